@@ -1,0 +1,102 @@
+/** `npm start`: serves Holdfast on this machine through `wrangler dev`, with its data under the project folder. */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+
+const USAGE = `Usage: npm start [-- OPTIONS]
+
+Serves Holdfast on this machine, open to every local user, and keeps its data in .holdfast/.
+
+  --port N           port to listen on (default 8787; 0 takes a free one)
+  --persist-to DIR   folder for the data (default .holdfast)
+  --ip ADDRESS       address to listen on (default 127.0.0.1; on any other than loopback, requests need a token)
+  --log-level LEVEL  debug, info, log, warn, error or none (default warn; info prints every request)
+  --help             this text
+
+Every other option goes to wrangler dev as it is.
+`;
+
+const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
+/** Wrangler then asks nobody for updates, request metadata or statistics: a start needs no network. */
+const OFFLINE = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
+
+/** Reads `--name value` or `--name=value` from the command line; the last one wins. */
+function readOption(args: readonly string[], name: string): string | undefined {
+  for (let index = args.length - 1; index >= 0; index--) {
+    if (args[index] === `--${name}`) return args[index + 1];
+    if (args[index]?.startsWith(`--${name}=`)) return args[index]?.slice(name.length + 3);
+  }
+  return undefined;
+}
+
+/** Ends wrangler, and so the runtime, when the process which started it is gone, whatever ended that. */
+const END_WITH_PARENT = `data:text/javascript,process.on("disconnect", () => process.kill(process.pid, "SIGTERM"))`;
+
+/** Says why a port cannot be listened on, or nothing when it can.
+ * Asked beforehand, because wrangler goes on to another port or stops with a stack trace. */
+async function findPortProblem(port: number, ip: string): Promise<string | undefined> {
+  const probe = createServer().listen(port, ip);
+  try {
+    await once(probe, "listening");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "EADDRINUSE" ? `port ${port} is taken; choose another: npm start -- --port N` : message;
+  }
+  await new Promise((closed) => probe.close(closed));
+  return undefined;
+}
+
+function announce(ip: string, port: number): void {
+  const url = `http://${LOOPBACK.has(ip) ? "localhost" : ip}:${port}`;
+  const access = LOOPBACK.has(ip) ? "" : "\nRequests need a token: this address is not loopback.";
+  console.log(`Holdfast serves at ${url}${access}
+
+To push a repository:   git push ${url}/me/my-repo.git main
+To clone it again:      git clone ${url}/me/my-repo.git
+
+Ctrl-C ends it.`);
+}
+
+function startWrangler(args: readonly string[], ip: string): void {
+  const defaults: Record<string, string> = {
+    port: "8787",
+    ip,
+    "persist-to": join(PROJECT, ".holdfast"),
+    "inspector-port": "0",
+    "log-level": "warn",
+    "show-interactive-dev-session": "false",
+  };
+  const missing = Object.entries(defaults).filter(([name]) => readOption(args, name) === undefined);
+  const access = LOOPBACK.has(ip) ? ["--var", "ACCESS:open"] : [];
+  const wrangler = fork(
+    fileURLToPath(import.meta.resolve("wrangler")),
+    ["dev", ...missing.flatMap(([name, value]) => [`--${name}`, value]), ...access, ...args],
+    { cwd: PROJECT, env: { ...process.env, ...OFFLINE }, execArgv: ["--no-warnings", "--import", END_WITH_PARENT] },
+  );
+  wrangler.on("message", (message) => {
+    const ready = JSON.parse(String(message)) as { event: string; port: number };
+    if (ready.event === "DEV_SERVER_READY") announce(ip, ready.port);
+  });
+  // A terminal sends its signal to wrangler as well; the second one then does no harm.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => wrangler.kill("SIGTERM"));
+  // npm's shell does not pass signals on: when it goes, so does this process.
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && wrangler.kill("SIGTERM"), 250).unref();
+  wrangler.on("exit", (code) => process.exit(code ?? 0));
+}
+
+const args = process.argv.slice(2);
+if (args.includes("--help") || args.includes("-h")) {
+  console.log(USAGE);
+} else {
+  const ip = readOption(args, "ip") ?? "127.0.0.1";
+  const problem = await findPortProblem(Number(readOption(args, "port") ?? 8787), ip);
+  if (problem === undefined) startWrangler(args, ip);
+  else {
+    console.error(`Holdfast cannot start: ${problem}`);
+    process.exitCode = 1;
+  }
+}
