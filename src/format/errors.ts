@@ -1,0 +1,79 @@
+/** The values behind a failure: object ids in hex, sizes in bytes, names as byte strings. */
+export type GitErrorData = Record<string, unknown>;
+
+/** Every way in which Holdfast fails on purpose, with the words for it.
+ * The keys are the closed union `GitErrorCode`; a new code is one comment and one row here. */
+const MESSAGES = {
+  // The pack's own framing is wrong: signature, version, count, entry header, trailer, zlib stream.
+  "corrupt-pack": (data) => `the pack is corrupt${detail(data)}`,
+  // An object's bytes do not follow the grammar of its type, so that they cannot be read at all.
+  "corrupt-object": (data) => `${noun(data, "object")} is corrupt${detail(data)}`,
+  // A delta does not apply: bad opcode, range outside its base, wrong base or result size, cycle.
+  "corrupt-delta": (data) => `a delta is corrupt${detail(data)}`,
+  // An object can be read but breaks a rule of git-fsck(1): `oid`, and fsck's message `id`.
+  "bad-object": (data) => `object ${value(data, "oid")} fails fsck: ${value(data, "id")}${detail(data)}`,
+  // An object that something refers to is neither in this push nor in the store: `oid`.
+  "missing-object": (data) => `${noun(data, "object")} ${value(data, "oid")} is missing${detail(data)}`,
+  // An object is there, but of another type than its referrer says: `oid`, `expected`, `actual`.
+  "wrong-type": (data) =>
+    `object ${value(data, "oid")} is a ${value(data, "actual")}, not a ${value(data, "expected")}${detail(data)}`,
+  // SHA-1 collision detection found an attack on this object, or one id names two contents: `oid`.
+  "sha1-collision": (data) => `object ${value(data, "oid")} shows a SHA-1 collision attack${detail(data)}`,
+  // Client input exceeds a cap of `format/limits`: `what`, `limit`, `actual` where it is known.
+  "too-large": (data) =>
+    `${value(data, "what")} exceeds the limit of ${value(data, "limit")}` +
+    (data["actual"] === undefined ? "" : ` (it is ${value(data, "actual")})`) +
+    detail(data),
+  // A ref name breaks git-check-ref-format(1) or lies outside refs/: `name`.
+  "bad-ref-name": (data) => `'${value(data, "name")}' is not a valid ref name${detail(data)}`,
+  // The request does not follow the protocol: malformed pkt-line, command, argument or body.
+  "bad-request": (data) => `the request is malformed${detail(data)}`,
+  // The request is well formed but asks for what this server does not do: `what`.
+  unsupported: (data) => `${value(data, "what")} is not supported${detail(data)}`,
+  // A named thing (repository, ref, path, token) does not exist, or may not be known to exist.
+  "not-found": (data) => `${noun(data, "resource")} was not found${detail(data)}`,
+  // The caller is known but may not do this.
+  forbidden: (data) => `${value(data, "what", "this")} is not allowed${detail(data)}`,
+  // The client or a back end took longer than its time limit.
+  timeout: (data) => `${noun(data, "request")} took too long${detail(data)}`,
+  // Stored bytes are absent, short or damaged, or a write did not succeed: `key`.
+  "storage-failed": (data) =>
+    `storage failed${data["key"] === undefined ? "" : ` at ${value(data, "key")}`}${detail(data)}`,
+  // A back end cannot serve now; the same request may succeed later.
+  unavailable: (data) => `${noun(data, "service")} is unavailable for now${detail(data)}`,
+} as const satisfies Record<string, (data: GitErrorData) => string>;
+
+/** The closed union of failure codes; each edge (ERR packet, `ng`, HTTP status) maps all of them. */
+export type GitErrorCode = keyof typeof MESSAGES;
+
+/** The one error class of the project: a code to act on, the values to report, and plain words.
+ * `data.reason` is appended to the message of every code. */
+export class GitError extends Error {
+  readonly code: GitErrorCode;
+  readonly data: GitErrorData;
+
+  constructor(code: GitErrorCode, data: GitErrorData = {}, options?: { cause?: unknown }) {
+    super(MESSAGES[code](data), options);
+    this.name = "GitError";
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** Tells a GitError, of one code where given, from any other thrown value.
+ * @param code the only code to match; any code when absent */
+export function isGitError(error: unknown, code?: GitErrorCode): error is GitError {
+  return error instanceof GitError && (code === undefined || error.code === code);
+}
+
+function value(data: GitErrorData, key: string, fallback = "unknown"): string {
+  return data[key] === undefined ? fallback : String(data[key]);
+}
+
+function noun(data: GitErrorData, fallback: string): string {
+  return `the ${value(data, "what", value(data, "type", fallback))}`;
+}
+
+function detail(data: GitErrorData): string {
+  return data["reason"] === undefined ? "" : `: ${value(data, "reason")}`;
+}

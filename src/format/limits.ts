@@ -1,0 +1,133 @@
+import { GitError } from "./errors.ts";
+
+// Every cap on what a client can make the server hold, read or compute. A cap is never silent: what
+// exceeds it fails with GitError "too-large" carrying the cap, unless its comment says otherwise.
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+/** Bytes of one pushed pack: offsets inside a pack are kept in 32 bits. */
+export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
+
+/** Objects of one pushed pack: the indexer's table of entries stays resident, tens of bytes each. */
+export const MAX_PACK_OBJECTS = 500_000;
+
+/** Inflated bytes of one object: sizes are kept in 32 bits. */
+export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
+
+/** Inflated bytes of an object that must lie in memory whole: a delta's base or result, a tree,
+ * commit or tag. Base, delta and result together must fit an isolate of 128 MB. */
+export const MAX_RESIDENT_OBJECT_BYTES = 24 * MIB;
+
+/** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
+export const STREAM_THRESHOLD_BYTES = 1 * MIB;
+
+/** Inflated bytes per pack byte over a whole push, once `INFLATION_FLOOR_BYTES` are exceeded: real
+ * histories stay below 100 even with their deltas applied, a bomb reaches 1,000 and more. */
+export const MAX_INFLATION_RATIO = 200;
+
+/** Inflated bytes of a push below which the ratio does not matter. */
+export const INFLATION_FLOOR_BYTES = 32 * MIB;
+
+/** Links from a delta to its undeltified base. Chains are walked by iteration; git itself writes at
+ * most 4,095, hand-made packs of 5,000 are accepted. */
+export const MAX_DELTA_DEPTH = 50_000;
+
+/** Nested trees below a commit's root. @see git-config(1) core.maxTreeDepth */
+export const MAX_TREE_DEPTH = 2_048;
+
+/** Commands of one push: all of them are settled in one transaction. */
+export const MAX_REFS_PER_PUSH = 50_000;
+
+/** Bytes of all a push says before its pack: commands, shallow lines, push options. */
+export const MAX_COMMAND_BYTES = 16 * MIB;
+
+/** Bytes of a ref name; git sets none, its file systems refuse components above 255. */
+export const MAX_REF_NAME_BYTES = 1_024;
+
+/** Bytes of a fetch or ls-refs request, after gunzip. */
+export const MAX_FETCH_REQUEST_BYTES = 64 * MIB;
+
+/** `want` and `want-ref` lines of one fetch: a mirror clone asks for every ref. */
+export const MAX_WANTS = 100_000;
+
+/** `have` lines of one fetch; stateless clients repeat what is common in every round. */
+export const MAX_HAVES = 100_000;
+
+/** `ref-prefix` lines of one ls-refs. At this many, all prefixes are ignored and every ref is
+ * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
+export const MAX_REF_PREFIXES = 65_536;
+
+/** Filters inside one `combine:` filter of a fetch: each costs a test per object. */
+export const MAX_FILTER_TERMS = 64;
+
+/** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
+ * is hot, and one read of it from R2 carries hundreds of objects. */
+export const CHUNK_TARGET_BYTES = 2_000_000;
+
+/** Bytes of one part of a multipart upload: the store wants equal parts of at least 5 MiB, and at
+ * 8 MiB the largest object takes 512 of the 10,000 allowed parts. */
+export const MULTIPART_PART_BYTES = 8 * MIB;
+
+/** Bytes of a push's stored entries up to which they wait in SQLite and cost no R2 operation. */
+export const HOT_PUSH_BYTES = 256 * KIB;
+
+/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. */
+export interface Limits {
+  readonly maxPackSizeBytes: number;
+  readonly maxPackObjects: number;
+  readonly maxObjectSizeBytes: number;
+  readonly maxResidentObjectBytes: number;
+  readonly maxInflationRatio: number;
+  readonly inflationFloorBytes: number;
+  readonly maxDeltaDepth: number;
+  readonly maxTreeDepth: number;
+  readonly maxRefsPerPush: number;
+  readonly maxCommandBytes: number;
+  readonly maxRefNameBytes: number;
+  readonly maxFetchRequestBytes: number;
+  readonly maxWants: number;
+  readonly maxHaves: number;
+  readonly maxRefPrefixes: number;
+  readonly maxFilterTerms: number;
+}
+
+/** The caps as they are without configuration. */
+export const DEFAULT_LIMITS: Limits = {
+  maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
+  maxPackObjects: MAX_PACK_OBJECTS,
+  maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,
+  maxResidentObjectBytes: MAX_RESIDENT_OBJECT_BYTES,
+  maxInflationRatio: MAX_INFLATION_RATIO,
+  inflationFloorBytes: INFLATION_FLOOR_BYTES,
+  maxDeltaDepth: MAX_DELTA_DEPTH,
+  maxTreeDepth: MAX_TREE_DEPTH,
+  maxRefsPerPush: MAX_REFS_PER_PUSH,
+  maxCommandBytes: MAX_COMMAND_BYTES,
+  maxRefNameBytes: MAX_REF_NAME_BYTES,
+  maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
+  maxWants: MAX_WANTS,
+  maxHaves: MAX_HAVES,
+  maxRefPrefixes: MAX_REF_PREFIXES,
+  maxFilterTerms: MAX_FILTER_TERMS,
+};
+
+/** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the
+ * defaults' reasons (32-bit offsets, memory of an isolate).
+ * @throws RangeError if a configured cap is not a non-negative integer, or above its default */
+export function lowerLimits(lowered: Partial<Limits>): Limits {
+  for (const [name, cap] of Object.entries(lowered) as [keyof Limits, number][]) {
+    if (!(Number.isSafeInteger(cap) && cap >= 0 && cap <= DEFAULT_LIMITS[name])) {
+      throw new RangeError(`limit ${name} must be an integer from 0 to ${DEFAULT_LIMITS[name]}, not ${cap}`);
+    }
+  }
+  return { ...DEFAULT_LIMITS, ...lowered };
+}
+
+/** Refuses a size or count above its cap.
+ * @param what the noun for the message, e.g. "the pack"
+ * @throws GitError "too-large" with what, limit, actual */
+export function checkLimit(what: string, limit: number, actual: number): void {
+  if (actual > limit) throw new GitError("too-large", { what, limit, actual });
+}

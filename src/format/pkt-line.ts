@@ -1,0 +1,189 @@
+import { fromByteString, toByteString, writeByteString } from "./byte-string.ts";
+import { GitError } from "./errors.ts";
+
+/** Bytes of the length that opens each pkt-line: four hex digits, which count themselves. */
+export const PKT_HEADER_BYTES = 4;
+
+/** Bytes of the longest pkt-line, its length included ("fff0"). @see gitprotocol-common(5) */
+export const MAX_PKT_BYTES = 65_520;
+
+/** "0000": the end of a message. Shared: do not write to it. */
+export const FLUSH_PKT: Uint8Array = fromByteString("0000");
+
+/** "0001": the end of a section, protocol v2. Shared: do not write to it. */
+export const DELIM_PKT: Uint8Array = fromByteString("0001");
+
+/** "0002": the end of a response over a stateless connection, protocol v2. Shared: do not write to it. */
+export const RESPONSE_END_PKT: Uint8Array = fromByteString("0002");
+
+/** One packet as read. A payload is a view of the buffer that it was read from. */
+export type Pkt =
+  | { readonly type: "data"; readonly payload: Uint8Array }
+  | { readonly type: "flush" | "delim" | "response-end" };
+
+const FLUSH: Pkt = { type: "flush" };
+const DELIM: Pkt = { type: "delim" };
+const RESPONSE_END: Pkt = { type: "response-end" };
+
+/** Frames bytes as one pkt-line.
+ * @param payload bytes, or a byte string, at most 65,516
+ * @throws RangeError if the payload is longer: the caller splits, it knows where */
+export function encodePkt(payload: Uint8Array | string): Uint8Array {
+  const pkt = new Uint8Array(PKT_HEADER_BYTES + payload.length);
+  if (typeof payload === "string") writeByteString(payload, pkt, PKT_HEADER_BYTES);
+  else pkt.set(payload, PKT_HEADER_BYTES);
+  writePktLength(pkt.length, pkt, 0);
+  return pkt;
+}
+
+/** Frames a byte string as a text line, which ends in LF. */
+export function encodePktLine(line: string): Uint8Array {
+  return encodePkt(`${line}\n`);
+}
+
+/** Writes the four hex digits of a pkt-line's length.
+ * @param pktBytes length of the whole packet, header included
+ * @throws RangeError above 65,520 */
+export function writePktLength(pktBytes: number, into: Uint8Array, offset: number): void {
+  if (pktBytes > MAX_PKT_BYTES) throw new RangeError(`a pkt-line of ${pktBytes} bytes is too long`);
+  for (let digit = 0; digit < PKT_HEADER_BYTES; digit++) {
+    const nibble = (pktBytes >> (12 - 4 * digit)) & 15;
+    into[offset + digit] = nibble < 10 ? 48 + nibble : 87 + nibble;
+  }
+}
+
+/** A text packet's content as a byte string, without the LF that ends it, if one does. */
+export function pktText(payload: Uint8Array): string {
+  return toByteString(payload.at(-1) === 10 ? payload.subarray(0, -1) : payload);
+}
+
+/** Decodes a body that lies in memory whole.
+ * @yields its packets in order, up to the last byte
+ * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a cut packet */
+export function* decodePkts(body: Uint8Array): Generator<Pkt, void> {
+  for (let offset = 0; offset < body.length;) {
+    const pktBytes = decodePktLength(body, offset);
+    if (offset + pktBytes > body.length) throw truncated();
+    yield decodePkt(body.subarray(offset, offset + pktBytes));
+    offset += pktBytes;
+  }
+}
+
+/** Reads a streamed body: pkt-lines first, then raw bytes (a pack), losing nothing that the source
+ * delivered in between. */
+export class ByteReader {
+  readonly #pull: () => Promise<Uint8Array | null>;
+  #buffered: Uint8Array = new Uint8Array(0);
+  #consumedBytes = 0;
+
+  /** @param pull delivers the next piece, null at the end; a piece delivered is never written again */
+  constructor(pull: () => Promise<Uint8Array | null>) {
+    this.#pull = pull;
+  }
+
+  /** Bytes handed out so far: what a cap on a section of the body is checked against. */
+  get consumedBytes(): number {
+    return this.#consumedBytes;
+  }
+
+  /** Reads one packet.
+   * @returns null if the body ends before it
+   * @throws GitError "bad-request" as `decodePkts` does */
+  async readPkt(): Promise<Pkt | null> {
+    if (this.#buffered.length < PKT_HEADER_BYTES) await this.#fill(PKT_HEADER_BYTES);
+    if (this.#buffered.length === 0) return null;
+    const pktBytes = decodePktLength(this.#buffered, 0);
+    return decodePkt(await this.readExact(pktBytes));
+  }
+
+  /** Reads exactly so many bytes, as a view where they lie in one piece.
+   * @throws GitError "bad-request" if the body ends before */
+  async readExact(sizeBytes: number): Promise<Uint8Array> {
+    if (this.#buffered.length < sizeBytes) await this.#fill(sizeBytes);
+    if (this.#buffered.length < sizeBytes) throw truncated();
+    return this.#take(sizeBytes);
+  }
+
+  /** Takes the next raw bytes as they came: first what is buffered, then the source's pieces uncopied.
+   * @returns at least 1 byte, or null at the body's end */
+  async read(): Promise<Uint8Array | null> {
+    if (this.#buffered.length === 0) await this.#fill(1);
+    return this.#buffered.length === 0 ? null : this.#take(this.#buffered.length);
+  }
+
+  #take(sizeBytes: number): Uint8Array {
+    const taken = this.#buffered.subarray(0, sizeBytes);
+    this.#buffered = this.#buffered.subarray(sizeBytes);
+    this.#consumedBytes += sizeBytes;
+    return taken;
+  }
+
+  /** Pulls until so many bytes are buffered or the source ends. Pieces are joined once, at the end: a
+   * body that trickles in byte by byte costs no more than its length. */
+  async #fill(wantedBytes: number): Promise<void> {
+    const pieces = [this.#buffered];
+    let bufferedBytes = this.#buffered.length;
+    while (bufferedBytes < wantedBytes) {
+      const piece = await this.#pull();
+      if (piece === null) break;
+      pieces.push(piece);
+      bufferedBytes += piece.length;
+    }
+    this.#buffered = joinPieces(pieces, bufferedBytes);
+  }
+}
+
+function joinPieces(pieces: readonly Uint8Array[], totalBytes: number): Uint8Array {
+  const filled = pieces.filter((piece) => piece.length > 0);
+  if (filled.length === 1) return filled[0]!;
+  const joined = new Uint8Array(totalBytes);
+  let offset = 0;
+  for (const piece of filled) {
+    joined.set(piece, offset);
+    offset += piece.length;
+  }
+  return joined;
+}
+
+/** Bytes of the packet at `offset`, its header included; 4 for the special packets. */
+function decodePktLength(bytes: Uint8Array, offset: number): number {
+  if (bytes.length - offset < PKT_HEADER_BYTES) throw truncated();
+  let length = 0;
+  for (let at = offset; at < offset + PKT_HEADER_BYTES; at++) {
+    const nibble = hexNibble(bytes[at]!);
+    if (nibble < 0) throw badLength(bytes, offset);
+    length = length * 16 + nibble;
+  }
+  if (length === 3 || length > MAX_PKT_BYTES) throw badLength(bytes, offset);
+  return Math.max(length, PKT_HEADER_BYTES);
+}
+
+/** Decodes one packet whose length has been checked. */
+function decodePkt(pkt: Uint8Array): Pkt {
+  if (pkt.length > PKT_HEADER_BYTES) return { type: "data", payload: pkt.subarray(PKT_HEADER_BYTES) };
+  switch (pkt[3]) {
+    case 0x30:
+      return FLUSH;
+    case 0x31:
+      return DELIM;
+    case 0x32:
+      return RESPONSE_END;
+    default: // "0004", an empty line: should not be sent, may be received
+      return { type: "data", payload: pkt.subarray(PKT_HEADER_BYTES) };
+  }
+}
+
+function hexNibble(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function truncated(): GitError {
+  return new GitError("bad-request", { reason: "the body ends inside a packet" });
+}
+
+function badLength(bytes: Uint8Array, offset: number): GitError {
+  const length = JSON.stringify(toByteString(bytes.subarray(offset, offset + PKT_HEADER_BYTES)));
+  return new GitError("bad-request", { reason: `bad pkt-line length ${length}` });
+}
