@@ -1,0 +1,194 @@
+//! fsck of a tree: entries of `<octal mode> SP <name> NUL <oid>`, sorted by name.
+
+const std = @import("std");
+const sinks = @import("sink.zig");
+const names = @import("names.zig");
+const Dotfile = names.Dotfile;
+
+/// Longest name git's fsck has no complaint about (`fsck.largePathname`).
+const name_limit_bytes = 4096;
+
+const type_mask = 0o170000;
+const directory = 0o040000;
+const regular = 0o100000;
+const symlink = 0o120000;
+const gitlink = 0o160000;
+
+/// Mode of one digit, a space, a name of no bytes, its NUL, an oid: git calls anything less malformed.
+const least_entry_bytes = 3 + sinks.oid_bytes;
+
+/// Checks a tree; tells of its subtrees and blobs, and of what is `.gitmodules` or `.gitattributes`.
+pub fn check(data: []const u8, sink: anytype) void {
+    if (data.len == 0) return;
+    // Every entry ends in NUL and oid, so with this NUL in place no scan for one runs off the end.
+    if (data.len < least_entry_bytes or data[data.len - sinks.oid_bytes - 1] != 0) return sink.report(.badTree);
+
+    var order: Order = .{};
+    var entry = Entry.parse(data) orelse return sink.report(.badTree);
+    var rest = data[entry.bytes..];
+    while (true) {
+        checkEntry(entry, sink);
+        // Like git, which does not judge the place of the entry before a malformed one.
+        const following = if (rest.len == 0) null else Entry.parse(rest) orelse return sink.report(.badTree);
+        if (!isCanonicalMode(entry.mode)) sink.report(.badFilemode);
+        order.check(entry, sink);
+        entry = following orelse return;
+        rest = rest[entry.bytes..];
+    }
+}
+
+const Entry = struct {
+    /// Git keeps 16 bits of whatever is written.
+    mode: u16,
+    is_zero_padded: bool,
+    name: []const u8,
+    has_slash: bool,
+    has_backslash: bool,
+    oid: *const sinks.Oid,
+    /// Length of the whole entry.
+    bytes: usize,
+
+    /// The entry at the start of `data`, whose last 21 bytes are a NUL and an oid.
+    fn parse(data: []const u8) ?Entry {
+        if (data.len < least_entry_bytes or data[0] == ' ') return null;
+        var mode: u16 = 0;
+        var start: usize = 0;
+        while (data[start] != ' ') : (start += 1) {
+            if (data[start] < '0' or data[start] > '7') return null;
+            mode = (mode << 3) | (data[start] - '0');
+        }
+        start += 1;
+
+        var end = start;
+        var has_slash = false;
+        var has_backslash = false;
+        while (data[end] != 0) : (end += 1) {
+            has_slash = has_slash or data[end] == '/';
+            has_backslash = has_backslash or data[end] == '\\';
+        }
+        if (end == start) return null;
+        return .{
+            .mode = mode,
+            .is_zero_padded = data[0] == '0',
+            .name = data[start..end],
+            .has_slash = has_slash,
+            .has_backslash = has_backslash,
+            .oid = data[end + 1 ..][0..sinks.oid_bytes],
+            .bytes = end + 1 + sinks.oid_bytes,
+        };
+    }
+
+    fn isDirectory(self: Entry) bool {
+        return self.mode & type_mask == directory;
+    }
+
+    fn isSymlink(self: Entry) bool {
+        return self.mode & type_mask == symlink;
+    }
+};
+
+fn checkEntry(entry: Entry, sink: anytype) void {
+    switch (entry.mode & type_mask) {
+        directory => sink.edge(entry.oid, .tree),
+        regular, symlink => sink.edge(entry.oid, .blob),
+        // Git reads every other mode as a gitlink.
+        else => {},
+    }
+    if (entry.is_zero_padded) sink.report(.zeroPaddedFilemode);
+    if (std.mem.allEqual(u8, entry.oid, 0)) sink.report(.nullSha1);
+    if (entry.has_slash) sink.report(.fullPathname);
+    if (entry.name.len > name_limit_bytes) sink.report(.largePathname);
+    if (names.mayBeDisguised(entry.name[0])) checkDotfile(entry, sink);
+    if (entry.has_backslash) checkBackslashes(entry, sink);
+}
+
+fn checkDotfile(entry: Entry, sink: anytype) void {
+    const name = entry.name;
+    if (std.mem.eql(u8, name, ".")) return sink.report(.hasDot);
+    if (std.mem.eql(u8, name, "..")) return sink.report(.hasDotdot);
+    if (names.isDotgit(name)) sink.report(.hasDotgit);
+    if (Dotfile.gitmodules.matches(name)) checkGitmodules(entry, sink);
+    if (Dotfile.gitattributes.matches(name)) {
+        if (entry.isSymlink()) sink.report(.gitattributesSymlink) else sink.special(entry.oid, .gitattributes);
+    }
+    if (!entry.isSymlink()) return;
+    if (Dotfile.gitignore.matches(name)) sink.report(.gitignoreSymlink);
+    if (Dotfile.mailmap.matches(name)) sink.report(.mailmapSymlink);
+}
+
+fn checkGitmodules(entry: Entry, sink: anytype) void {
+    if (entry.isSymlink()) sink.report(.gitmodulesSymlink) else sink.special(entry.oid, .gitmodules);
+}
+
+/// To NTFS a backslash begins another path component.
+fn checkBackslashes(entry: Entry, sink: anytype) void {
+    var rest = entry.name;
+    while (std.mem.indexOfScalar(u8, rest, '\\')) |backslash| {
+        rest = rest[backslash + 1 ..];
+        if (names.isNtfsDotgit(rest)) sink.report(.hasDotgit);
+        if (Dotfile.gitmodules.matchesNtfs(rest)) checkGitmodules(entry, sink);
+    }
+}
+
+fn isCanonicalMode(mode: u16) bool {
+    return switch (mode) {
+        regular | 0o644, regular | 0o755, symlink, directory, gitlink => true,
+        else => false,
+    };
+}
+
+/// Whether entries come sorted, a directory as if its name ended in a slash, and each name once.
+const Order = struct {
+    previous: ?Entry = null,
+    files: Files = .{},
+
+    fn check(self: *Order, entry: Entry, sink: anytype) void {
+        defer self.previous = entry;
+        const previous = self.previous orelse return;
+        const common = commonLength(previous.name, entry.name);
+        if (common == previous.name.len and common == entry.name.len) return sink.report(.duplicateEntries);
+        const left = byteAfter(previous, common);
+        const right = byteAfter(entry, common);
+        if (left >= right) sink.report(.treeNotSorted);
+
+        // Other names stand between a file and a directory of one name only if they continue that
+        // name with a byte below the slash.
+        if (left == 0 and right < '/') {
+            self.files.add(previous.name);
+        } else if (common == entry.name.len and right == '/' and left < '/' and self.files.has(entry.name)) {
+            sink.report(.duplicateEntries);
+        }
+    }
+
+    fn byteAfter(entry: Entry, common: usize) u8 {
+        if (common < entry.name.len) return entry.name[common];
+        return if (entry.isDirectory()) '/' else 0;
+    }
+};
+
+/// The files that a directory further on may share its name with. In a sorted tree each of them is
+/// the start of the next, so their lengths and the longest of them say it all. (Out of order, git
+/// may count other duplicates than this, but then it is `treeNotSorted` as well.)
+/// Names that are a finding by their length are not kept.
+const Files = struct {
+    longest: []const u8 = "",
+    /// Bits up to `longest.len` say which of its beginnings are files.
+    lengths: std.StaticBitSet(name_limit_bytes + 1) = .empty,
+
+    fn add(self: *Files, name: []const u8) void {
+        if (name.len > name_limit_bytes) return;
+        self.lengths.setRangeValue(.{ .start = commonLength(self.longest, name) + 1, .end = name.len + 1 }, false);
+        self.lengths.set(name.len);
+        self.longest = name;
+    }
+
+    fn has(self: *const Files, name: []const u8) bool {
+        return std.mem.startsWith(u8, self.longest, name) and self.lengths.isSet(name.len);
+    }
+};
+
+fn commonLength(a: []const u8, b: []const u8) usize {
+    const least = @min(a.len, b.len);
+    for (a[0..least], b[0..least], 0..) |x, y, length| if (x != y) return length;
+    return least;
+}
