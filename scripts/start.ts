@@ -18,7 +18,7 @@ Serves Holdfast on this machine, open to every local user, and keeps its data in
 Every other option goes to wrangler dev as it is.
 `;
 
-const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+const PROJECT = join(import.meta.dirname, "..");
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
 /** Wrangler then asks nobody for updates, request metadata or statistics: a start needs no network. */
 const OFFLINE = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
@@ -77,7 +77,7 @@ function startWrangler(args: readonly string[], ip: string): void {
     { cwd: PROJECT, env: { ...process.env, ...OFFLINE }, execArgv: ["--no-warnings", "--import", END_WITH_PARENT] },
   );
   wrangler.on("message", (message) => {
-    const ready = JSON.parse(String(message)) as { event: string; port: number };
+    const ready = JSON.parse(message as string) as { event: string; port: number };
     if (ready.event === "DEV_SERVER_READY") announce(ip, ready.port);
   });
   // A terminal sends its signal to wrangler as well; the second one then does no harm.

@@ -1,0 +1,8 @@
+import type { Env as WorkerEnv } from "../../src/host/env.ts";
+
+declare global {
+  namespace Cloudflare {
+    /** What tests inside the runtime import as `env` from `cloudflare:workers`. */
+    interface Env extends WorkerEnv {}
+  }
+}

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { makeTempDir } from "./temp-dir.ts";
+
+/** How a git command ended. */
+export interface GitResult {
+  /** Its exit code; 128 and above also for an end by a signal. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stdoutBytes: Buffer;
+  readonly stderr: string;
+}
+
+/** What a git command is given besides its arguments. */
+export interface GitInput {
+  readonly stdin?: string | Uint8Array;
+  /** Variables over the isolated environment, such as `GIT_TRACE_PACKET`. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+let home: string | undefined;
+
+/** The environment git runs in: nobody's configuration, fixed names and dates, no prompts, no work in the background. */
+export function gitEnv(): Record<string, string> {
+  home ??= makeTempDir("home");
+  const person = (role: string): Record<string, string> => ({
+    [`GIT_${role}_NAME`]: "Ada Example",
+    [`GIT_${role}_EMAIL`]: "ada@example.com",
+    [`GIT_${role}_DATE`]: "1700000000 +0100",
+  });
+  const config = {
+    "init.defaultBranch": "main",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "advice.detachedHead": "false",
+  };
+  return {
+    PATH: process.env["PATH"] ?? "",
+    HOME: home,
+    TZ: "UTC",
+    LC_ALL: "C",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    ...person("AUTHOR"),
+    ...person("COMMITTER"),
+    GIT_CONFIG_COUNT: String(Object.keys(config).length),
+    ...Object.fromEntries(
+      Object.entries(config).flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+}
+
+/** Runs git and tells how it ended, well or not.
+ * @throws Error if there is no git to run */
+export async function tryGit(cwd: string, args: readonly string[], input: GitInput = {}): Promise<GitResult> {
+  const child = spawn("git", args, { cwd, env: { ...gitEnv(), ...input.env } });
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
+  // Git may end before it has read everything; its exit code then says why.
+  child.stdin.on("error", () => undefined);
+  child.stdin.end(input.stdin ?? "");
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (exitCode) => resolve(exitCode ?? 128));
+  });
+  const stdoutBytes = Buffer.concat(stdout);
+  return { code, stdout: stdoutBytes.toString(), stdoutBytes, stderr: Buffer.concat(stderr).toString() };
+}
+
+/** Runs git.
+ * @returns its standard output without the newline at the end
+ * @throws Error with its standard error if it fails */
+export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await tryGit(cwd, args);
+  if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
+  return stdout.replace(/\n$/, "");
+}
+
+/** Makes an empty repository in a folder of its own.
+ * @returns its path */
+export async function makeRepository(name: string, ...initOptions: readonly string[]): Promise<string> {
+  const dir = join(makeTempDir("repository"), name);
+  mkdirSync(dir);
+  await git(dir, "init", "-q", ...initOptions);
+  return dir;
+}
+
+/** Every ref of a repository with its object, one a line, as `for-each-ref` prints them; for comparing two. */
+export function listRefs(dir: string): Promise<string> {
+  return git(dir, "for-each-ref", "--format=%(objectname) %(refname)");
+}

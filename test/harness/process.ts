@@ -1,0 +1,39 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+
+/** What a process has used so far, as Linux counts it. */
+export interface Usage {
+  /** CPU of the process itself, user and system. */
+  readonly cpuSeconds: number;
+  /** CPU of its ended and awaited children, and of theirs. */
+  readonly childrenCpuSeconds: number;
+  /** Resident memory now. */
+  readonly memoryBytes: number;
+  /** Largest resident memory so far. */
+  readonly peakMemoryBytes: number;
+}
+
+let ticksPerSecond: number | undefined;
+
+/** Reads what a running process has used.
+ * @throws Error if there is no such process, or no /proc
+ * @see proc_pid_stat(5) */
+export function readUsage(pid: number): Usage {
+  ticksPerSecond ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The fields after the command's name, which may itself contain spaces: index 0 is field 3, the state.
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 2)
+    .split(" ")
+    .map(Number);
+  const [userTicks = 0, systemTicks = 0, childrenUserTicks = 0, childrenSystemTicks = 0] = fields.slice(11, 15);
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const readBytes = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1024;
+  return {
+    cpuSeconds: (userTicks + systemTicks) / ticksPerSecond,
+    childrenCpuSeconds: (childrenUserTicks + childrenSystemTicks) / ticksPerSecond,
+    memoryBytes: readBytes("VmRSS"),
+    peakMemoryBytes: readBytes("VmHWM"),
+  };
+}

@@ -1,0 +1,157 @@
+/** The real Worker on workerd, as the end-to-end tests meet it.
+ *
+ * The bundle is the one which `wrangler deploy` uploads, run by Miniflare directly: nearest to production, since
+ * `wrangler dev` puts a second workerd in front that copies every byte, and wrangler's own test harness keeps no data
+ * across a restart. A start takes 0.4 s. */
+import { type ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
+import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import { buildWorker, PROJECT } from "./build.ts";
+import { readUsage, type Usage } from "./process.ts";
+import { makeTempDir } from "./temp-dir.ts";
+
+/** How to start a server; every field may be left out. */
+export interface ServerOptions {
+  /** Where R2 and SQLite keep their files; without it, in a folder removed by `close`. */
+  readonly persistDir?: string;
+  /** Variables of the Worker, over those of `wrangler.toml`; `ACCESS` is `open` unless set here. */
+  readonly vars?: Readonly<Record<string, string>>;
+}
+
+/** A running server. Its URL stays the same across restarts. */
+export interface Server {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Where R2 and SQLite keep their files. */
+  readonly persistDir: string;
+  /** The process id of workerd, which runs the Worker and its Durable Objects; changes with a restart. */
+  readonly pid: number;
+  /** CPU and memory of workerd since it started. */
+  readUsage(): Usage;
+  /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
+  kill(): Promise<void>;
+  /** Starts again on the same data and port, after `kill` or by a clean stop. */
+  restart(): Promise<void>;
+  /** Ends the server and removes the data if `persistDir` was not given. */
+  close(): Promise<void>;
+}
+
+/** Starts the Worker on a free loopback port and waits until it answers.
+ * @throws Error if the build fails or workerd does not start */
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
+  const persistDir = options.persistDir ?? makeTempDir("data");
+  const port = await findFreePort();
+  const miniflareOptions = await configure({ port, persistDir, vars: { ACCESS: "open", ...options.vars } });
+  let running = await startRuntime(miniflareOptions, port);
+  const stop = async (): Promise<void> => running.miniflare.dispose();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    persistDir,
+    get pid() {
+      return pidOf(running.workerd);
+    },
+    readUsage: () => readUsage(pidOf(running.workerd)),
+    async kill() {
+      const gone = once(running.workerd, "exit");
+      running.workerd.kill("SIGKILL");
+      await gone;
+      await stop();
+    },
+    async restart() {
+      await stop();
+      running = await startRuntime(miniflareOptions, port);
+    },
+    async close() {
+      await stop();
+      if (options.persistDir === undefined) await rm(persistDir, { recursive: true });
+    },
+  };
+}
+
+interface Runtime {
+  readonly miniflare: Miniflare;
+  readonly workerd: ChildProcess;
+}
+
+/** Starts Miniflare and catches the workerd which it starts: it tells nobody the process id. */
+async function startRuntime(options: ConstructorParameters<typeof Miniflare>[0], port: number): Promise<Runtime> {
+  let workerd: ChildProcess | undefined;
+  const noticeChild = (message: unknown): void => {
+    const { process: child } = message as { process: ChildProcess };
+    process.nextTick(() => {
+      if (child.spawnargs?.some((argument) => argument.includes(`entry=127.0.0.1:${port}`))) workerd = child;
+    });
+  };
+  subscribe("child_process", noticeChild);
+  try {
+    const miniflare = new Miniflare(options);
+    await miniflare.ready;
+    if (workerd === undefined) throw new Error("Miniflare became ready without starting workerd");
+    return { miniflare, workerd };
+  } finally {
+    unsubscribe("child_process", noticeChild);
+  }
+}
+
+async function configure(settings: {
+  readonly port: number;
+  readonly persistDir: string;
+  readonly vars: Readonly<Record<string, string>>;
+}): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
+  // Whatever wrangler.toml declares, passed on as it is.
+  const workerOptions: Record<string, unknown> = unstable_getMiniflareWorkerOptions(
+    join(PROJECT, "wrangler.toml"),
+  ).workerOptions;
+  const dir = process.env["HOLDFAST_WORKER_DIR"] ?? (await buildWorker());
+  const options: V4MiniflareOptions = {
+    host: "127.0.0.1",
+    port: settings.port,
+    resourcePersistencePath: settings.persistDir,
+    cf: false,
+    log: new Log(LogLevel.ERROR),
+    workers: [
+      {
+        ...workerOptions,
+        name: "holdfast",
+        bindings: { ...(workerOptions["bindings"] as Record<string, string>), ...settings.vars },
+        modulesRoot: dir,
+        modules: await readModules(dir),
+      },
+    ],
+  };
+  return convertV4MiniflareOptions(options);
+}
+
+async function readModules(
+  dir: string,
+): Promise<{ type: "ESModule" | "CompiledWasm"; path: string; contents: Uint8Array }[]> {
+  const names = await readdir(dir);
+  const wasm = names.filter((name) => name.endsWith(".wasm"));
+  return Promise.all(
+    // The first module is the entry point.
+    ["worker.js", ...wasm].map(async (name) => ({
+      type: name.endsWith(".wasm") ? ("CompiledWasm" as const) : ("ESModule" as const),
+      path: join(dir, name),
+      contents: await readFile(join(dir, name)),
+    })),
+  );
+}
+
+function pidOf(child: ChildProcess): number {
+  if (child.pid === undefined) throw new Error("workerd has no process id: it did not start");
+  return child.pid;
+}
+
+/** Asks the system for a port which nobody listens on at the moment, on loopback. */
+export async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((closed) => probe.close(closed));
+  return port;
+}

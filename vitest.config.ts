@@ -1,0 +1,44 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+// Neither the tests nor the tools they start reach beyond this machine.
+process.env["WRANGLER_SEND_METRICS"] = "false";
+process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
+
+const WORKERS = "test/**/*.workers.test.ts";
+const LARGE = "test/large/**/*.test.ts";
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/harness/closing-line.ts"],
+    projects: [
+      {
+        // Pure code, and real git against the real Worker.
+        test: {
+          name: "node",
+          include: ["test/**/*.test.ts"],
+          exclude: [WORKERS, LARGE],
+          globalSetup: "test/harness/build.ts",
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        // Code which needs a Durable Object's storage or R2 at hand: runs inside the runtime.
+        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000 },
+      },
+      {
+        // Large histories, memory and speed, beside native git: `npm run test:large`.
+        test: {
+          name: "large",
+          include: [LARGE],
+          globalSetup: "test/harness/build.ts",
+          fileParallelism: false,
+          testTimeout: 1_800_000,
+          hookTimeout: 600_000,
+        },
+      },
+    ],
+  },
+});
