@@ -6,7 +6,7 @@
 const CODES_PER_CALL = 8_192;
 
 const utf8Encoder = new TextEncoder();
-const utf8Decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const utf8Decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
 /** Bytes → byte string. (TextDecoder's "latin1" is windows-1252, which maps 0x80–0x9f elsewhere.) */
 export function toByteString(bytes: Uint8Array): string {

@@ -67,7 +67,9 @@ export function isGitError(error: unknown, code?: GitErrorCode): error is GitErr
 }
 
 function value(data: GitErrorData, key: string, fallback = "unknown"): string {
-  return data[key] === undefined ? fallback : String(data[key]);
+  const found = data[key];
+  if (found === undefined) return fallback;
+  return typeof found === "object" ? JSON.stringify(found) : `${found as string | number | bigint | boolean}`;
 }
 
 function noun(data: GitErrorData, fallback: string): string {

@@ -21,9 +21,8 @@ export type Pkt =
   | { readonly type: "data"; readonly payload: Uint8Array }
   | { readonly type: "flush" | "delim" | "response-end" };
 
-const FLUSH: Pkt = { type: "flush" };
-const DELIM: Pkt = { type: "delim" };
-const RESPONSE_END: Pkt = { type: "response-end" };
+/** The packets without content, by their length. */
+const SPECIAL_PKTS: readonly Pkt[] = [{ type: "flush" }, { type: "delim" }, { type: "response-end" }];
 
 /** Frames bytes as one pkt-line.
  * @param payload bytes, or a byte string, at most 65,516
@@ -158,19 +157,11 @@ function decodePktLength(bytes: Uint8Array, offset: number): number {
   return Math.max(length, PKT_HEADER_BYTES);
 }
 
-/** Decodes one packet whose length has been checked. */
+/** Decodes one packet whose length has been checked. "0004", an empty line, should not be sent but
+ * may be received. */
 function decodePkt(pkt: Uint8Array): Pkt {
-  if (pkt.length > PKT_HEADER_BYTES) return { type: "data", payload: pkt.subarray(PKT_HEADER_BYTES) };
-  switch (pkt[3]) {
-    case 0x30:
-      return FLUSH;
-    case 0x31:
-      return DELIM;
-    case 0x32:
-      return RESPONSE_END;
-    default: // "0004", an empty line: should not be sent, may be received
-      return { type: "data", payload: pkt.subarray(PKT_HEADER_BYTES) };
-  }
+  const special = pkt.length === PKT_HEADER_BYTES ? SPECIAL_PKTS[pkt[3]! - 0x30] : undefined;
+  return special ?? { type: "data", payload: pkt.subarray(PKT_HEADER_BYTES) };
 }
 
 function hexNibble(code: number): number {

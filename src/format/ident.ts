@@ -1,0 +1,49 @@
+import { GitError } from "./errors.ts";
+
+/** Who did something and when: the value of `author`, `committer` and `tagger`. */
+export interface Ident {
+  /** Byte string; may be empty. */
+  readonly name: string;
+  /** Byte string, without the angle brackets; may be empty. */
+  readonly email: string;
+  /** Seconds since 1970, UTC. */
+  readonly timeSeconds: number;
+  /** Offset from UTC as written: "+hhmm" or "-hhmm". */
+  readonly zone: string;
+}
+
+const PERSON = /^([^<]*?) *<([^>]*)>/;
+const DATE = /^ *(\d+)(?: +([+-]\d+))?/;
+const UNWRITABLE = /[<>\n\0]/;
+
+/** Reads an identity as leniently as git does: what fsck lets pass by default (a bad zone, no space
+ * before the date) still has a name, an email and as much of its date as there is, else 1970 in UTC.
+ * @param line byte string
+ * @returns null if there is no email in angle brackets */
+export function parseIdent(line: string): Ident | null {
+  const person = PERSON.exec(line);
+  if (person === null) return null;
+  const date = DATE.exec(line.slice(line.lastIndexOf(">") + 1));
+  return {
+    name: person[1]!,
+    email: person[2]!,
+    timeSeconds: Math.min(Number(date?.[1] ?? 0), Number.MAX_SAFE_INTEGER),
+    zone: date?.[2] ?? "+0000",
+  };
+}
+
+/** Writes an identity as a byte string.
+ * @throws GitError "bad-request" on what would not read back the same: angle brackets, LF or NUL in name
+ * or email, a time that is no whole second from 1970 on, a zone that is not a sign and four digits */
+export function encodeIdent(ident: Ident): string {
+  const { name, email, timeSeconds, zone } = ident;
+  if (UNWRITABLE.test(name)) throw unwritable("name", name);
+  if (UNWRITABLE.test(email)) throw unwritable("email", email);
+  if (!Number.isSafeInteger(timeSeconds) || timeSeconds < 0) throw unwritable("time", timeSeconds);
+  if (!/^[+-]\d{4}$/.test(zone)) throw unwritable("zone", zone);
+  return `${name} <${email}> ${timeSeconds} ${zone}`;
+}
+
+function unwritable(part: string, actual: string | number): GitError {
+  return new GitError("bad-request", { reason: `${JSON.stringify(actual)} cannot be an identity's ${part}` });
+}

@@ -1,0 +1,34 @@
+import { fromByteString } from "./byte-string.ts";
+
+/** The types of object, in git's words. */
+export type ObjectType = "commit" | "tree" | "blob" | "tag";
+
+/** An object type's number in packs and tables. @see gitformat-pack(5) "Object types" */
+export type ObjectTypeNumber = 1 | 2 | 3 | 4;
+
+const NUMBER_OF_TYPE = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
+const TYPE_OF_NUMBER = ["commit", "tree", "blob", "tag"] as const;
+
+/** Object type → its number in a pack. */
+export function toTypeNumber(type: ObjectType): ObjectTypeNumber {
+  return NUMBER_OF_TYPE[type];
+}
+
+/** Number in a pack → object type.
+ * @throws RangeError outside 1 to 4: a delta's type is its base's, and is resolved before */
+export function fromTypeNumber(number: number): ObjectType {
+  const type = TYPE_OF_NUMBER[number - 1];
+  if (type === undefined) throw new RangeError(`${number} is not an object type`);
+  return type;
+}
+
+/** Whether the word names an object type. */
+export function isObjectType(word: string): word is ObjectType {
+  return Object.hasOwn(NUMBER_OF_TYPE, word);
+}
+
+/** What is hashed before an object's content: "<type> <size>" and a NUL.
+ * @param sizeBytes the content's length */
+export function objectHeader(type: ObjectType, sizeBytes: number): Uint8Array {
+  return fromByteString(`${type} ${sizeBytes}\0`);
+}

@@ -1,0 +1,28 @@
+import { MAX_REF_NAME_BYTES } from "./limits.ts";
+
+// Ref names are byte strings (see byte-string.ts).
+
+/** What no ref name may hold: control characters, space, `~ ^ : ? * [ \`, DEL, `..`, `@{`. */
+const FORBIDDEN = /[\0-\x20~^:?*[\\\x7f]|\.\.|@\{/;
+
+/** Whether a name is well formed, by the rules of git.
+ * @param oneLevel admit a name of one component, such as "HEAD"
+ * @see git-check-ref-format(1) */
+export function isRefName(name: string, oneLevel = false): boolean {
+  if (name === "@" || name.endsWith(".") || FORBIDDEN.test(name)) return false;
+  const components = name.split("/");
+  if (components.length < 2 && !oneLevel) return false;
+  return components.every(
+    (component) => component !== "" && !component.startsWith(".") && !component.endsWith(".lock"),
+  );
+}
+
+/** Whether a push may name this ref: below refs/, and there with two components at least. Deleting
+ * admits one, so that a ref which older rules let in can leave. Refused names are reported as
+ * "funny refname".
+ * @see git's builtin/receive-pack.c, update() */
+export function isPushableRefName(name: string, deleting: boolean): boolean {
+  return (
+    name.length <= MAX_REF_NAME_BYTES && name.startsWith("refs/") && isRefName(name.slice("refs/".length), deleting)
+  );
+}

@@ -1,0 +1,104 @@
+import { toByteString, writeByteString } from "./byte-string.ts";
+import { GitError } from "./errors.ts";
+import type { ObjectType } from "./object.ts";
+import { OID_BYTES, type Oid } from "./oid.ts";
+
+/** Mode of a directory. */
+export const TREE_MODE = 0o040000;
+/** Mode of a file. */
+export const FILE_MODE = 0o100644;
+/** Mode of a file that can be run. */
+export const EXECUTABLE_MODE = 0o100755;
+/** Mode of a symbolic link: a blob that holds its target. */
+export const SYMLINK_MODE = 0o120000;
+/** Mode of a gitlink: a commit of another repository, which need not be here. */
+export const GITLINK_MODE = 0o160000;
+
+/** The bits of a mode that tell a file's kind from its permissions. */
+const KIND_MASK = 0o170000;
+
+/** One entry of a tree. */
+export interface TreeEntry {
+  /** As written, so that 0o100664 of old histories stays. */
+  readonly mode: number;
+  /** Byte string. */
+  readonly name: string;
+  /** Of a parsed tree: a view of its content. */
+  readonly oid: Oid;
+}
+
+/** Whether the mode is a directory's. */
+export function isTreeMode(mode: number): boolean {
+  return (mode & KIND_MASK) === TREE_MODE;
+}
+
+/** Whether the mode is a gitlink's. */
+export function isGitlinkMode(mode: number): boolean {
+  return (mode & KIND_MASK) === GITLINK_MODE;
+}
+
+/** The type of object that an entry of this mode names; a gitlink's commit lies elsewhere. */
+export function typeOfMode(mode: number): ObjectType {
+  if (isTreeMode(mode)) return "tree";
+  return isGitlinkMode(mode) ? "commit" : "blob";
+}
+
+/** Orders entries as trees do: by the bytes of their names, a directory's as if it ended in "/". */
+export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
+  const [left, right] = [sortName(a), sortName(b)];
+  return left === right ? 0 : left < right ? -1 : 1;
+}
+
+/** Parses a tree's content; order and names are fsck's to judge.
+ * @throws GitError "corrupt-object" on a mode that is not octal, a missing NUL, an entry cut short */
+export function parseTree(content: Uint8Array): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  for (let at = 0; at < content.length;) {
+    const space = content.indexOf(0x20, at);
+    const nul = content.indexOf(0, at);
+    const end = nul + 1 + OID_BYTES;
+    if (space === -1 || nul < space || end > content.length) throw corrupt("an entry is cut short");
+    entries.push({
+      mode: parseMode(content, at, space),
+      name: toByteString(content.subarray(space + 1, nul)),
+      oid: content.subarray(nul + 1, end),
+    });
+    at = end;
+  }
+  return entries;
+}
+
+/** Encodes a tree's content, its entries sorted here.
+ * @param entries in any order, each name once */
+export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
+  const sorted = entries.toSorted(compareTreeEntries);
+  const heads = sorted.map(({ mode, name }) => `${mode.toString(8)} ${name}\0`);
+  const sizeBytes = heads.reduce((sum, head) => sum + head.length + OID_BYTES, 0);
+  const content = new Uint8Array(sizeBytes);
+  let at = 0;
+  for (const [index, { oid }] of sorted.entries()) {
+    at = writeByteString(heads[index]!, content, at);
+    content.set(oid, at);
+    at += OID_BYTES;
+  }
+  return content;
+}
+
+function sortName({ mode, name }: TreeEntry): string {
+  return isTreeMode(mode) ? `${name}/` : name;
+}
+
+function parseMode(content: Uint8Array, start: number, end: number): number {
+  let mode = 0;
+  for (let at = start; at < end; at++) {
+    const digit = content[at]! - 0x30;
+    if (digit < 0 || digit > 7) throw corrupt("a mode is not octal");
+    mode = mode * 8 + digit;
+  }
+  if (mode === 0 || mode > 0o177777) throw corrupt("a mode is out of range");
+  return mode;
+}
+
+function corrupt(reason: string): GitError {
+  return new GitError("corrupt-object", { type: "tree", reason });
+}
