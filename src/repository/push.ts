@@ -1,0 +1,65 @@
+import type { FetchSource } from "./fetch-source.ts";
+
+/** One ref to create, update or delete. */
+export interface RefCommand {
+  /** Byte string, as the client sent it: not checked yet when it comes off the wire. */
+  readonly name: string;
+  /** What the client believes the ref to be; the null oid: it does not exist. 20 bytes. */
+  readonly old: Uint8Array;
+  /** What it is to become; the null oid: nothing, the ref is deleted. 20 bytes. */
+  readonly new: Uint8Array;
+}
+
+/** A pushed pack as it arrives: everything in the request behind the commands. */
+export interface PackSource {
+  /** Reads on.
+   * @param minimumBytes wait for at least so many bytes, unless the pack ends before
+   * @returns at least 1 byte, as its owner's to keep; null at the end
+   * @throws GitError "bad-request" when the body is cut or its encoding is broken, "too-large" above the pack limit,
+   * "timeout" when the client is too slow */
+  read(minimumBytes: number): Promise<Uint8Array | null>;
+}
+
+/** A push whose wire format is right; nothing else about it has been checked. */
+export interface PushRequest {
+  /** In the client's order. Their names are pushable and distinct. */
+  readonly commands: readonly RefCommand[];
+  /** Settle all commands or none. */
+  readonly atomic: boolean;
+  /** Byte strings, in the client's order. */
+  readonly pushOptions: readonly string[];
+  /** Commits whose parents the client does not have: its boundary, when its repository is shallow. */
+  readonly shallow: readonly Uint8Array[];
+  /** Null when the commands only delete. */
+  readonly pack: PackSource | null;
+  /** What the client calls itself; byte string. */
+  readonly agent: string | null;
+  /** Tells the user how far a phase of the work is; cheap, may be called for every object.
+   * @param title the phase, e.g. "Resolving deltas"
+   * @param total how many there will be; the phase has ended when `done` reaches it */
+  progress(title: string, done: number, total: number): void;
+}
+
+/** How one command ended. */
+export interface RefOutcome {
+  /** Byte string. */
+  readonly name: string;
+  /** Why the ref did not move, in a few words on one line; null: it did. */
+  readonly error: string | null;
+}
+
+/** How a push ended. */
+export interface PushResult {
+  /** "ok", or why the pack was refused, in words on one line. */
+  readonly unpack: string;
+  /** One for each command, in the order of the commands. */
+  readonly refs: readonly RefOutcome[];
+}
+
+/** What receiving a push needs of a repository. */
+export interface PushTarget extends Pick<FetchSource, "refs"> {
+  /** Takes a push in: indexes and proves the pack, then settles all commands in one transaction.
+   * @returns what became of it; a refused pack and refused commands are outcomes
+   * @throws GitError what `PackSource.read` threw, "storage-failed", "unavailable" */
+  receive(request: PushRequest): Promise<PushResult>;
+}
