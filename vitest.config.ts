@@ -1,5 +1,6 @@
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import type { Plugin } from "vite";
 
 // Neither the tests nor the tools they start reach beyond this machine.
 process.env["WRANGLER_SEND_METRICS"] = "false";
@@ -8,12 +9,24 @@ process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 const WORKERS = "test/**/*.workers.test.ts";
 const LARGE = "test/large/**/*.test.ts";
 
+/** In Node, as in the runtime, importing a `.wasm` file gives its compiled module. */
+const wasmModules: Plugin = {
+  name: "wasm-modules",
+  enforce: "pre",
+  load(id) {
+    if (!id.endsWith(".wasm")) return undefined;
+    return `import { readFileSync } from "node:fs";
+      export default new WebAssembly.Module(readFileSync(${JSON.stringify(id)}));`;
+  },
+};
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/harness/closing-line.ts"],
     projects: [
       {
         // Pure code, and real git against the real Worker.
+        plugins: [wasmModules],
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
@@ -30,6 +43,7 @@ export default defineConfig({
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.
+        plugins: [wasmModules],
         test: {
           name: "large",
           include: [LARGE],

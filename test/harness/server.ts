@@ -35,7 +35,7 @@ export interface Server {
   readUsage(): Usage;
   /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
   kill(): Promise<void>;
-  /** Starts again on the same data and port, after `kill` or by a clean stop. */
+  /** Starts again on the same data and port; ends workerd first, as `kill` does, if it still runs. */
   restart(): Promise<void>;
   /** Ends the server and removes the data if `persistDir` was not given. */
   close(): Promise<void>;
@@ -57,9 +57,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
-      const gone = once(running.workerd, "exit");
       running.workerd.kill("SIGKILL");
-      await gone;
+      // Before Miniflare notices the end, which it would take for a crash and start workerd again.
       await stop();
     },
     async restart() {

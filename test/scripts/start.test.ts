@@ -1,0 +1,52 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { PROJECT } from "../harness/build.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+
+function start(...options: string[]): ChildProcess {
+  const { FORCE_COLOR: _, ...env } = process.env;
+  return spawn("npm", ["start", "--", ...options], { cwd: PROJECT, env, detached: true });
+}
+
+/** Reads until the text matches, or the process has ended. */
+async function readUntil(child: ChildProcess, pattern: RegExp): Promise<string> {
+  let text = "";
+  for (const output of [child.stdout, child.stderr]) output?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(child, "close");
+  for (;;) {
+    if (pattern.test(text)) return text;
+    if (child.exitCode !== null) return text;
+    await Promise.race([ended, new Promise((wait) => setTimeout(wait, 50))]);
+  }
+}
+
+/** The processes of the group which `npm start` leads and which have not ended. */
+async function listGroup(leader: number): Promise<string[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-eo", "pgid=,stat=,args="]);
+  const lines = stdout.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line.startsWith(`${leader} `) && !line.startsWith(`${leader} Z`));
+}
+
+test("npm start prints a push command once it answers, and leaves no process behind", async () => {
+  const child = start("--port", "0", "--persist-to", makeTempDir("start"));
+  const text = await readUntil(child, /Ctrl-C/);
+  const [, url = ""] = /git push (http:\/\/localhost:\d+)\/me\/my-repo.git main/.exec(text) ?? [];
+  expect((await fetch(url)).status).toBe(200);
+  const leader = child.pid ?? 0;
+  expect((await listGroup(leader)).join("\n")).toContain("workerd serve");
+  child.kill("SIGTERM");
+  await expect.poll(() => listGroup(leader), { timeout: 10_000 }).toEqual([]);
+});
+
+test("npm start says when its port is taken", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as AddressInfo;
+  const child = start("--port", String(port));
+  expect(await readUntil(child, /never/)).toContain(`port ${port} is taken`);
+  expect(child.exitCode).toBe(1);
+  other.close();
+});
