@@ -32,15 +32,18 @@ export function isTreeMode(mode: number): boolean {
   return (mode & KIND_MASK) === TREE_MODE;
 }
 
-/** Whether the mode is a gitlink's. */
-export function isGitlinkMode(mode: number): boolean {
-  return (mode & KIND_MASK) === GITLINK_MODE;
-}
-
-/** The type of object that an entry of this mode names; a gitlink's commit lies elsewhere. */
+/** The type of object that an entry of this mode names. Like git, reads every unknown kind as a
+ * gitlink, whose commit lies in another repository. */
 export function typeOfMode(mode: number): ObjectType {
-  if (isTreeMode(mode)) return "tree";
-  return isGitlinkMode(mode) ? "commit" : "blob";
+  switch (mode & KIND_MASK) {
+    case TREE_MODE:
+      return "tree";
+    case FILE_MODE & KIND_MASK:
+    case SYMLINK_MODE:
+      return "blob";
+    default:
+      return "commit";
+  }
 }
 
 /** Orders entries as trees do: by the bytes of their names, a directory's as if it ended in "/". */
@@ -50,14 +53,14 @@ export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
 }
 
 /** Parses a tree's content; order and names are fsck's to judge.
- * @throws GitError "corrupt-object" on a mode that is not octal, a missing NUL, an entry cut short */
+ * @throws GitError "corrupt-object" on an empty or not octal mode, a missing NUL, an entry cut short */
 export function parseTree(content: Uint8Array): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length;) {
     const space = content.indexOf(0x20, at);
     const nul = content.indexOf(0, at);
     const end = nul + 1 + OID_BYTES;
-    if (space === -1 || nul < space || end > content.length) throw corrupt("an entry is cut short");
+    if (space <= at || nul < space || end > content.length) throw corrupt("an entry is cut short");
     entries.push({
       mode: parseMode(content, at, space),
       name: toByteString(content.subarray(space + 1, nul)),
@@ -88,14 +91,14 @@ function sortName({ mode, name }: TreeEntry): string {
   return isTreeMode(mode) ? `${name}/` : name;
 }
 
+/** Reads octal digits into 16 bits, as git does: what overflows is a mode that fsck warns of. */
 function parseMode(content: Uint8Array, start: number, end: number): number {
   let mode = 0;
   for (let at = start; at < end; at++) {
     const digit = content[at]! - 0x30;
     if (digit < 0 || digit > 7) throw corrupt("a mode is not octal");
-    mode = mode * 8 + digit;
+    mode = ((mode << 3) | digit) & 0xffff;
   }
-  if (mode === 0 || mode > 0o177777) throw corrupt("a mode is out of range");
   return mode;
 }
 
