@@ -49,8 +49,11 @@ async function findPortProblem(port: number, ip: string): Promise<string | undef
   return undefined;
 }
 
-function announce(ip: string, port: number): void {
+/** Prints how to push, once the Worker answers: wrangler says "ready" even when the build failed.
+ * @throws Error if the connection fails */
+async function announce(ip: string, port: number): Promise<void> {
   const url = `http://${LOOPBACK.has(ip) ? "localhost" : ip}:${port}`;
+  await fetch(url);
   const access = LOOPBACK.has(ip) ? "" : "\nRequests need a token: this address is not loopback.";
   console.log(`Holdfast serves at ${url}${access}
 
@@ -78,7 +81,13 @@ function startWrangler(args: readonly string[], ip: string): void {
   );
   wrangler.on("message", (message) => {
     const ready = JSON.parse(message as string) as { event: string; port: number };
-    if (ready.event === "DEV_SERVER_READY") announce(ip, ready.port);
+    if (ready.event !== "DEV_SERVER_READY") return;
+    announce(ip, ready.port).catch((error: unknown) => {
+      // Ended while it waited for the answer: nothing to say.
+      if (wrangler.killed) return;
+      console.error("Holdfast does not answer:", error);
+      wrangler.kill("SIGTERM");
+    });
   });
   // A terminal sends its signal to wrangler as well; the second one then does no harm.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => wrangler.kill("SIGTERM"));
