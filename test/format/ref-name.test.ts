@@ -87,7 +87,7 @@ test.each([
   "refs/heads/a.",
   "refs/heads//a",
   "refs//heads/a",
-  ...[..." ~^:?*[\\\x00\x1f\x7f\n"].map((char) => `refs/heads/a${char}b`),
+  ...Array.from(" ~^:?*[\\\x00\x1f\x7f\n", (char) => `refs/heads/a${char}b`),
   "refs/heads/a@{b",
   `refs/heads/${"n".repeat(1_014)}`,
 ])("a push may not name %j", (name) => {
