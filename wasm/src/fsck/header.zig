@@ -39,7 +39,11 @@ pub fn parseOid(hex: []const u8) ?sinks.Oid {
     return oid;
 }
 
+const decimal_digits = "0123456789";
+
 /// What is wrong with `Name <email> seconds +zone`, if anything; git names only the first fault.
+/// Unlike git, which has one id for both, tells a missing space before the date from a missing date:
+/// old histories have the first, and repositories may let it pass.
 pub fn identFault(line: []const u8) ?Message {
     const name_end = std.mem.indexOfAny(u8, line, "<>") orelse return .missingEmail;
     if (line[name_end] == '>') return .badName;
@@ -49,12 +53,13 @@ pub fn identFault(line: []const u8) ?Message {
     const email_end = std.mem.indexOfAny(u8, email, "<>") orelse return .badEmail;
     if (email[email_end] == '<') return .badEmail;
     const after = email[email_end + 1 ..];
-    if (after.len == 0 or after[0] != ' ') return .missingSpaceBeforeDate;
+    if (std.mem.indexOfAny(u8, after, decimal_digits) == null) return .badDate;
+    if (after[0] != ' ') return .missingSpaceBeforeDate;
     return dateFault(std.mem.trimStart(u8, after[1..], " \t"));
 }
 
 fn dateFault(date: []const u8) ?Message {
-    const seconds_end = std.mem.indexOfNone(u8, date, "0123456789") orelse date.len;
+    const seconds_end = std.mem.indexOfNone(u8, date, decimal_digits) orelse date.len;
     if (seconds_end == 0) return .badDate;
     if (date[0] == '0' and (date.len == 1 or date[1] != ' ')) return .zeroPaddedDate;
     if (parseSeconds(date) > std.math.maxInt(i64)) return .badDateOverflow;
@@ -90,7 +95,9 @@ test identFault {
         .{ "A <a<b> 1 +0000", .badEmail },
         .{ "A <B <a@b> 1 +0000", .badEmail },
         .{ "A <a@b>1 +0000", .missingSpaceBeforeDate },
-        .{ "A <a@b>", .missingSpaceBeforeDate },
+        .{ "A <a@b>> 1 +0000", .missingSpaceBeforeDate },
+        .{ "A <a@b>", .badDate },
+        .{ "A <a@b>+", .badDate },
         .{ "A <a@b> ", .badDate },
         .{ "A <a@b> x +0000", .badDate },
         .{ "A <a@b> -1 +0000", .badDate },
