@@ -1,0 +1,122 @@
+// The tables of one repository. A repository's database is empty until its first successful push: a name that was
+// only asked for costs nothing. docs/storage.md tells each table's life.
+//
+// Everywhere, an object number of 0 means "none": columns stay NOT NULL, and typed arrays need no second mask.
+import type { Sql } from "./sql.ts";
+
+/** The newest schema; a database says in `repository.schema` which it has. */
+export const SCHEMA_VERSION = 1;
+
+const TABLES = `
+CREATE TABLE repository (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  key TEXT NOT NULL,               -- opaque, random: every R2 key begins with it
+  created_ms INTEGER NOT NULL,
+  fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict')),
+  schema INTEGER NOT NULL
+);
+CREATE TABLE refs (
+  name TEXT PRIMARY KEY,           -- byte string: one character per byte
+  oid BLOB,                        -- NULL when symbolic
+  peeled BLOB,                     -- what an annotated tag leads to, NULL for the rest
+  symref TEXT                      -- HEAD only: the ref it names
+) WITHOUT ROWID;
+CREATE TABLE object_chunks (
+  number INTEGER PRIMARY KEY,      -- order of arrival, from 1, dense
+  oid BLOB NOT NULL UNIQUE,
+  chunk INTEGER NOT NULL,
+  offset INTEGER NOT NULL,         -- in the chunk
+  length INTEGER NOT NULL,         -- entry bytes as stored, header included
+  type INTEGER NOT NULL,           -- 1 commit 2 tree 3 blob 4 tag: of the object, also when stored as a delta
+  size INTEGER NOT NULL,           -- bytes of the object, inflated
+  base INTEGER NOT NULL,           -- number of the delta base, 0: not a delta
+  distance INTEGER NOT NULL,       -- OFS distance as the entry's header has it, 0: not an OFS delta
+  introducer INTEGER NOT NULL      -- number of the first node that brought the object, 0: none does so far
+);
+CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY,
+  key TEXT,                        -- R2 object, NULL while hot
+  start INTEGER NOT NULL,          -- where in that object the chunk begins, 0 while hot
+  size INTEGER NOT NULL,
+  checksum BLOB NOT NULL,          -- SHA-1 of the chunk's bytes
+  push INTEGER NOT NULL,
+  pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood
+  first_number INTEGER NOT NULL,
+  last_number INTEGER NOT NULL,
+  whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order
+  ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in here refers to, 0: none
+  base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
+  bytes BLOB                       -- inline while hot; last, so that the columns before are read without it
+);
+CREATE TABLE commits (
+  number INTEGER PRIMARY KEY,
+  parents BLOB NOT NULL,           -- numbers, u32 little-endian
+  tree INTEGER NOT NULL,           -- number of the root tree, 0: none
+  generation INTEGER NOT NULL,
+  time INTEGER NOT NULL,           -- seconds
+  introduced BLOB NOT NULL         -- numbers of the objects the node introduced: a number set
+);
+CREATE TABLE reintroductions (
+  object INTEGER NOT NULL,
+  node INTEGER NOT NULL,
+  PRIMARY KEY (object, node)
+) WITHOUT ROWID;
+CREATE TABLE pushes (
+  id INTEGER PRIMARY KEY,
+  time_ms INTEGER NOT NULL,
+  who TEXT,                        -- NULL: nobody said
+  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]
+  pack_bytes INTEGER NOT NULL,
+  objects INTEGER NOT NULL
+);
+CREATE TABLE jobs (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  due_ms INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (kind, key)
+);
+`;
+
+/** How strictly pushed objects are checked. `strict` also refuses what git merely warns of. */
+export type FsckLevel = "default" | "strict";
+
+/** The one row of `repository`. */
+export interface RepositoryRecord {
+  /** Opaque and random: every R2 key of the repository begins with it. */
+  readonly key: string;
+  readonly createdMs: number;
+  readonly fsck: FsckLevel;
+}
+
+/** Makes the tables and the repository's row; belongs in the first push's transaction.
+ * @throws when the repository exists */
+export function createRepository(sql: Sql, record: RepositoryRecord): void {
+  sql.exec(TABLES);
+  sql.exec(
+    "INSERT INTO repository (id, key, created_ms, fsck, schema) VALUES (1, ?, ?, ?, ?)",
+    record.key,
+    record.createdMs,
+    record.fsck,
+    SCHEMA_VERSION,
+  );
+}
+
+/** Reads the repository's row.
+ * @returns null when nothing was ever pushed: no table may be asked then */
+export function readRepository(sql: Sql): RepositoryRecord | null {
+  if (sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'repository'").toArray().length === 0)
+    return null;
+  return sql
+    .exec<{ key: string; createdMs: number; fsck: FsckLevel }>(
+      "SELECT key, created_ms AS createdMs, fsck FROM repository",
+    )
+    .one();
+}
+
+/** Sets how strictly the next pushes are checked. */
+export function setFsckLevel(sql: Sql, fsck: FsckLevel): void {
+  sql.exec("UPDATE repository SET fsck = ?", fsck);
+}

@@ -1,0 +1,115 @@
+/** What SQLite hands out: `BLOB`, `TEXT`, `INTEGER` or `REAL`, `NULL`. */
+export type SqlValue = ArrayBuffer | string | number | null;
+
+/** What SQLite takes in; a view binds the bytes it shows, not its whole buffer. */
+export type SqlBinding = SqlValue | Uint8Array;
+
+/** The rows of one statement, each read once. Read to the end: a cursor left half-way holds its statement open. */
+export interface SqlCursor<T> extends Iterable<T> {
+  toArray(): T[];
+  /** @throws when the statement yields no row, or more than one */
+  one(): T;
+  /** The rows as arrays: half the cost of rows as objects. */
+  raw(): Iterable<SqlValue[]>;
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+}
+
+/** The database of one repository: the shape of a Durable Object's `ctx.storage.sql`, so that this layer need not know the platform.
+ * @see https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/ */
+export interface Sql {
+  exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T>;
+  readonly databaseSize: number;
+}
+
+/** Runs `f` as one transaction: an exception takes back all that it wrote, and comes through. The shape of `ctx.storage`. */
+export interface Transactor {
+  transactionSync<T>(f: () => T): T;
+}
+
+/** What the database did; rows are what the platform bills. */
+export interface SqlCounters {
+  statements: number;
+  rowsRead: number;
+  rowsWritten: number;
+}
+
+/** A database that adds what it does to `counters`. */
+export class CountedSql implements Sql {
+  readonly #inner: Sql;
+  readonly #counters: SqlCounters;
+
+  constructor(inner: Sql, counters: SqlCounters) {
+    this.#inner = inner;
+    this.#counters = counters;
+  }
+
+  get databaseSize(): number {
+    return this.#inner.databaseSize;
+  }
+
+  exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
+    this.#counters.statements += 1;
+    return new CountedCursor(this.#inner.exec<T>(query, ...bindings), this.#counters);
+  }
+}
+
+/** Adds a cursor's rows to the counters as they are read: its own counts grow while it is. */
+class CountedCursor<T> implements SqlCursor<T> {
+  readonly #inner: SqlCursor<T>;
+  readonly #counters: SqlCounters;
+  #counted = { rowsRead: 0, rowsWritten: 0 };
+
+  constructor(inner: SqlCursor<T>, counters: SqlCounters) {
+    this.#inner = inner;
+    this.#counters = counters;
+    this.#count();
+  }
+
+  get rowsRead(): number {
+    return this.#inner.rowsRead;
+  }
+
+  get rowsWritten(): number {
+    return this.#inner.rowsWritten;
+  }
+
+  #count(): void {
+    const { rowsRead, rowsWritten } = this.#inner;
+    this.#counters.rowsRead += rowsRead - this.#counted.rowsRead;
+    this.#counters.rowsWritten += rowsWritten - this.#counted.rowsWritten;
+    this.#counted = { rowsRead, rowsWritten };
+  }
+
+  #counting<R>(read: () => R): R {
+    try {
+      return read();
+    } finally {
+      this.#count();
+    }
+  }
+
+  *#countingEach<R>(rows: Iterable<R>): Generator<R> {
+    try {
+      yield* rows;
+    } finally {
+      this.#count();
+    }
+  }
+
+  toArray(): T[] {
+    return this.#counting(() => this.#inner.toArray());
+  }
+
+  one(): T {
+    return this.#counting(() => this.#inner.one());
+  }
+
+  raw(): Iterable<SqlValue[]> {
+    return this.#countingEach(this.#inner.raw());
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#countingEach(this.#inner);
+  }
+}
