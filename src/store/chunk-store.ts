@@ -1,0 +1,59 @@
+import { GitError } from "../format/errors.ts";
+
+/** Where chunks lie as objects of immutable bytes. Two rules bind all stores: a key is written once (writing the same bytes
+ * again is harmless), and no failure looks like an answer: absent or short bytes, a refused write, a failed listing all throw
+ * GitError "storage-failed" {key, …}. */
+export interface ChunkStore {
+  /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Begins an object of unknown length, written in parts. Nothing is readable before `complete`. */
+  createMultipart(key: string): Promise<MultipartWrite>;
+  /** Reads exactly `length` bytes from `offset`. */
+  read(key: string, offset: number, length: number): Promise<Uint8Array>;
+  /** Like `read`, as a byte stream of exactly that many bytes, which errors, and never just ends, when there are fewer. */
+  stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>>;
+  /** Removes objects; a key that is not there is fine. */
+  delete(keys: readonly string[]): Promise<void>;
+  /** The keys that begin with `prefix`, ascending. */
+  list(prefix: string): AsyncIterable<string>;
+}
+
+/** An object under way. Its last call is `complete` or `abort`. */
+export interface MultipartWrite {
+  /** Writes one part. All parts but the last have the same size of `MULTIPART_PART_BYTES`; they may go up side by side.
+   * @param number 1-based place of the part in the object */
+  putPart(number: number, bytes: Uint8Array): Promise<void>;
+  /** Makes the object of parts 1 to the highest written.
+   * @throws GitError "storage-failed" when one of them is not there */
+  complete(): Promise<void>;
+  /** Gives the parts up. */
+  abort(): Promise<void>;
+}
+
+/** What a store did, in the bucket's billing terms: puts, parts and lists are class A operations, gets class B, deletes free.
+ * Beginning and completing a multipart write counts as a put each. */
+export interface ChunkCounters {
+  puts: number;
+  parts: number;
+  gets: number;
+  deletes: number;
+  lists: number;
+  /** Written to the store. */
+  bytesIn: number;
+  /** Read from the store. */
+  bytesOut: number;
+}
+
+/** Counters, all zero. */
+export function newChunkCounters(): ChunkCounters {
+  return { puts: 0, parts: 0, gets: 0, deletes: 0, lists: 0, bytesIn: 0, bytesOut: 0 };
+}
+
+/** The failure of a read that gave another number of bytes than asked for. */
+export function wrongLength(key: string, expected: number, actual: number, cause?: unknown): GitError {
+  return new GitError(
+    "storage-failed",
+    { key, expected, actual, reason: `read ${actual} of ${expected} bytes` },
+    { cause },
+  );
+}

@@ -1,0 +1,59 @@
+import { GitError } from "../format/errors.ts";
+import { type ChunkStore, type MultipartWrite, wrongLength } from "./chunk-store.ts";
+
+/** Chunks in memory, for tests: keeps its own copies, as a bucket does. */
+export class MemoryChunkStore implements ChunkStore {
+  readonly #objects = new Map<string, Uint8Array>();
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    this.#objects.set(key, bytes.slice());
+  }
+
+  async createMultipart(key: string): Promise<MultipartWrite> {
+    const parts: Uint8Array[] = [];
+    return {
+      putPart: async (number, bytes) => {
+        parts[number - 1] = bytes.slice();
+      },
+      complete: async () => {
+        const missing = parts.findIndex((part) => part === undefined);
+        if (missing >= 0) throw new GitError("storage-failed", { key, reason: `part ${missing + 1} was not written` });
+        const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+        let at = 0;
+        for (const part of parts) {
+          bytes.set(part, at);
+          at += part.length;
+        }
+        this.#objects.set(key, bytes);
+      },
+      abort: async () => {
+        parts.length = 0;
+      },
+    };
+  }
+
+  async read(key: string, offset: number, length: number): Promise<Uint8Array> {
+    const bytes = this.#objects.get(key)?.slice(offset, offset + length) ?? new Uint8Array(0);
+    if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+    return bytes;
+  }
+
+  async stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const bytes = await this.read(key, offset, length);
+    return new ReadableStream({
+      type: "bytes",
+      start: (controller) => {
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.#objects.delete(key);
+  }
+
+  async *list(prefix: string): AsyncGenerator<string> {
+    yield* [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+  }
+}

@@ -1,0 +1,151 @@
+import { createHash } from "node:crypto";
+import { GitError } from "../format/errors.ts";
+import { type ChunkCounters, type ChunkStore, type MultipartWrite, wrongLength } from "./chunk-store.ts";
+import { exactStream } from "./exact-stream.ts";
+
+/** Keys of one delete.
+ * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
+const DELETE_KEYS = 1000;
+
+/** The part of an R2 bucket that chunks need, so that this layer need not know the platform.
+ * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
+export interface Bucket {
+  put(key: string, bytes: Uint8Array, options: { sha1: Uint8Array }): Promise<unknown>;
+  get(key: string, options: { range: { offset: number; length: number } }): Promise<BucketBody | null>;
+  delete(keys: string[]): Promise<void>;
+  list(options: { prefix: string; cursor?: string }): Promise<BucketListing>;
+  createMultipartUpload(key: string): Promise<BucketUpload>;
+}
+
+/** An object's bytes, in the range asked for. */
+export interface BucketBody {
+  readonly body: ReadableStream<Uint8Array>;
+  arrayBuffer(): Promise<ArrayBuffer>;
+}
+
+/** One page of a listing. */
+export type BucketListing = { readonly objects: readonly { readonly key: string }[] } & (
+  | { readonly truncated: true; readonly cursor: string }
+  | { readonly truncated: false }
+);
+
+/** A multipart upload of a bucket. */
+export interface BucketUpload {
+  uploadPart(number: number, bytes: Uint8Array): Promise<BucketPart>;
+  complete(parts: BucketPart[]): Promise<unknown>;
+  abort(): Promise<void>;
+}
+
+/** What a bucket says of a part, to be said back to it. */
+export interface BucketPart {
+  partNumber: number;
+  etag: string;
+}
+
+/** Chunks in an R2 bucket. */
+export class R2ChunkStore implements ChunkStore {
+  readonly #bucket: Bucket;
+  readonly #counters: ChunkCounters;
+
+  constructor(bucket: Bucket, counters: ChunkCounters) {
+    this.#bucket = bucket;
+    this.#counters = counters;
+  }
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    this.#counters.puts += 1;
+    this.#counters.bytesIn += bytes.length;
+    // The bucket refuses bytes that changed on their way.
+    const sha1 = createHash("sha1").update(bytes).digest();
+    await storing(key, "put", () => this.#bucket.put(key, bytes, { sha1 }));
+  }
+
+  async createMultipart(key: string): Promise<MultipartWrite> {
+    this.#counters.puts += 1;
+    const upload = await storing(key, "begin", () => this.#bucket.createMultipartUpload(key));
+    return new R2MultipartWrite(key, upload, this.#counters);
+  }
+
+  async read(key: string, offset: number, length: number): Promise<Uint8Array> {
+    const object = await this.#get(key, offset, length);
+    const bytes = new Uint8Array(await storing(key, "get", () => object.arrayBuffer()));
+    if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+    this.#counters.bytesOut += length;
+    return bytes;
+  }
+
+  async stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const object = await this.#get(key, offset, length);
+    this.#counters.bytesOut += length;
+    return exactStream(object.body, length, (actual, cause) => wrongLength(key, length, actual, cause));
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    for (let from = 0; from < keys.length; from += DELETE_KEYS) {
+      const batch = keys.slice(from, from + DELETE_KEYS);
+      this.#counters.deletes += 1;
+      await storing(batch[0]!, "delete", () => this.#bucket.delete(batch));
+    }
+  }
+
+  async *list(prefix: string): AsyncGenerator<string> {
+    let cursor: string | undefined;
+    do {
+      this.#counters.lists += 1;
+      const options = cursor === undefined ? { prefix } : { prefix, cursor };
+      const page = await storing(prefix, "list", () => this.#bucket.list(options));
+      for (const { key } of page.objects) yield key;
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #get(key: string, offset: number, length: number): Promise<BucketBody> {
+    this.#counters.gets += 1;
+    const object = await storing(key, "get", () => this.#bucket.get(key, { range: { offset, length } }));
+    if (object === null) throw wrongLength(key, length, 0);
+    return object;
+  }
+}
+
+class R2MultipartWrite implements MultipartWrite {
+  readonly #key: string;
+  readonly #upload: BucketUpload;
+  readonly #counters: ChunkCounters;
+  readonly #parts: BucketPart[] = [];
+
+  constructor(key: string, upload: BucketUpload, counters: ChunkCounters) {
+    this.#key = key;
+    this.#upload = upload;
+    this.#counters = counters;
+  }
+
+  async putPart(number: number, bytes: Uint8Array): Promise<void> {
+    this.#counters.parts += 1;
+    this.#counters.bytesIn += bytes.length;
+    this.#parts[number - 1] = await storing(this.#key, `put part ${number} of`, () =>
+      this.#upload.uploadPart(number, bytes),
+    );
+  }
+
+  async complete(): Promise<void> {
+    this.#counters.puts += 1;
+    const missing = this.#parts.findIndex((part) => part === undefined);
+    if (missing >= 0)
+      throw new GitError("storage-failed", { key: this.#key, reason: `part ${missing + 1} was not written` });
+    await storing(this.#key, "complete", () => this.#upload.complete(this.#parts));
+  }
+
+  async abort(): Promise<void> {
+    await storing(this.#key, "abort", () => this.#upload.abort());
+  }
+}
+
+/** Runs one bucket operation and says which it was when it fails. */
+async function storing<T>(key: string, operation: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (cause) {
+    const reason = `${operation} failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+    throw new GitError("storage-failed", { key, reason }, { cause });
+  }
+}
