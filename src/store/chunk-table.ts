@@ -1,0 +1,156 @@
+import { GitError } from "../format/errors.ts";
+import { BLOB_MAX_BYTES } from "./packed-rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** A chunk to be entered: a run of whole entries of one push, contiguous in its pack. */
+export interface NewChunk {
+  /** R2 object, null: `bytes` are kept inline. */
+  readonly key: string | null;
+  /** The chunk's bytes, at most `BLOB_MAX_BYTES`; null: they are in R2. */
+  readonly bytes: Uint8Array | null;
+  /** Bytes of the chunk. */
+  readonly size: number;
+  /** SHA-1 of the chunk's bytes. */
+  readonly checksum: Uint8Array;
+  /** Id of its push. */
+  readonly push: number;
+  /** Where in that push's pack its first byte stood. */
+  readonly packOffset: number;
+  /** The objects in it are numbered from this to `lastNumber`. */
+  readonly firstNumber: number;
+  readonly lastNumber: number;
+  /** Every byte belongs to an indexed object, and they stand in the order of their numbers. */
+  readonly whole: boolean;
+  /** Lowest object number that an OFS delta in here refers to, 0: none. */
+  readonly ofsFloor: number;
+  /** Lowest object number that any delta in here refers to, 0: none. */
+  readonly baseFloor: number;
+}
+
+/** A chunk's row, without its bytes. */
+export interface ChunkRow extends Omit<NewChunk, "bytes"> {
+  readonly id: number;
+  /** Where in the R2 object the chunk begins, bytes; 0 while hot. */
+  readonly start: number;
+}
+
+/** Where a hot chunk went. */
+export interface SealedChunk {
+  readonly id: number;
+  /** Where in the R2 object it begins, bytes. */
+  readonly start: number;
+}
+
+const COLUMNS = `id, key, start, size, checksum, push, pack_offset AS packOffset, first_number AS firstNumber,
+  last_number AS lastNumber, whole, ofs_floor AS ofsFloor, base_floor AS baseFloor`;
+
+type StoredChunk = { [Field in keyof ChunkRow]: ChunkRow[Field] extends boolean ? number : ChunkRow[Field] } & {
+  checksum: ArrayBuffer;
+};
+
+/** The chunks: table `chunks`. A chunk is hot while its bytes are inline, then sealed into an R2 object, once; nothing
+ * else about it ever changes. */
+export class ChunkTable {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** The id that the next inserted chunk will get. */
+  nextId(): number {
+    return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM chunks").one().id;
+  }
+
+  /** Enters chunks; their ids count up from `nextId()`.
+   * @throws GitError "too-large" when inline bytes do not fit into a row */
+  insert(chunks: readonly NewChunk[]): void {
+    let id = this.nextId();
+    for (const chunk of chunks) {
+      if (chunk.bytes !== null && chunk.bytes.length > BLOB_MAX_BYTES) {
+        throw new GitError("too-large", { what: "an inline chunk", limit: BLOB_MAX_BYTES, actual: chunk.bytes.length });
+      }
+      this.#sql.exec(
+        `INSERT INTO chunks (id, key, start, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor,
+          base_floor, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id++,
+        chunk.key,
+        chunk.size,
+        chunk.checksum,
+        chunk.push,
+        chunk.packOffset,
+        chunk.firstNumber,
+        chunk.lastNumber,
+        chunk.whole ? 1 : 0,
+        chunk.ofsFloor,
+        chunk.baseFloor,
+        chunk.bytes,
+      );
+    }
+  }
+
+  /** The chunks of these ids, ascending, each once.
+   * @throws GitError "storage-failed" when one is not there */
+  byIds(ids: Iterable<number>): ChunkRow[] {
+    const wanted = [...new Set(ids)];
+    const rows = this.#select("WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", JSON.stringify(wanted));
+    if (rows.length !== wanted.length) {
+      throw new GitError("storage-failed", { key: "chunks", reason: `has ${rows.length} of ${wanted.length} chunks` });
+    }
+    return rows;
+  }
+
+  /** All chunks, by id: the order of arrival, and within a push that of its pack. */
+  allInOrder(): ChunkRow[] {
+    return this.#select("ORDER BY id");
+  }
+
+  /** Bytes kept inline. */
+  hotBytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks WHERE key IS NULL").one()
+      .bytes;
+  }
+
+  /** The chunks kept inline, by id. */
+  hotChunks(): ChunkRow[] {
+    return this.#select("WHERE key IS NULL ORDER BY id");
+  }
+
+  /** The inline bytes of a chunk, null when it was sealed.
+   * @throws GitError "storage-failed" when there is no such chunk, or its bytes are cut */
+  hotBytesOf(id: number): Uint8Array | null {
+    const [row] = this.#sql
+      .exec<{ key: string | null; size: number; bytes: ArrayBuffer | null }>(
+        "SELECT key, size, bytes FROM chunks WHERE id = ?",
+        id,
+      )
+      .toArray();
+    if (row !== undefined && row.key !== null) return null;
+    const bytes = row?.bytes ?? null;
+    if (bytes === null || bytes.byteLength !== row?.size) {
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} has no bytes` });
+    }
+    return new Uint8Array(bytes);
+  }
+
+  /** Notes that hot chunks now lie in one R2 object, and drops their inline bytes. Object rows stay as they are.
+   * @throws GitError "storage-failed" when one of them is not hot; belongs in a transaction */
+  seal(key: string, chunks: readonly SealedChunk[]): void {
+    for (const { id, start } of chunks) {
+      const update = "UPDATE chunks SET key = ?, start = ?, bytes = NULL WHERE id = ? AND key IS NULL RETURNING id";
+      if (this.#sql.exec(update, key, start, id).toArray().length === 1) continue;
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not hot` });
+    }
+  }
+
+  /** Every R2 key that a chunk lies in: what else is below the repository's prefix is garbage. */
+  keys(): Set<string> {
+    const rows = this.#sql.exec("SELECT DISTINCT key FROM chunks WHERE key IS NOT NULL").raw();
+    return new Set(Iterator.from(rows).map(([key]) => key as string));
+  }
+
+  #select(rest: string, ...bindings: string[]): ChunkRow[] {
+    const rows = this.#sql.exec<StoredChunk>(`SELECT ${COLUMNS} FROM chunks ${rest}`, ...bindings).toArray();
+    return rows.map((row) => ({ ...row, checksum: new Uint8Array(row.checksum), whole: row.whole === 1 }));
+  }
+}

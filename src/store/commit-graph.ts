@@ -1,0 +1,308 @@
+// The graph of commits, annotated tags, and the trees or blobs that a ref points at directly. It lives in memory, loaded once
+// per life of the repository object. A node's position is its index here; positions are topological (parents before
+// children), so that every walk is one descending scan, without stack, heap or recursion. Positions hold for one life
+// only; what is stored are object numbers.
+import { GitError } from "../format/errors.ts";
+import { Bitset } from "./bitset.ts";
+import type { NumberSet } from "./number-set.ts";
+import { BLOB_MAX_BYTES, PACKED_ROWS, readBytes, readIntegers } from "./packed-rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** A node to append. */
+export interface NewNode {
+  /** Its object number. */
+  readonly number: number;
+  /** Object numbers: a commit's parents in their order, a tag's target when that is a commit or tag, else none. */
+  readonly parents: readonly number[];
+  /** Number of the root tree (of a tag of a tree: that tree), 0: none. */
+  readonly tree: number;
+  /** Commit or tag time, seconds. */
+  readonly time: number;
+}
+
+/** The graph; see the file's head for what a position is. */
+export class CommitGraph {
+  #length = 0;
+  #numbers = new Uint32Array(0);
+  #trees = new Uint32Array(0);
+  #generations = new Uint32Array(0);
+  #times = new Float64Array(0);
+  /** Parents of position p are `#parents[#parentStarts[p]]` up to `#parents[#parentStarts[p + 1] - 1]`. */
+  #parentStarts = new Uint32Array(1);
+  #parents = new Uint32Array(0);
+  /** Open addressing by number: position + 1, or 0 where free. At most half full. */
+  #slots = new Uint32Array(8);
+
+  /** Reads the whole graph. */
+  static load(sql: Sql): CommitGraph {
+    const graph = new CommitGraph();
+    const count = sql.exec<{ n: number }>("SELECT count(*) AS n FROM commits").one().n;
+    const columns = readColumns(sql, count);
+    // One spare in 32 lets the next pushes append without copying the whole graph.
+    graph.#reserve(count + (count >>> 5), columns.parents.length);
+    // Generation sorts parents before children. 2²⁶ nodes are far beyond what a database holds.
+    const order = Float64Array.from(columns.numbers, (_, i) => columns.generations[i]! * 2 ** 26 + i).sort();
+    for (const key of order) {
+      const i = key % 2 ** 26;
+      const start = columns.parentStarts[i]!;
+      const end = columns.parentStarts[i + 1]!;
+      graph.#push(columns.numbers[i]!, columns.trees[i]!, columns.times[i]!, columns.parents.subarray(start, end));
+    }
+    return graph;
+  }
+
+  /** How many nodes there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes held by the graph's arrays. */
+  get byteLength(): number {
+    const arrays = [
+      this.#numbers,
+      this.#trees,
+      this.#generations,
+      this.#times,
+      this.#parentStarts,
+      this.#parents,
+      this.#slots,
+    ];
+    return arrays.reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  /** The position of an object number, −1 when it is no node. */
+  position(number: number): number {
+    return this.#slots[this.#slot(number)]! - 1;
+  }
+
+  /** The object number at a position. */
+  number(position: number): number {
+    return this.#numbers[position]!;
+  }
+
+  /** The number of the root tree, 0 when there is none. */
+  tree(position: number): number {
+    return this.#trees[position]!;
+  }
+
+  /** 1 for a root, else one more than the highest of its parents. */
+  generation(position: number): number {
+    return this.#generations[position]!;
+  }
+
+  /** Commit or tag time, seconds. */
+  time(position: number): number {
+    return this.#times[position]!;
+  }
+
+  /** Positions of the parents, in their order: a view, valid until the next append. */
+  parents(position: number): Uint32Array {
+    return this.#parents.subarray(this.#parentStarts[position], this.#parentStarts[position + 1]);
+  }
+
+  /** Appends the nodes of one push, given in any order. They take the positions from the old length on, parents before children.
+   * @throws GitError "storage-failed" when a parent is neither in the graph nor among the nodes, a node is there already, or nodes form a cycle;
+   * the graph is then as it was */
+  append(nodes: readonly NewNode[]): void {
+    const before = this.#length;
+    this.#reserve(
+      before + nodes.length,
+      this.#parentStarts[before]! + nodes.reduce((sum, node) => sum + node.parents.length, 0),
+    );
+    try {
+      for (const node of sortParentsFirst(nodes)) {
+        if (this.position(node.number) >= 0) throw inconsistent(node.number, "is in the graph already");
+        this.#push(node.number, node.tree, node.time, node.parents);
+      }
+    } catch (error) {
+      this.truncate(before);
+      throw error;
+    }
+  }
+
+  /** Forgets the nodes from position `length` on: a failed publish takes its nodes back. */
+  truncate(length: number): void {
+    // Nodes leave in the reverse of the order in which they came, so no probe sequence is ever broken.
+    for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
+    this.#length = length;
+  }
+
+  /** The nodes at `positions` and all that they lead to. */
+  ancestors(positions: Iterable<number>): Bitset {
+    const reached = new Bitset(this.#length);
+    for (const position of positions) reached.add(position);
+    this.#descend(reached, this.#length, 0);
+    return reached;
+  }
+
+  /** Whether `ancestor` is reachable from `descendant`; every node is its own ancestor. */
+  isAncestor(ancestor: number, descendant: number): boolean {
+    if (ancestor >= descendant) return ancestor === descendant;
+    const reached = new Bitset(descendant + 1);
+    reached.add(descendant);
+    this.#descend(reached, descendant + 1, ancestor);
+    return reached.has(ancestor);
+  }
+
+  /** Writes the rows of the nodes from position `from` on.
+   * @param introduced one set per node, in order of position
+   * @throws GitError "too-large" when a set does not fit into a row */
+  write(sql: Sql, from: number, introduced: readonly NumberSet[]): void {
+    for (let p = from; p < this.#length; p++) {
+      const parents = this.parents(p);
+      const numbers = new Uint8Array(parents.length * 4);
+      const view = new DataView(numbers.buffer);
+      parents.forEach((parent, i) => view.setUint32(i * 4, this.#numbers[parent]!, true));
+      const set = introduced[p - from]!.encode();
+      if (set.length > BLOB_MAX_BYTES) {
+        throw new GitError("too-large", {
+          what: "a commit's set of new objects",
+          limit: BLOB_MAX_BYTES,
+          actual: set.length,
+        });
+      }
+      sql.exec(
+        "INSERT INTO commits (number, parents, tree, generation, time, introduced) VALUES (?, ?, ?, ?, ?, ?)",
+        this.#numbers[p]!,
+        numbers,
+        this.#trees[p]!,
+        this.#generations[p]!,
+        this.#times[p]!,
+        set,
+      );
+    }
+  }
+
+  /** Adds the parents of every member below `end`, down to position `floor`. */
+  #descend(reached: Bitset, end: number, floor: number): void {
+    for (let p = reached.previous(end); p > floor; p = reached.previous(p)) {
+      const last = this.#parentStarts[p + 1]!;
+      for (let i = this.#parentStarts[p]!; i < last; i++) reached.add(this.#parents[i]!);
+    }
+  }
+
+  /** Adds one node whose parents are in the graph. Room must have been reserved. */
+  #push(number: number, tree: number, time: number, parents: Iterable<number>): void {
+    const position = this.#length;
+    let end = this.#parentStarts[position]!;
+    let generation = 0;
+    for (const parent of parents) {
+      const at = this.position(parent);
+      if (at < 0) throw inconsistent(number, `has a parent ${parent} that is not in the graph`);
+      generation = Math.max(generation, this.#generations[at]!);
+      this.#parents[end++] = at;
+    }
+    this.#numbers[position] = number;
+    this.#trees[position] = tree;
+    this.#generations[position] = generation + 1;
+    this.#times[position] = time;
+    this.#parentStarts[position + 1] = end;
+    this.#slots[this.#slot(number)] = position + 1;
+    this.#length = position + 1;
+  }
+
+  /** Where `number` is, or would go. */
+  #slot(number: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = Math.imul(number, 0x9e3779b1) & mask;
+    while (this.#slots[slot] !== 0 && this.#numbers[this.#slots[slot]! - 1] !== number) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  /** Makes room for so many nodes and parents in all. */
+  #reserve(nodes: number, parents: number): void {
+    if (nodes > this.#numbers.length) {
+      const capacity = this.#length === 0 ? nodes : Math.max(nodes, this.#length * 2);
+      this.#numbers = grown(this.#numbers, new Uint32Array(capacity));
+      this.#trees = grown(this.#trees, new Uint32Array(capacity));
+      this.#generations = grown(this.#generations, new Uint32Array(capacity));
+      this.#times = grown(this.#times, new Float64Array(capacity));
+      this.#parentStarts = grown(this.#parentStarts, new Uint32Array(capacity + 1));
+    }
+    if (parents > this.#parents.length) {
+      this.#parents = grown(
+        this.#parents,
+        new Uint32Array(this.#length === 0 ? parents : Math.max(parents, this.#parents.length * 2)),
+      );
+    }
+    if (nodes * 2 <= this.#slots.length) return;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(nodes * 2)));
+    for (let p = 0; p < this.#length; p++) this.#slots[this.#slot(this.#numbers[p]!)] = p + 1;
+  }
+}
+
+function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
+}
+
+function inconsistent(number: number, reason: string): GitError {
+  return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
+}
+
+/** Kahn's algorithm over the nodes of one push; a parent outside it does not count. */
+function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
+  const indexes = new Map(nodes.map((node, i) => [node.number, i]));
+  const waitsFor = new Uint32Array(nodes.length);
+  const children: number[][] = nodes.map(() => []);
+  nodes.forEach((node, i) => {
+    for (const parent of node.parents) {
+      const at = indexes.get(parent);
+      if (at === undefined) continue;
+      children[at]!.push(i);
+      waitsFor[i]! += 1;
+    }
+  });
+  const sorted = nodes.filter((_, i) => waitsFor[i] === 0);
+  for (const node of sorted) {
+    for (const child of children[indexes.get(node.number)!]!) {
+      waitsFor[child]! -= 1;
+      if (waitsFor[child] === 0) sorted.push(nodes[child]!);
+    }
+  }
+  if (sorted.length < nodes.length)
+    throw inconsistent(nodes.find((_, i) => waitsFor[i]! > 0)!.number, "is its own ancestor");
+  return sorted;
+}
+
+interface NodeColumns {
+  readonly numbers: Uint32Array;
+  readonly trees: Uint32Array;
+  readonly generations: Uint32Array;
+  readonly times: Float64Array;
+  /** Parents of row i are `parents` from `parentStarts[i]` to `parentStarts[i + 1] - 1`, as object numbers. */
+  readonly parentStarts: Uint32Array;
+  readonly parents: Uint32Array;
+}
+
+const READ = `SELECT json_group_array(number), json_group_array(tree), json_group_array(generation), json_group_array(time),
+    json_group_array(length(parents) / 4), group_concat(hex(parents), '')
+  FROM (SELECT number, tree, generation, time, parents FROM commits WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
+
+/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three times as long. */
+function readColumns(sql: Sql, count: number): NodeColumns {
+  const numbers = new Uint32Array(count);
+  const trees = new Uint32Array(count);
+  const generations = new Uint32Array(count);
+  const times = new Float64Array(count);
+  const parentStarts = new Uint32Array(count + 1);
+  const parents: number[] = [];
+  for (let at = 0, last = 0; at < count; last = numbers[at - 1]!) {
+    const [columns] = [...sql.exec(READ, last).raw()];
+    const [number, tree, generation, time, parentCounts] = columns!.slice(0, 5).map(readIntegers);
+    if (number!.length === 0)
+      throw new GitError("storage-failed", { key: "commits", reason: `has ${at} of ${count} rows` });
+    numbers.set(number!, at);
+    trees.set(tree!, at);
+    generations.set(generation!, at);
+    times.set(time!, at);
+    const bytes = readBytes(columns![5]);
+    const view = new DataView(bytes.buffer);
+    for (let offset = 0; offset < bytes.length; offset += 4) parents.push(view.getUint32(offset, true));
+    for (const parentCount of parentCounts!) {
+      parentStarts[at + 1] = parentStarts[at]! + parentCount;
+      at += 1;
+    }
+  }
+  return { numbers, trees, generations, times, parentStarts, parents: Uint32Array.from(parents) };
+}

@@ -1,0 +1,73 @@
+import type { Sql } from "./sql.ts";
+
+/** Background work: `seal` moves hot chunks to R2, `sweep` removes objects that no chunk names. */
+export type JobKind = "seal" | "sweep";
+
+/** A job that was taken; `dueMs` is when it would be given out again. */
+export interface Job {
+  readonly id: number;
+  readonly kind: JobKind;
+  /** Tells jobs of one kind apart; what it means is the kind's affair. */
+  readonly key: string;
+  readonly dueMs: number;
+  /** How often it was taken, this time included. */
+  readonly attempts: number;
+}
+
+/** How long a taken job is left alone: the longest that an alarm may run. A job whose runner died comes up again after it. */
+const LEASE_MS = 15 * 60_000;
+
+/** Wait after the first failure; it doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
+const FIRST_BACKOFF_MS = 2_000;
+const LONGEST_BACKOFF_MS = 60 * 60_000;
+
+/** Work to be done later, which survives the object: table `jobs`. A job may run more than once, so what it does must bear that.
+ * A job that is added while it runs is run again: `done` and `fail` only settle the run which was taken. */
+export class JobQueue {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Adds a job; of the same kind and key there is only one, due at the earlier of the two times. */
+  add(kind: JobKind, key: string, dueMs: number): void {
+    this.#sql.exec(
+      `INSERT INTO jobs (kind, key, due_ms) VALUES (?, ?, ?)
+        ON CONFLICT (kind, key) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)`,
+      kind,
+      key,
+      dueMs,
+    );
+  }
+
+  /** Takes the job that is due for the longest time, null when none is. */
+  take(nowMs: number): Job | null {
+    const [job] = this.#sql
+      .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
+        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1
+        WHERE id = (SELECT id FROM jobs WHERE due_ms <= ? ORDER BY due_ms, id LIMIT 1)
+        RETURNING id, kind, key, due_ms AS dueMs, attempts`,
+        nowMs + LEASE_MS,
+        nowMs,
+      )
+      .toArray();
+    return job ?? null;
+  }
+
+  /** Removes a job, unless it was added again since it was taken. */
+  done(job: Job): void {
+    this.#sql.exec("DELETE FROM jobs WHERE id = ? AND due_ms = ?", job.id, job.dueMs);
+  }
+
+  /** Puts a job off, the longer the more often it was taken, unless it was added again meanwhile. */
+  fail(job: Job, nowMs: number): void {
+    const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
+    this.#sql.exec("UPDATE jobs SET due_ms = ? WHERE id = ? AND due_ms = ?", nowMs + backoffMs, job.id, job.dueMs);
+  }
+
+  /** When the next job is due, null when there is none: the time for the alarm. */
+  nextDueMs(): number | null {
+    return this.#sql.exec<{ due: number | null }>("SELECT min(due_ms) AS due FROM jobs").one().due;
+  }
+}

@@ -1,0 +1,189 @@
+import { GitError } from "../format/errors.ts";
+import { OID_BYTES, type Oid } from "../format/oid.ts";
+import { NumberSet } from "./number-set.ts";
+import {
+  bytesCell,
+  INTEGER_CELL_BYTES,
+  inRange,
+  integerCell,
+  PACKED_ROWS,
+  packRanges,
+  readBytes,
+  readIntegers,
+  WITH_ROWS,
+  writeInteger,
+} from "./packed-rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** The integer columns of `object_chunks`, in the order of their cells. */
+const INTEGERS = ["number", "chunk", "offset", "length", "type", "size", "base", "distance", "introducer"] as const;
+
+/** Index rows, one array per column; slot i of each belongs to row i. */
+export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number], Uint32Array>> {
+  /** Order of arrival, from 1, dense. */
+  readonly number: Uint32Array;
+  /** Packed, `OID_BYTES` each. */
+  readonly oid: Uint8Array;
+  /** Id of the chunk that holds the entry. */
+  readonly chunk: Uint32Array;
+  /** Where the entry begins in its chunk, bytes. */
+  readonly offset: Uint32Array;
+  /** Bytes of the entry as stored, header included. */
+  readonly length: Uint32Array;
+  /** 1 commit, 2 tree, 3 blob, 4 tag: of the object, also when it is stored as a delta. */
+  readonly type: Uint32Array;
+  /** Bytes of the object, inflated. */
+  readonly size: Uint32Array;
+  /** Number of the delta base, 0: not a delta. */
+  readonly base: Uint32Array;
+  /** OFS distance as the entry's header has it, 0: not an OFS delta. */
+  readonly distance: Uint32Array;
+  /** Number of the first graph node that brought the object, 0: none does so far. */
+  readonly introducer: Uint32Array;
+}
+
+/** One index row: the fields of `ObjectColumns`. */
+export type ObjectRow = { readonly oid: Oid } & Readonly<Record<(typeof INTEGERS)[number], number>>;
+
+/** What is known of each id asked for, in the order asked. */
+export interface Lookup {
+  /** 0: the object is not there. */
+  readonly number: Uint32Array;
+  readonly type: Uint8Array;
+  readonly introducer: Uint32Array;
+}
+
+const ROW_BYTES = OID_BYTES + INTEGERS.length * INTEGER_CELL_BYTES;
+
+/** Rows go in by number. Sorted by oid they take as long (20 ms per 10,000 either way): what is saved on the unique
+ * index is paid in the table. */
+const INSERT = `INSERT INTO object_chunks (oid, ${INTEGERS.join(", ")}) ${WITH_ROWS}
+  SELECT ${bytesCell(ROW_BYTES, 0, OID_BYTES)}, ${INTEGERS.map((_, k) =>
+    integerCell(ROW_BYTES, OID_BYTES + k * INTEGER_CELL_BYTES),
+  ).join(", ")} FROM row`;
+
+/** CROSS JOIN keeps SQLite from making the index the outer loop. */
+const LOOK_UP = `${WITH_ROWS}
+  SELECT json_group_array(i), json_group_array(number), json_group_array(type), json_group_array(introducer)
+  FROM row CROSS JOIN object_chunks ON oid = ${bytesCell(OID_BYTES, 0, OID_BYTES)}`;
+
+const LOCATE = `${WITH_ROWS}
+  SELECT group_concat(hex(oid), ''), ${INTEGERS.map((name) => `json_group_array(${name})`).join(", ")}
+  FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
+
+/** Columns for `count` rows, all zero. */
+export function newObjectColumns(count: number): ObjectColumns {
+  const integers = Object.fromEntries(INTEGERS.map((name) => [name, new Uint32Array(count)]));
+  return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
+}
+
+/** Which objects the repository has, and where their bytes are: table `object_chunks`. */
+export class ObjectIndex {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** The number of the newest object, 0 when there is none. */
+  lastNumber(): number {
+    return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM object_chunks").one().last;
+  }
+
+  /** Adds rows: 20 ms per 10,000.
+   * @throws when a number or an oid is there already; belongs in a transaction */
+  insertMany(rows: ObjectColumns): void {
+    const count = rows.number.length;
+    for (let from = 0; from < count; from += PACKED_ROWS) {
+      const to = Math.min(from + PACKED_ROWS, count);
+      const cells = new Uint8Array((to - from) * ROW_BYTES);
+      for (let i = from, at = 0; i < to; i++) {
+        cells.set(rows.oid.subarray(i * OID_BYTES, (i + 1) * OID_BYTES), at);
+        at += OID_BYTES;
+        for (const name of INTEGERS) {
+          writeInteger(cells, at, rows[name][i]!);
+          at += INTEGER_CELL_BYTES;
+        }
+      }
+      this.#sql.exec(INSERT, cells, to - from);
+    }
+  }
+
+  /** Looks up packed oids: 16 ms per 10,000. An empty index answers at once. */
+  lookupMany(oids: Uint8Array): Lookup {
+    const count = oids.length / OID_BYTES;
+    const found: Lookup = {
+      number: new Uint32Array(count),
+      type: new Uint8Array(count),
+      introducer: new Uint32Array(count),
+    };
+    if (count === 0 || this.lastNumber() === 0) return found;
+    for (let from = 0; from < count; from += PACKED_ROWS) {
+      const to = Math.min(from + PACKED_ROWS, count);
+      const [columns] = [...this.#sql.exec(LOOK_UP, oids.subarray(from * OID_BYTES, to * OID_BYTES), to - from).raw()];
+      const [slots, numbers, types, introducers] = columns!.map(readIntegers);
+      slots!.forEach((slot, k) => {
+        found.number[from + slot] = numbers![k]!;
+        found.type[from + slot] = types![k]!;
+        found.introducer[from + slot] = introducers![k]!;
+      });
+    }
+    return found;
+  }
+
+  /** Reads the rows of these numbers, ascending: 7 ms per 10,000.
+   * @throws GitError "storage-failed" when one is not there */
+  locate(numbers: NumberSet): ObjectColumns {
+    const count = numbers.size;
+    const rows = newObjectColumns(count);
+    let at = 0;
+    for (const ranges of packRanges(numbers.runs)) {
+      const [columns] = [...this.#sql.exec(LOCATE, ranges.cells, ranges.rows).raw()];
+      const oids = readBytes(columns![0]);
+      if (at + oids.length / OID_BYTES > count) throw damaged("has more rows than numbers");
+      rows.oid.set(oids, at * OID_BYTES);
+      INTEGERS.forEach((name, k) => rows[name].set(readIntegers(columns![k + 1]), at));
+      at += oids.length / OID_BYTES;
+    }
+    if (at !== count) throw damaged(`has only ${at} of ${count} objects`);
+    return rows;
+  }
+
+  /** Reads the row of one oid. */
+  find(oid: Oid): ObjectRow | null {
+    const [row] = this.#sql
+      .exec<Record<(typeof INTEGERS)[number], number>>(
+        `SELECT ${INTEGERS.join(", ")} FROM object_chunks WHERE oid = ?`,
+        oid,
+      )
+      .toArray();
+    return row === undefined ? null : { oid, ...row };
+  }
+
+  /** Whether an object came that no node leads to. */
+  hasUnintroduced(): boolean {
+    return this.#sql.exec("SELECT 1 FROM object_chunks WHERE introducer = 0 LIMIT 1").toArray().length > 0;
+  }
+
+  /** The objects that no node leads to. */
+  unintroduced(): NumberSet {
+    const rows = this.#sql.exec("SELECT number FROM object_chunks WHERE introducer = 0 ORDER BY number").raw();
+    return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
+  }
+
+  /** Notes the node that now leads to objects which none led to. */
+  setIntroducer(objects: NumberSet, node: number): void {
+    for (let r = 0; r < objects.runs.length; r += 2) {
+      this.#sql.exec(
+        "UPDATE object_chunks SET introducer = ? WHERE number >= ? AND number < ?",
+        node,
+        objects.runs[r]!,
+        objects.runs[r + 1]!,
+      );
+    }
+  }
+}
+
+function damaged(reason: string): GitError {
+  return new GitError("storage-failed", { key: "object_chunks", reason });
+}

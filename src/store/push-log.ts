@@ -1,0 +1,65 @@
+import type { Sql } from "./sql.ts";
+
+/** One ref of a push: its name (byte string), old and new value in hex, null: absent. */
+export type PushedRef = readonly [name: string, old: string | null, new: string | null];
+
+/** What a push did. */
+export interface NewPush {
+  readonly timeMs: number;
+  /** Who pushed, null: nobody said. */
+  readonly who: string | null;
+  /** The refs that moved. */
+  readonly refs: readonly PushedRef[];
+  /** Bytes of the pack as it came, 0 without one. */
+  readonly packBytes: number;
+  /** How many objects it added. */
+  readonly objects: number;
+}
+
+/** A push as it was recorded. */
+export interface Push extends NewPush {
+  readonly id: number;
+}
+
+/** The repository's reflog: table `pushes`. */
+export class PushLog {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Records a push.
+   * @returns its id, which counts up from 1 */
+  append(push: NewPush): number {
+    return this.#sql
+      .exec<{ id: number }>(
+        "INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        push.timeMs,
+        push.who,
+        JSON.stringify(push.refs),
+        push.packBytes,
+        push.objects,
+      )
+      .one().id;
+  }
+
+  /** The newest pushes first.
+   * @param before only those with a lower id, null: from the newest */
+  page(before: number | null, limit: number): Push[] {
+    const rows = this.#sql.exec<{
+      id: number;
+      timeMs: number;
+      who: string | null;
+      refs: string;
+      packBytes: number;
+      objects: number;
+    }>(
+      `SELECT id, time_ms AS timeMs, who, refs, pack_bytes AS packBytes, objects FROM pushes
+        WHERE id < ? ORDER BY id DESC LIMIT ?`,
+      before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    );
+    return rows.toArray().map((row) => ({ ...row, refs: JSON.parse(row.refs) as PushedRef[] }));
+  }
+}

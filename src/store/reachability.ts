@@ -1,0 +1,91 @@
+// Which objects a set of commits leads to, without walking a tree. Every object has introducers: the nodes that lead to it
+// while none of their parents does. It is reachable from X exactly when an introducer is X or an ancestor of X. Nearly
+// all objects have one introducer; the further ones (a revert, a merge, two branches with the same file) are rows of
+// `reintroductions`.
+import { Bitset } from "./bitset.ts";
+import type { CommitGraph } from "./commit-graph.ts";
+import { NumberSet } from "./number-set.ts";
+import type { ObjectIndex } from "./object-index.ts";
+import { inRange, packRanges, WITH_ROWS } from "./packed-rows.ts";
+import type { Sql } from "./sql.ts";
+
+const INTRODUCED = `${WITH_ROWS} SELECT introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
+
+/** Introducers of the objects that have several: the first, then the further ones, object by object. */
+const SEVERAL = `${WITH_ROWS}, several(object) AS (
+    SELECT DISTINCT object FROM row CROSS JOIN reintroductions ON ${inRange("object")})
+  SELECT object, introducer FROM several JOIN object_chunks ON number = object
+  UNION ALL SELECT object, node FROM several JOIN reintroductions USING (object)
+  ORDER BY 1`;
+
+/** Answers which objects nodes lead to. */
+export class Reachability {
+  readonly #sql: Sql;
+  readonly #objects: ObjectIndex;
+  readonly #graph: CommitGraph;
+
+  constructor(sql: Sql, objects: ObjectIndex, graph: CommitGraph) {
+    this.#sql = sql;
+    this.#objects = objects;
+    this.#graph = graph;
+  }
+
+  /** Notes objects which the node leads to while its parents do not, although another node introduced them before. */
+  reintroduce(objects: NumberSet, node: number): void {
+    for (const object of objects.toArray()) {
+      this.#sql.exec("INSERT INTO reintroductions (object, node) VALUES (?, ?)", object, node);
+    }
+  }
+
+  /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
+  between(wanted: Bitset, had: Bitset): NumberSet {
+    const sent = wanted.difference(had);
+    const last = this.#objects.lastNumber();
+    // A clone asks for nearly every node: reading what the others introduced is less work, then.
+    const few = sent.count() * 2 <= this.#graph.length;
+    const candidates = few
+      ? this.#introducedBy(sent, last)
+      : NumberSet.range(1, last + 1).difference(this.#objects.unintroduced());
+    const all = new Bitset(this.#graph.length);
+    all.addRange(0, this.#graph.length);
+    const single = few ? candidates : candidates.difference(this.#introducedBy(all.difference(sent), last));
+    const added: number[] = [];
+    const removed: number[] = [];
+    for (const [object, nodes] of this.#severalIntroducers(candidates)) {
+      const positions = nodes.map((node) => this.#graph.position(node));
+      if (positions.some((position) => had.has(position))) removed.push(object);
+      else if (positions.some((position) => sent.has(position))) added.push(object);
+      else removed.push(object);
+    }
+    return single.union(NumberSet.fromSorted(added)).difference(NumberSet.fromSorted(removed));
+  }
+
+  /** What the nodes at these positions introduced. */
+  #introducedBy(positions: Bitset, last: number): NumberSet {
+    const numbers = Uint32Array.from(positions, (position) => this.#graph.number(position)).sort();
+    const introduced = new Bitset(last + 1);
+    for (const ranges of packRanges(NumberSet.fromSorted(numbers).runs)) {
+      for (const [bytes] of this.#sql.exec(INTRODUCED, ranges.cells, ranges.rows).raw()) {
+        const { runs } = NumberSet.decode(new Uint8Array(bytes as ArrayBuffer));
+        for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
+      }
+    }
+    return NumberSet.fromBitset(introduced);
+  }
+
+  /** The objects among `objects` with more than one introducer, ascending, and their introducers' numbers. */
+  #severalIntroducers(objects: NumberSet): Map<number, number[]> {
+    const several = new Map<number, number[]>();
+    if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;
+    for (const ranges of packRanges(objects.runs)) {
+      for (const [object, node] of this.#sql.exec(SEVERAL, ranges.cells, ranges.rows).raw() as Iterable<
+        [number, number]
+      >) {
+        const nodes = several.get(object);
+        if (nodes === undefined) several.set(object, [node]);
+        else nodes.push(node);
+      }
+    }
+    return several;
+  }
+}

@@ -1,0 +1,178 @@
+import { equalOids, OID_BYTES, type Oid } from "../format/oid.ts";
+import { readBytes } from "./packed-rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** Refs in the order of their names, one array per field. */
+export interface RefColumns {
+  /** Byte strings. */
+  readonly names: string[];
+  /** Packed, `OID_BYTES` each. */
+  readonly oids: Uint8Array;
+  /** Packed: what an annotated tag finally leads to, the null oid for the rest. */
+  readonly peeled: Uint8Array;
+}
+
+/** One ref. */
+export interface Ref {
+  readonly name: string;
+  readonly oid: Oid;
+  readonly peeled: Oid | null;
+}
+
+/** What became of an update: done; the ref was not as expected (`actual` is what it is, null: absent); or a ref stands in the way,
+ * since a name cannot be a directory of names as well. */
+export type RefOutcome =
+  | { readonly kind: "ok" }
+  | { readonly kind: "stale"; readonly actual: Oid | null }
+  | { readonly kind: "conflict"; readonly with: string };
+
+/** Rows of one listing statement: their names, of at most 1,024 bytes, stay below the size of one value. */
+const LIST_ROWS = 1_000;
+
+/** Prefixes up to which each has a range query of its own; more, and one pass over all refs is cheaper. */
+const RANGE_PREFIXES = 32;
+
+/** Sorts behind every byte of a name: names hold char codes up to 255. */
+const AFTER_ALL = "\u0100";
+
+/** Names hold no newline, so it separates them. */
+const LIST = `SELECT group_concat(name, char(10)), group_concat(hex(oid), ''),
+    group_concat(hex(ifnull(peeled, zeroblob(${OID_BYTES}))), '')
+  FROM (SELECT name, oid, peeled FROM refs WHERE name >= ? AND name < ? AND oid IS NOT NULL ORDER BY name LIMIT ${LIST_ROWS})`;
+
+/** The refs: table `refs`. */
+export class RefStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** All refs; HEAD is not among them. */
+  all(): RefColumns {
+    return this.#list([""]);
+  }
+
+  /** The refs whose names begin with one of the prefixes, each once. */
+  withPrefixes(prefixes: readonly string[]): RefColumns {
+    const separate = withoutCovered(prefixes);
+    return separate.length > RANGE_PREFIXES ? filterByPrefix(this.all(), separate) : this.#list(separate);
+  }
+
+  /** One ref; null when there is none of that name, or it is symbolic. */
+  get(name: string): Ref | null {
+    const [row] = this.#sql
+      .exec<{ oid: ArrayBuffer; peeled: ArrayBuffer | null }>(
+        "SELECT oid, peeled FROM refs WHERE name = ? AND oid IS NOT NULL",
+        name,
+      )
+      .toArray();
+    if (row === undefined) return null;
+    return { name, oid: new Uint8Array(row.oid), peeled: row.peeled === null ? null : new Uint8Array(row.peeled) };
+  }
+
+  /** Creates, moves or deletes a ref if it is as expected; one step of a transaction, so that a later ref of the same push
+   * meets the earlier ones.
+   * @param expected null: absent
+   * @param oid the new value, null: delete
+   * @param peeled what an annotated tag finally leads to, null for the rest */
+  compareAndSwap(name: string, expected: Oid | null, oid: Oid | null, peeled: Oid | null): RefOutcome {
+    const actual = this.get(name)?.oid ?? null;
+    const isExpected = actual === null || expected === null ? actual === expected : equalOids(actual, expected);
+    if (!isExpected) return { kind: "stale", actual };
+    if (oid === null) {
+      this.#sql.exec("DELETE FROM refs WHERE name = ?", name);
+      return { kind: "ok" };
+    }
+    const inTheWay = actual === null ? this.#conflicting(name) : null;
+    if (inTheWay !== null) return { kind: "conflict", with: inTheWay };
+    this.#sql.exec("INSERT OR REPLACE INTO refs (name, oid, peeled) VALUES (?, ?, ?)", name, oid, peeled);
+    return { kind: "ok" };
+  }
+
+  /** The name of the ref that HEAD points at, which need not exist; null: there is no HEAD. */
+  head(): string | null {
+    return (
+      this.#sql.exec<{ symref: string }>("SELECT symref FROM refs WHERE name = 'HEAD'").toArray()[0]?.symref ?? null
+    );
+  }
+
+  /** Points HEAD at a ref, there or not. */
+  setHead(target: string): void {
+    this.#sql.exec("INSERT OR REPLACE INTO refs (name, symref) VALUES ('HEAD', ?)", target);
+  }
+
+  /** A ref that is a directory of this name, or below it. */
+  #conflicting(name: string): string | null {
+    const below = this.#sql.exec<{ name: string }>(
+      "SELECT name FROM refs WHERE name >= ? AND name < ? LIMIT 1",
+      `${name}/`,
+      `${name}/${AFTER_ALL}`,
+    );
+    const [child] = below.toArray();
+    if (child !== undefined) return child.name;
+    for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1)) {
+      const directory = name.slice(0, slash);
+      if (this.get(directory) !== null) return directory;
+    }
+    return null;
+  }
+
+  /** @param prefixes ascending, none the beginning of another */
+  #list(prefixes: readonly string[]): RefColumns {
+    const names: string[] = [];
+    const oids: Uint8Array[] = [];
+    const peeled: Uint8Array[] = [];
+    for (const prefix of prefixes) {
+      for (let from = prefix, more = true; more;) {
+        const [row] = [...this.#sql.exec(LIST, from, prefix + AFTER_ALL).raw()];
+        const page = typeof row![0] === "string" ? row![0].split("\n") : [];
+        for (const name of page) names.push(name);
+        oids.push(readBytes(row![1]));
+        peeled.push(readBytes(row![2]));
+        more = page.length === LIST_ROWS;
+        // No byte of a name is as low: the bound lies between a name and those that begin with it.
+        from = `${page.at(-1)}\x01`;
+      }
+    }
+    return { names, oids: concat(oids), peeled: concat(peeled) };
+  }
+}
+
+/** The prefixes ascending, without those that another one begins. */
+function withoutCovered(prefixes: readonly string[]): string[] {
+  const separate: string[] = [];
+  for (const prefix of prefixes.toSorted(compareByteStrings)) {
+    const last = separate.at(-1);
+    if (last === undefined || !prefix.startsWith(last)) separate.push(prefix);
+  }
+  return separate;
+}
+
+/** @param prefixes as `withoutCovered` gives them: both lists ascend, so one merging pass will do */
+function filterByPrefix(refs: RefColumns, prefixes: readonly string[]): RefColumns {
+  const kept: number[] = [];
+  let p = 0;
+  refs.names.forEach((name, i) => {
+    while (p < prefixes.length && prefixes[p]! + AFTER_ALL <= name) p += 1;
+    if (p < prefixes.length && name.startsWith(prefixes[p]!)) kept.push(i);
+  });
+  const pick = (packed: Uint8Array): Uint8Array =>
+    concat(kept.map((i) => packed.subarray(i * OID_BYTES, (i + 1) * OID_BYTES)));
+  return { names: kept.map((i) => refs.names[i]!), oids: pick(refs.oids), peeled: pick(refs.peeled) };
+}
+
+/** The order of bytes, which is SQLite's: not that of a locale. */
+function compareByteStrings(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function concat(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
