@@ -3,7 +3,8 @@ import { GitError } from "./errors.ts";
 import { fromHex, isHexOid, type Oid } from "./oid.ts";
 import { type Ident, parseIdent } from "./ident.ts";
 
-/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`) holds LFs. */
+/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`)
+ * holds LFs; the one that ends the header is no part of it. */
 export interface Header {
   /** Byte string without a space. */
   readonly name: string;

@@ -46,6 +46,20 @@ export const MAX_COMMAND_BYTES = 16 * MIB;
 /** Bytes of a ref name; git sets none, its file systems refuse components above 255. */
 export const MAX_REF_NAME_BYTES = 1_024;
 
+/** Milliseconds which the server waits for the next `MIN_BODY_BYTES` of a request's body, or for its
+ * end: who is slower ties up a request for nothing, and ends with GitError "timeout". */
+export const BODY_WAIT_MS = 30_000;
+
+/** Bytes that must come within `BODY_WAIT_MS`. */
+export const MIN_BODY_BYTES = 1 * KIB;
+
+/** Decoded bytes per byte of a gzip body, once `GZIP_FLOOR_BYTES` are exceeded: requests are hashes,
+ * names and packs, which compress 30-fold at the most. */
+export const MAX_GZIP_RATIO = 200;
+
+/** Decoded bytes of a gzip body below which the ratio does not matter. */
+export const GZIP_FLOOR_BYTES = 1 * MIB;
+
 /** Bytes of a fetch or ls-refs request, after gunzip. */
 export const MAX_FETCH_REQUEST_BYTES = 64 * MIB;
 
@@ -85,7 +99,6 @@ export interface Limits {
   readonly maxTreeDepth: number;
   readonly maxRefsPerPush: number;
   readonly maxCommandBytes: number;
-  readonly maxRefNameBytes: number;
   readonly maxFetchRequestBytes: number;
   readonly maxWants: number;
   readonly maxHaves: number;
@@ -105,7 +118,6 @@ export const DEFAULT_LIMITS: Limits = {
   maxTreeDepth: MAX_TREE_DEPTH,
   maxRefsPerPush: MAX_REFS_PER_PUSH,
   maxCommandBytes: MAX_COMMAND_BYTES,
-  maxRefNameBytes: MAX_REF_NAME_BYTES,
   maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
   maxWants: MAX_WANTS,
   maxHaves: MAX_HAVES,

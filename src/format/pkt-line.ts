@@ -75,7 +75,7 @@ export class ByteReader {
   #buffered: Uint8Array = new Uint8Array(0);
   #consumedBytes = 0;
 
-  /** @param pull delivers the next piece, null at the end; a piece delivered is never written again */
+  /** @param pull delivers the next piece, null at the end, however often it is asked; a piece delivered is never written again */
   constructor(pull: () => Promise<Uint8Array | null>) {
     this.#pull = pull;
   }

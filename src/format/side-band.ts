@@ -52,7 +52,7 @@ export function decodeSideBand(payload: Uint8Array): { band: Band; data: Uint8Ar
 }
 
 /** Frames a long stream on one band into buffers of about 1 MB. Each byte is copied once, packets are
- * always full whatever the pieces' sizes, and no object is made per packet. */
+ * full whatever the pieces' sizes, and a packet costs no more than one view of its piece. */
 export class SideBandFramer {
   readonly #band: Band;
   readonly #maxPacketBytes: number;

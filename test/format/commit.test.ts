@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeText, encodeText, fromByteString, toByteString } from "../../src/format/byte-string.ts";
+import { decodeText, fromByteString, toByteString } from "../../src/format/byte-string.ts";
 import { type Commit, encodeCommit, parseCommit } from "../../src/format/commit.ts";
 import { parseIdent } from "../../src/format/ident.ts";
 import { fromHex, NULL_OID, toHex } from "../../src/format/oid.ts";
@@ -9,14 +9,14 @@ const TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const PARENTS = ["1", "2", "3"].map((digit) => digit.repeat(40));
 const IDENT = "A <a@b> 1 +0000";
 const SIGNATURE = "-----BEGIN PGP SIGNATURE-----\n\niQEzBAAB\n\n=x\n-----END PGP SIGNATURE-----";
-const MERGETAG = `object ${TREE}\ntype commit\ntag v1\ntagger ${IDENT}\n\nmerged\n`;
+const MERGETAG = `object ${TREE}\ntype commit\ntag v1\ntagger ${IDENT}\n\nmerged`;
 
 const ADA = { name: "Ada", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "-0330" };
 const FULL: Commit = {
   tree: fromHex(TREE),
   parents: PARENTS.map(fromHex),
   author: ADA,
-  committer: { ...ADA, name: encodeText("Grace ✓") },
+  committer: { ...ADA, name: "Gr\xe4ce" },
   extraHeaders: [
     { name: "encoding", value: "ISO-8859-1" },
     { name: "mergetag", value: MERGETAG },
@@ -40,7 +40,7 @@ test("what is encoded is what git accepts and reads, and parses back", async () 
     "ada@example.com",
     "1700000000",
     "1700000000 -0330",
-    "Grace ✓",
+    "Gräce",
     "ISO-8859-1",
     "café",
     "",
@@ -82,7 +82,7 @@ test("git's own commits round-trip", async () => {
   }
   const merge = parseCommit((await tryGit(dir, ["cat-file", "commit", oids[0]!])).stdoutBytes);
   expect(merge.extraHeaders.map(({ name }) => name)).toEqual(["mergetag"]);
-  expect(merge.extraHeaders[0]!.value).toBe(tag);
+  expect(merge.extraHeaders[0]!.value).toBe(tag.trimEnd());
 });
 
 test("a commit without a message, with or without the blank line, has an empty one", () => {
