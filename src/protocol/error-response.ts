@@ -1,0 +1,61 @@
+import { type GitErrorCode, isGitError } from "../format/errors.ts";
+import { encodePktLine } from "../format/pkt-line.ts";
+
+/** The HTTP status for each failure that ends a Git request before its protocol can report it. */
+const STATUS: Record<GitErrorCode, number> = {
+  "corrupt-pack": 400,
+  "corrupt-object": 400,
+  "corrupt-delta": 400,
+  "bad-object": 400,
+  "missing-object": 400,
+  "wrong-type": 400,
+  "sha1-collision": 400,
+  "too-large": 413,
+  "bad-ref-name": 400,
+  "bad-request": 400,
+  unsupported: 415,
+  "not-found": 404,
+  forbidden: 403,
+  timeout: 408,
+  "storage-failed": 500,
+  unavailable: 503,
+};
+
+/** What a client hears of a failure that is the server's own. */
+const INTERNAL = "internal error";
+
+/** Answers a failed Git request. git shows a plain-text body to its user as `remote: …`.
+ * @returns a response with the failure's status, or 500 (without particulars) for a failure nobody foresaw */
+export function errorResponse(error: unknown): Response {
+  return isGitError(error) ? textResponse(STATUS[error.code], error.message) : textResponse(500, INTERNAL);
+}
+
+/** A plain-text response that is not cached. */
+export function textResponse(status: number, text: string, headers: Record<string, string> = {}): Response {
+  return new Response(`${text}\n`, {
+    status,
+    headers: { "Content-Type": "text/plain; charset=utf-8", ...NO_CACHE, ...headers },
+  });
+}
+
+/** Headers against caching, as git's own HTTP server sends them. @see gitprotocol-http(5) */
+export const NO_CACHE: Readonly<Record<string, string>> = {
+  Expires: "Fri, 01 Jan 1980 00:00:00 GMT",
+  Pragma: "no-cache",
+  "Cache-Control": "no-cache, max-age=0, must-revalidate",
+};
+
+/** What a client may hear of a failure inside a response that has begun. */
+export function errorText(error: unknown): string {
+  return isGitError(error) ? error.message : INTERNAL;
+}
+
+/** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
+const ERR_BYTES = 1_000;
+
+/** An ERR packet: the fetch is refused, and git says why.
+ * @param message byte string, cut where it is too long
+ * @see gitprotocol-pack(5) */
+export function encodeErrPkt(message: string): Uint8Array {
+  return encodePktLine(`ERR ${message.slice(0, ERR_BYTES)}`);
+}

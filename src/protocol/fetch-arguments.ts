@@ -1,0 +1,49 @@
+import { fromHex, isHexOid, OID_BYTES } from "../format/oid.ts";
+import type { Refusal } from "./request-lines.ts";
+
+/** Hands a command's arguments to `accept`, line by line up to the flush packet or the first refusal.
+ * @throws GitError "bad-request" when the request is badly framed */
+export type ReadArguments = (accept: (line: string) => Refusal) => Promise<Refusal>;
+
+/** Ids collected from `want` or `have` lines, packed. */
+export class OidList {
+  readonly #limit: number;
+  #bytes = new Uint8Array(16 * OID_BYTES);
+  #count = 0;
+
+  /** @param limit most ids that are taken */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** How many ids there are. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The ids, packed: a view. */
+  get oids(): Uint8Array {
+    return this.#bytes.subarray(0, this.#count * OID_BYTES);
+  }
+
+  /** Adds one id. */
+  add(hex: string): Refusal {
+    if (!isHexOid(hex)) return `upload-pack: expected an object id, got '${hex}'`;
+    if (this.#count === this.#limit) return `upload-pack: more than ${this.#limit} object ids`;
+    const at = this.#count * OID_BYTES;
+    if (at === this.#bytes.length) {
+      const grown = new Uint8Array(at * 2);
+      grown.set(this.#bytes);
+      this.#bytes = grown;
+    }
+    this.#bytes.set(fromHex(hex), at);
+    this.#count++;
+    return null;
+  }
+}
+
+/** Says of a line that it asks for a shallow or partial clone, which this server does not make. */
+export function refuseCutHistory(line: string): Refusal {
+  const keyword = /^(?:shallow|deepen|deepen-since|deepen-not|deepen-relative|filter)(?= |$)/.exec(line);
+  return keyword === null ? null : `upload-pack: '${keyword[0]}' is not supported`;
+}

@@ -1,0 +1,21 @@
+import type { Limits } from "../format/limits.ts";
+import type { FetchSource } from "../repository/fetch-source.ts";
+import { encodeErrPkt, textResponse } from "./error-response.ts";
+import type { PackMaker } from "./pack-response.ts";
+import { resultResponse } from "./smart-http.ts";
+
+/** What serving git-upload-pack takes: the repository, where packs are made, and the caps on requests. */
+export interface FetchContext extends PackMaker {
+  readonly source: FetchSource;
+  readonly limits: Limits;
+}
+
+/** Answers for a repository that does not exist: never an empty clone. */
+export function unknownRepositoryResponse(): Response {
+  return textResponse(404, "repository not found");
+}
+
+/** Refuses a well-framed request in the protocol's own way, so that git shows the reason. */
+export function refusalResponse(refusal: string): Response {
+  return resultResponse("git-upload-pack", encodeErrPkt(refusal));
+}

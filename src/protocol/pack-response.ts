@@ -1,0 +1,97 @@
+import { encodeText, fromByteString } from "../format/byte-string.ts";
+import { FLUSH_PKT } from "../format/pkt-line.ts";
+import { encodeSideBand, ERROR_BAND, PACK_BAND, PROGRESS_BAND, SideBandFramer } from "../format/side-band.ts";
+import type { DeltaCodec } from "../repository/delta-chains.ts";
+import type { PackPlan } from "../repository/pack-plan.ts";
+import { streamPack } from "../repository/pack-stream.ts";
+import type { ChunkStore } from "../store/chunk-store.ts";
+import { errorText } from "./error-response.ts";
+
+/** Where packs are made from their plans. */
+export interface PackMaker {
+  readonly chunks: ChunkStore;
+  readonly codec: DeltaCodec;
+}
+
+/** How a pack is wrapped. */
+export interface PackFraming {
+  /** Data bytes per side-band packet, or null for a client that takes the pack bare. */
+  readonly bandDataBytes: number | null;
+  /** Whether band 2 tells the user what is going on. */
+  readonly progress: boolean;
+}
+
+/** Bytes gathered before a bare pack's slices are handed on. */
+const BARE_BUFFER_BYTES = 1024 * 1024;
+
+/** The rest of a response from the pack on, as a body that is made as the client takes it.
+ * @param preamble packets before the pack
+ * A failure on the way is told on band 3, and then ends the body with an error, never with a shorter pack. */
+export function packBody(preamble: Uint8Array, plan: PackPlan, maker: PackMaker, framing: PackFraming): ReadableStream<Uint8Array> {
+  const { bandDataBytes } = framing;
+  const pack = streamPack(plan, maker.chunks, maker.codec);
+  const parts = bandDataBytes === null ? barePack(preamble, pack) : bandedPack(preamble, plan, pack, bandDataBytes, framing.progress);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value } = await parts.next();
+        if (value === undefined) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await parts.return();
+      },
+    },
+    // Nothing is made before it is asked for: an error must not overtake the message about it.
+    { highWaterMark: 0 },
+  );
+}
+
+async function* bandedPack(
+  preamble: Uint8Array,
+  plan: PackPlan,
+  pack: AsyncIterable<Uint8Array[]>,
+  dataBytes: number,
+  progress: boolean,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield preamble;
+  if (progress) yield* encodeSideBand(PROGRESS_BAND, fromByteString(`Enumerating objects: ${plan.objectCount}, done.\n`), dataBytes);
+  const framer = new SideBandFramer(PACK_BAND, dataBytes);
+  try {
+    for await (const slices of pack) {
+      for (const slice of slices) yield* framer.frame(slice);
+    }
+  } catch (error) {
+    yield* encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)), dataBytes);
+    throw error;
+  }
+  const rest = framer.flush();
+  if (rest !== null) yield rest;
+  if (progress) yield* encodeSideBand(PROGRESS_BAND, fromByteString(totals(plan)), dataBytes);
+  yield FLUSH_PKT;
+}
+
+async function* barePack(preamble: Uint8Array, pack: AsyncIterable<Uint8Array[]>): AsyncGenerator<Uint8Array, void, void> {
+  yield preamble;
+  let buffer = new Uint8Array(BARE_BUFFER_BYTES);
+  let end = 0;
+  for await (const slices of pack) {
+    for (const slice of slices) {
+      for (let at = 0; at < slice.length; ) {
+        const taken = Math.min(slice.length - at, buffer.length - end);
+        buffer.set(slice.subarray(at, at + taken), end);
+        at += taken;
+        end += taken;
+        if (end < buffer.length) continue;
+        yield buffer;
+        buffer = new Uint8Array(BARE_BUFFER_BYTES);
+        end = 0;
+      }
+    }
+  }
+  if (end > 0) yield buffer.subarray(0, end);
+}
+
+function totals({ objectCount, expansions }: PackPlan): string {
+  return `Total ${objectCount}, reused as stored ${objectCount - expansions.length}\n`;
+}

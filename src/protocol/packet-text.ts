@@ -1,0 +1,34 @@
+import { fromByteString } from "../format/byte-string.ts";
+import { MAX_PKT_BYTES, PKT_HEADER_BYTES } from "../format/pkt-line.ts";
+
+/** A sequence of text packets, gathered as one byte string: thousands of short packets cost one buffer. */
+export class PacketText {
+  #text = "";
+
+  /** Adds a line, which gets its LF.
+   * @param line byte string
+   * @throws RangeError if it is longer than a packet */
+  line(line: string): this {
+    const length = PKT_HEADER_BYTES + line.length + 1;
+    if (length > MAX_PKT_BYTES) throw new RangeError(`a packet of ${length} bytes is too long`);
+    this.#text += `${length.toString(16).padStart(4, "0")}${line}\n`;
+    return this;
+  }
+
+  /** Adds a flush packet. */
+  flush(): this {
+    this.#text += "0000";
+    return this;
+  }
+
+  /** Adds a delimiter packet. */
+  delim(): this {
+    this.#text += "0001";
+    return this;
+  }
+
+  /** The packets so far. */
+  toBytes(): Uint8Array {
+    return fromByteString(this.#text);
+  }
+}

@@ -1,0 +1,27 @@
+import { GitError } from "../format/errors.ts";
+import { type ByteReader, pktText } from "../format/pkt-line.ts";
+
+/** Why a well-framed request is not served, for the ERR packet (byte string); null: nothing is wrong. */
+export type Refusal = string | null;
+
+/** How a sequence of lines ended: with a flush or delimiter packet, with the request itself, or refused. */
+export type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
+
+/** Hands lines to `accept`, as byte strings without their LF, up to the first packet that is none, or the first refusal.
+ * @throws GitError "bad-request" when the request is badly framed */
+export async function readLines(reader: ByteReader, accept: (line: string) => Refusal): Promise<LinesEnd> {
+  for (;;) {
+    const pkt = await reader.readPkt();
+    if (pkt === null) return "end";
+    if (pkt.type === "flush" || pkt.type === "delim") return pkt.type;
+    if (pkt.type !== "data") throw badFraming(`an unexpected ${pkt.type} packet`);
+    const line = pktText(pkt.payload);
+    const refusal = line.includes("\0") ? "NUL in a line" : accept(line);
+    if (refusal !== null) return { refusal };
+  }
+}
+
+/** The failure of a request whose packets do not come as the protocol wants them. */
+export function badFraming(reason: string): GitError {
+  return new GitError("bad-request", { reason });
+}

@@ -1,0 +1,49 @@
+import { NO_CACHE, textResponse } from "./error-response.ts";
+
+/** The services of the smart protocol. */
+export type Service = "git-upload-pack" | "git-receive-pack";
+
+/** Versions of the wire protocol. @see gitprotocol-v2(5) */
+export type ProtocolVersion = 0 | 1 | 2;
+
+/** Reads which service `GET …/info/refs?service=…` asks about.
+ * @returns null for anything else, the dumb protocol included: such a request is answered 403 */
+export function parseService(url: URL): Service | null {
+  const name = url.searchParams.get("service");
+  return name === "git-upload-pack" || name === "git-receive-pack" ? name : null;
+}
+
+/** Refuses an unknown service, and the dumb protocol. */
+export function unknownServiceResponse(): Response {
+  return textResponse(403, "unsupported service: this server speaks git's smart HTTP protocol only");
+}
+
+/** Chooses the protocol version: the highest that the `Git-Protocol` header offers; unknown offers are ignored. */
+export function protocolVersion(request: Request): ProtocolVersion {
+  let version: ProtocolVersion = 0;
+  for (const offer of request.headers.get("Git-Protocol")?.split(":") ?? []) {
+    if (offer === "version=2") version = 2;
+    else if (offer === "version=1" && version === 0) version = 1;
+  }
+  return version;
+}
+
+/** Checks what every RPC of the smart protocol has in common: the method and the content type.
+ * @returns the refusal (405 or 415), or null when the request may go on */
+export function refuseRpc(request: Request, service: Service): Response | null {
+  if (request.method !== "POST") return textResponse(405, "this is an RPC: use POST", { Allow: "POST" });
+  const expected = `application/x-${service}-request`;
+  // git sends exactly this, and git's own server takes nothing else.
+  if (request.headers.get("Content-Type") !== expected) return textResponse(415, `expected content type ${expected}`);
+  return null;
+}
+
+/** A successful response to an RPC. */
+export function resultResponse(service: Service, body: BodyInit): Response {
+  return new Response(body, { headers: { "Content-Type": `application/x-${service}-result`, ...NO_CACHE } });
+}
+
+/** A successful response to `info/refs`. */
+export function advertisementResponse(service: Service, body: BodyInit): Response {
+  return new Response(body, { headers: { "Content-Type": `application/x-${service}-advertisement`, ...NO_CACHE } });
+}

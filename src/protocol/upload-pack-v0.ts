@@ -1,0 +1,164 @@
+import type { Limits } from "../format/limits.ts";
+import { isNullOid, NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, OID_HEX_LENGTH, toHex } from "../format/oid.ts";
+import type { ByteReader } from "../format/pkt-line.ts";
+import { SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES } from "../format/side-band.ts";
+import type { FetchRequest, Negotiation, PackCondition, RefList } from "../repository/fetch-source.ts";
+import { AGENT } from "./agent.ts";
+import { OidList, refuseCutHistory } from "./fetch-arguments.ts";
+import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
+import { packBody } from "./pack-response.ts";
+import { PacketText } from "./packet-text.ts";
+import { badFraming, readLines, type Refusal } from "./request-lines.ts";
+import { resultResponse } from "./smart-http.ts";
+
+const CAPABILITIES =
+  "multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta include-tag no-progress";
+
+/** The ref advertisement of protocol versions 0 and 1.
+ * @see gitprotocol-http(5), gitprotocol-pack(5) "Reference Discovery" */
+export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 | 1): Uint8Array {
+  const packets = new PacketText().line("# service=git-upload-pack").flush();
+  if (version === 1) packets.line("version 1");
+  const symref = head?.oid ? ` symref=HEAD:${head.target}` : "";
+  let capabilities = `\0${CAPABILITIES}${symref} object-format=${OBJECT_FORMAT} agent=${AGENT}`;
+  const advertise = (oid: string, name: string): void => {
+    packets.line(`${oid} ${name}${capabilities}`);
+    capabilities = "";
+  };
+  if (head?.oid) {
+    advertise(toHex(head.oid), "HEAD");
+  } else if (names.length === 0) advertise(NULL_OID_HEX, "capabilities^{}");
+  names.forEach((name, i) => {
+    const at = i * OID_BYTES;
+    advertise(toHex(oids, at), name);
+    if (!isNullOid(peeled.subarray(at, at + OID_BYTES))) packets.line(`${toHex(peeled, at)} ${name}^{}`);
+  });
+  return packets.flush().toBytes();
+}
+
+/** What a client of protocol 0 or 1 says before its haves: its wants, the first with its capabilities. */
+class Wants {
+  readonly wants: OidList;
+  #capabilities: ReadonlySet<string> = new Set();
+
+  constructor(limits: Limits) {
+    this.wants = new OidList(limits.maxWants);
+  }
+
+  has(capability: string): boolean {
+    return this.#capabilities.has(capability);
+  }
+
+  accept(line: string): Refusal {
+    if (!line.startsWith("want ")) return refuseCutHistory(line) ?? `upload-pack: expected a want, got '${line}'`;
+    const end = "want ".length + OID_HEX_LENGTH;
+    const rest = line.slice(end);
+    if (rest !== "" && !rest.startsWith(" ")) return `upload-pack: expected an object id, got '${line}'`;
+    if (this.wants.count === 0) this.#capabilities = new Set(rest.split(" ").filter((word) => word !== ""));
+    else if (rest !== "") return `upload-pack: capabilities belong to the first want: '${line}'`;
+    return this.wants.add(line.slice("want ".length, end)) ?? this.#checkObjectFormat();
+  }
+
+  #checkObjectFormat(): Refusal {
+    const format = [...this.#capabilities].find((word) => word.startsWith("object-format="))?.slice("object-format=".length);
+    if (format === undefined || format === OBJECT_FORMAT) return null;
+    return `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
+  }
+}
+
+/** Serves one request of protocol 0 or 1 over HTTP: every request repeats the wants and the common haves.
+ * @throws GitError "bad-request" when it is badly framed
+ * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-http(5) "Smart Service git-upload-pack" */
+export async function serveV0(reader: ByteReader, context: FetchContext): Promise<Response> {
+  const asked = new Wants(context.limits);
+  const wantsEnd = await readLines(reader, (line) => asked.accept(line));
+  if (typeof wantsEnd === "object") return refusalResponse(wantsEnd.refusal);
+  if (wantsEnd !== "flush") throw badFraming("the wants do not end with a flush packet");
+  const round = new Round(context.limits);
+  const roundEnd = await readLines(reader, (line) => round.accept(line));
+  if (typeof roundEnd === "object") return refusalResponse(roundEnd.refusal);
+  if (roundEnd === "delim" || (roundEnd === "end" && !round.isDone && round.haves.count > 0)) {
+    throw badFraming("the haves do not end with a flush packet");
+  }
+  // A client that wants nothing says so with a lone flush packet; one that asked for nothing but its wants' sake gets nothing.
+  if (asked.wants.count === 0 || (roundEnd === "end" && !round.isDone)) {
+    const exists = (await context.source.refs(["HEAD"])) !== null;
+    return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
+  }
+  return answerRound(asked, round, context);
+}
+
+/** One round of haves. */
+class Round {
+  readonly haves: OidList;
+  /** The client will say no more: the pack is due. */
+  isDone = false;
+
+  constructor(limits: Limits) {
+    this.haves = new OidList(limits.maxHaves);
+  }
+
+  accept(line: string): Refusal {
+    if (this.isDone) return `upload-pack: expected nothing behind 'done', got '${line}'`;
+    if (line.startsWith("have ")) return this.haves.add(line.slice("have ".length));
+    this.isDone = line === "done";
+    return this.isDone ? null : `upload-pack: expected a have, got '${line}'`;
+  }
+}
+
+async function answerRound(asked: Wants, round: Round, context: FetchContext): Promise<Response> {
+  const request: FetchRequest = {
+    wants: asked.wants.oids,
+    haves: round.haves.oids,
+    packWhen: packCondition(asked, round),
+    thinPack: asked.has("thin-pack"),
+    ofsDelta: asked.has("ofs-delta"),
+    includeTag: asked.has("include-tag"),
+  };
+  const outcome = await context.source.fetch(request);
+  if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
+  if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
+  const preamble = acknowledge(asked, round, outcome.negotiation, outcome.plan !== null);
+  if (outcome.plan === null) return resultResponse("git-upload-pack", preamble);
+  const framing = { bandDataBytes: bandDataBytes(asked), progress: !asked.has("no-progress") };
+  return resultResponse("git-upload-pack", packBody(preamble, outcome.plan, context, framing));
+}
+
+function packCondition(asked: Wants, round: Round): PackCondition {
+  if (round.isDone) return "done";
+  return asked.has("no-done") && asked.has("multi_ack_detailed") ? "ready-line" : "never";
+}
+
+function bandDataBytes(asked: Wants): number | null {
+  if (asked.has("side-band-64k")) return SIDE_BAND_64K_DATA_BYTES;
+  return asked.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
+}
+
+/** Writes the lines that answer a round, in the dialect the client chose. @see git's upload-pack.c: get_common_commits() */
+function acknowledge(asked: Wants, round: Round, { common, readyAfter }: Negotiation, sendsPack: boolean): Uint8Array {
+  const packets = new PacketText();
+  const detailed = asked.has("multi_ack_detailed");
+  const multiple = detailed || asked.has("multi_ack");
+  const hex = (have: number): string => toHex(round.haves.oids, have * OID_BYTES);
+  const lastCommon = common.lastIndexOf(1);
+  const firstCommon = common.indexOf(1);
+  common.forEach((isCommon, have) => {
+    const isReady = readyAfter > 0 && have >= readyAfter;
+    if (isCommon === 1) {
+      if (multiple) packets.line(`ACK ${hex(have)} ${detailed ? "common" : "continue"}`);
+      else if (have === firstCommon) packets.line(`ACK ${hex(have)}`);
+    } else if (multiple && isReady) {
+      // The client's next haves lead nowhere: whatever it names now may count as common.
+      packets.line(`ACK ${hex(have)} ${detailed ? "ready" : "continue"}`);
+    }
+  });
+  if (round.isDone) {
+    if (lastCommon < 0) packets.line("NAK");
+    else if (multiple) packets.line(`ACK ${hex(lastCommon)}`);
+    return packets.toBytes();
+  }
+  if (detailed && readyAfter > 0 && !common.includes(0)) packets.line(`ACK ${hex(lastCommon)} ready`);
+  if (multiple || lastCommon < 0) packets.line("NAK");
+  if (sendsPack) packets.line(`ACK ${hex(lastCommon)}`);
+  return packets.toBytes();
+}

@@ -1,0 +1,67 @@
+import { OBJECT_FORMAT } from "../format/oid.ts";
+import type { ByteReader } from "../format/pkt-line.ts";
+import { AGENT } from "./agent.ts";
+import { handleFetch } from "./fetch-command.ts";
+import type { ReadArguments } from "./fetch-arguments.ts";
+import { type FetchContext, refusalResponse } from "./fetch-context.ts";
+import { handleLsRefs } from "./ls-refs-command.ts";
+import { PacketText } from "./packet-text.ts";
+import { badFraming, readLines, type Refusal } from "./request-lines.ts";
+
+/** A command of protocol v2: a new one is a new row of `COMMANDS`. */
+interface Command {
+  readonly name: string;
+  /** What its capability says behind `=`; empty: nothing. */
+  readonly features: string;
+  handle(readArguments: ReadArguments, context: FetchContext): Promise<Response>;
+}
+
+const COMMANDS: readonly Command[] = [
+  { name: "ls-refs", features: "unborn", handle: handleLsRefs },
+  { name: "fetch", features: "wait-for-done", handle: handleFetch },
+];
+
+/** The capability advertisement. @see gitprotocol-v2(5) */
+export function advertiseV2(): Uint8Array {
+  const packets = new PacketText().line("version 2").line(`agent=${AGENT}`);
+  for (const { name, features } of COMMANDS) packets.line(features === "" ? name : `${name}=${features}`);
+  return packets.line(`object-format=${OBJECT_FORMAT}`).flush().toBytes();
+}
+
+/** Serves one request of protocol v2; requests are stateless.
+ * @throws GitError "bad-request" when it is badly framed, "too-large"
+ * @see gitprotocol-v2(5) */
+export async function serveV2(reader: ByteReader, context: FetchContext): Promise<Response> {
+  const head = new RequestHead();
+  const headEnd = await readLines(reader, (line) => head.accept(line));
+  if (typeof headEnd === "object") return refusalResponse(headEnd.refusal);
+  if (headEnd === "end") throw badFraming("the request ends without a flush packet");
+  if (head.command === null) return refusalResponse("no command requested");
+  return head.command.handle(async (accept) => {
+    if (headEnd === "flush") return null;
+    const end = await readLines(reader, accept);
+    if (typeof end === "object") return end.refusal;
+    if (end !== "flush") throw badFraming("the arguments do not end with a flush packet");
+    return null;
+  }, context);
+}
+
+/** What stands before the delimiter: the command and the client's capabilities, in any order. */
+class RequestHead {
+  command: Command | null = null;
+
+  accept(line: string): Refusal {
+    if (line.startsWith("command=")) return this.#choose(line.slice("command=".length));
+    if (line.startsWith("object-format=")) {
+      const format = line.slice("object-format=".length);
+      return format === OBJECT_FORMAT ? null : `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
+    }
+    return line.startsWith("agent=") || line === "agent" ? null : `unknown capability '${line}'`;
+  }
+
+  #choose(name: string): Refusal {
+    if (this.command !== null) return `command '${name}' requested after already requesting command '${this.command.name}'`;
+    this.command = COMMANDS.find((command) => command.name === name) ?? null;
+    return this.command === null ? `invalid command '${name}'` : null;
+  }
+}

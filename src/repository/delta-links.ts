@@ -1,0 +1,55 @@
+import { NumberSet } from "../store/number-set.ts";
+import type { ObjectIndex } from "../store/object-index.ts";
+import type { PackDraft } from "./pack-draft.ts";
+import { LINK_STRIDE, NO_BASE } from "./pack-plan.ts";
+import { WordRows } from "./word-rows.ts";
+
+/** Where an entry lies, and its delta base (0: none). */
+interface Link {
+  readonly chunk: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly base: number;
+}
+
+/** Writes the delta chains of objects that are to be made whole, as `PackPlan.links`.
+ * @param numbers the objects
+ * @returns the rows, and the row of each object in their order
+ * @throws GitError "storage-failed" when an object or a chunk is not there */
+export function linkChains(
+  objects: ObjectIndex,
+  draft: PackDraft,
+  numbers: readonly number[],
+): { links: Uint32Array; expansions: Uint32Array } {
+  const found = findChains(objects, numbers);
+  draft.addChunks(Array.from(found.values(), ({ chunk }) => chunk));
+  const rows = new WordRows();
+  const rowOf = new Map<number, number>();
+  for (const number of numbers) {
+    const pending: number[] = [];
+    for (let at = number; at !== 0 && !rowOf.has(at); at = found.get(at)!.base) pending.push(at);
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      const { chunk, offset, length, base } = found.get(at)!;
+      rowOf.set(at, rows.length / LINK_STRIDE);
+      rows.push(draft.extentOf(chunk), offset, length, base === 0 ? NO_BASE : rowOf.get(base)!);
+    }
+  }
+  return { links: rows.toArray(), expansions: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };
+}
+
+/** Reads the rows of the objects, of their bases, of theirs, and so on: one query for each step of the longest chain. */
+function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, Link> {
+  const found = new Map<number, Link>();
+  let frontier = numbers;
+  while (frontier.length > 0) {
+    const rows = objects.locate(NumberSet.fromSorted(Uint32Array.from(frontier).sort()));
+    const bases = new Set<number>();
+    rows.number.forEach((number, i) => {
+      const base = rows.base[i]!;
+      found.set(number, { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]!, base });
+      if (base !== 0) bases.add(base);
+    });
+    frontier = [...bases].filter((base) => !found.has(base));
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+/** Where bytes of a chunk lie: in an R2 object, or in the plan itself while the chunk is hot. */
+export type Extent =
+  | { readonly key: string; readonly start: number; readonly length: number }
+  | { readonly bytes: Uint8Array };
+
+/** How a pack is put together from stored bytes. Made where the index is (the Durable Object), carried out where the bytes
+ * flow (the Worker); it survives structured cloning. Offsets and lengths are bytes. */
+export interface PackPlan {
+  /** Objects in the pack, for its header. */
+  readonly objectCount: number;
+  /** Bytes of all entries, without header and trailer; -1 when expansions make it unknown. */
+  readonly entriesBytes: number;
+  readonly extents: Extent[];
+  /** Rows of `PIECE_STRIDE`: operation (see `PIECE`), extent, offset in it, length as stored, argument. */
+  readonly pieces: Uint32Array;
+  /** Packed ids that deltas re-headed as REF_DELTA name. */
+  readonly bases: Uint8Array;
+  /** Delta chains of the objects below, rows of `LINK_STRIDE`: extent, offset in it, length as stored, row of the delta's base
+   * or `NO_BASE`. A base precedes its deltas; chains share rows. */
+  readonly links: Uint32Array;
+  /** Rows of `links` sent as whole objects, after all pieces: their delta bases are neither sent nor had. */
+  readonly expansions: Uint32Array;
+}
+
+/** Words of one row of `PackPlan.pieces`. */
+export const PIECE_STRIDE = 5;
+
+/** What is done with a piece, and what its argument means. */
+export const PIECE = {
+  /** Whole entries, sent as they are stored. */
+  verbatim: 0,
+  /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent, bytes. */
+  ofsDelta: 1,
+  /** One delta, sent as REF_DELTA; argument: index of its base's id in `PackPlan.bases`. */
+  refDelta: 2,
+} as const;
+
+/** Words of one row of `PackPlan.links`. */
+export const LINK_STRIDE = 4;
+
+/** In `PackPlan.links`: the entry is no delta. */
+export const NO_BASE = 0xffff_ffff;
