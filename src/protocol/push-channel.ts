@@ -1,0 +1,91 @@
+import { encodeText, fromByteString } from "../format/byte-string.ts";
+import { FLUSH_PKT } from "../format/pkt-line.ts";
+import { encodeSideBand, PACK_BAND, PROGRESS_BAND } from "../format/side-band.ts";
+import { resultResponse } from "./smart-http.ts";
+
+/** Between two lines of progress (ms), as git's own. */
+const PROGRESS_EVERY_MS = 500;
+
+/** Between two signs of life while nothing else is sent (ms). @see git-config(1) receive.keepAlive */
+const KEEP_ALIVE_EVERY_MS = 5_000;
+
+/** An empty packet on band 1: clients pass over it. */
+const KEEP_ALIVE_PKT = fromByteString("0005\x01");
+
+/** The side-band response to a push. It begins with the first thing there is to say; until then, the request can still be answered
+ * with a status of its own. A client that has gone away does not stop a push. */
+export class PushChannel {
+  readonly #quiet: boolean;
+  readonly #begin: (response: Response) => void;
+  /** The response, once it has begun. */
+  readonly begun: Promise<Response>;
+  #body: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #gone = false;
+  #mayBegin = false;
+  #keepAlive: ReturnType<typeof setInterval> | undefined;
+  #toldAtMs = Date.now();
+  #endedTitle = "";
+
+  /** @param quiet the client wants no progress */
+  constructor(quiet: boolean) {
+    this.#quiet = quiet;
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    this.begun = promise;
+    this.#begin = resolve;
+  }
+
+  get hasBegun(): boolean {
+    return this.#body !== null;
+  }
+
+  /** Lets the response begin: from here on, the client has shown that it sends a pack, at a fair speed. */
+  allowBegin(): void {
+    this.#mayBegin = true;
+  }
+
+  /** From here on the server alone works, maybe for long: connections without traffic are cut on their way. */
+  keepAlive(): void {
+    this.#mayBegin = true;
+    this.#keepAlive ??= setInterval(() => this.#send(KEEP_ALIVE_PKT), KEEP_ALIVE_EVERY_MS);
+  }
+
+  /** Tells the user how far a phase is, when it is time for a line or the phase has ended. */
+  progress(title: string, done: number, total: number): void {
+    if (this.#quiet || !this.#mayBegin || total === 0 || title === this.#endedTitle) return;
+    const ended = done >= total;
+    const now = Date.now();
+    if (!ended && now - this.#toldAtMs < PROGRESS_EVERY_MS) return;
+    this.#toldAtMs = now;
+    if (ended) this.#endedTitle = title;
+    const percent = `${Math.floor((100 * done) / total)}`.padStart(3);
+    const line = `${title}: ${percent}% (${done}/${total})${ended ? ", done.\n" : "\r"}`;
+    for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(line)))) this.#send(pkt);
+  }
+
+  /** Sends the report, which may be empty; `close` ends the response. */
+  report(report: Uint8Array): void {
+    clearInterval(this.#keepAlive);
+    for (const pkt of encodeSideBand(PACK_BAND, report)) this.#send(pkt);
+    this.#send(FLUSH_PKT);
+  }
+
+  close(): void {
+    clearInterval(this.#keepAlive);
+    if (!this.#gone) this.#body?.close();
+  }
+
+  #send(pkt: Uint8Array): void {
+    if (this.#body === null) {
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          this.#body = controller;
+        },
+        cancel: () => {
+          this.#gone = true;
+        },
+      });
+      this.#begin(resultResponse("git-receive-pack", body));
+    }
+    if (!this.#gone) this.#body?.enqueue(pkt);
+  }
+}
