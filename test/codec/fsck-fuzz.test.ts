@@ -66,7 +66,6 @@ async function compare(
   const kinds = new Set<string>();
   for (const { type, content } of objects) {
     const ours = new Set<string>(checkObject(type, content).findings);
-    ours.delete("largePathname");
     const verdict = verdicts.get(hashObject(type, content));
     const shown = `${type} ${JSON.stringify(Buffer.from(content).toString("latin1"))}`;
     if (verdict === "unparsable" || verdict === undefined) {
@@ -88,6 +87,10 @@ const NAME_PARTS = [
   ...String.raw`~1 ~4 ~9 ~ 1 23 000 gi7eba gi7d29 gi250a maba30 \ / : ::$INDEX_ALLOCATION`.split(" "),
   ..." |. |\u200c|\ufeff|\u206f|\u2010|\ufffe|\u00e9".split("|"),
 ];
+const DISGUISES = (
+  ".git git~1 GIT~1 .GitModules gitmod~3 gi7eba~2 gi7~1234 .gitattributes gitatt~1 gi7d2~39 " +
+  ".gitignore gitign~4 gi250a~1 .mailmap mailma~2 maba30~1"
+).split(" ");
 const BYTES = ["", "", "", "\xff", "\xc0\x80", "\xe2\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xef\xbf\xbe"];
 
 const encodeEntry = (dice: Dice, mode: string, name: Uint8Array): Buffer =>
@@ -95,17 +98,26 @@ const encodeEntry = (dice: Dice, mode: string, name: Uint8Array): Buffer =>
 
 test("names pieced together from what file systems confuse", async () => {
   const dice = new Dice(1);
-  const trees = Array.from({ length: 4000 }, (): RawObject => {
+  const trees = Array.from({ length: 6000 }, (): RawObject => {
+    // A third is a disguise with something inside, one is a disguise with something around it, one is anything.
+    const disguise = dice.pick(DISGUISES);
+    const at = dice.roll(disguise.length + 1);
     const name = Buffer.concat([
-      Buffer.from(dice.string(NAME_PARTS, 1, 4)),
+      Buffer.from(
+        dice.pick([
+          disguise.slice(0, at) + dice.pick(NAME_PARTS) + disguise.slice(at),
+          dice.string(NAME_PARTS, 0, 1) + disguise,
+          dice.string(NAME_PARTS, 1, 4),
+        ]),
+      ),
       Buffer.from(dice.pick(BYTES), "latin1"),
       Buffer.from(dice.string(NAME_PARTS, 0, 1)),
     ]);
     return { type: "tree", content: encodeEntry(dice, dice.pick(["100644", "120000", "40000"]), name) };
   });
   const { parsed, kinds } = await compare(trees);
-  expect(parsed).toBe(4000);
-  expect(kinds).toBeGreaterThan(8);
+  expect(parsed).toBe(6000);
+  expect(kinds).toBeGreaterThan(10);
 });
 
 test("every blob that git would check as .gitmodules or .gitattributes, and no other", async () => {
@@ -140,10 +152,14 @@ test("trees in and out of order, of good and odd entries, whole and damaged", as
     if (dice.roll(6) === 0) content = mutate(dice, content, "\0 /.g0147\xff");
     return { type: "tree", content };
   });
-  // Out of order, git's search for duplicates finds some that this one does not, and the other way round.
-  const { parsed, kinds } = await compare(trees, (findings) =>
-    findings.has("treeNotSorted") ? [...findings].filter((id) => id !== "duplicateEntries") : findings,
-  );
+  const { parsed, kinds } = await compare(trees, (findings) => {
+    // Out of order, git's search for duplicates finds some that this one does not, and the other way round. And git
+    // does not judge the mode and the place of the entry before a malformed one.
+    const settled = ["duplicateEntries"];
+    if (findings.has("badTree")) settled.push("treeNotSorted", "badFilemode");
+    else if (!findings.has("treeNotSorted")) return findings;
+    return [...findings].filter((id) => !settled.includes(id));
+  });
   expect(parsed).toBe(4000);
   expect(kinds).toBeGreaterThan(30);
 });

@@ -24,17 +24,21 @@ pub fn check(data: []const u8, sink: anytype) void {
     if (data.len < least_entry_bytes or data[data.len - sinks.oid_bytes - 1] != 0) return sink.report(.badTree);
 
     var order: Order = .{};
-    var entry = Entry.parse(data) orelse return sink.report(.badTree);
-    var rest = data[entry.bytes..];
-    while (true) {
+    var rest = data;
+    while (rest.len > 0) {
+        const entry = Entry.parse(rest) orelse return sink.report(.badTree);
         checkEntry(entry, sink);
-        // Like git, which does not judge the place of the entry before a malformed one.
-        const following = if (rest.len == 0) null else Entry.parse(rest) orelse return sink.report(.badTree);
-        if (!isCanonicalMode(entry.mode)) sink.report(.badFilemode);
         order.check(entry, sink);
-        entry = following orelse return;
         rest = rest[entry.bytes..];
     }
+}
+
+const lane_bytes = 16;
+const Lane = @Vector(lane_bytes, u8);
+
+/// A bit for each byte of the lane that is `byte`.
+fn bitsOf(lane: Lane, byte: u8) u16 {
+    return @bitCast(lane == @as(Lane, @splat(byte)));
 }
 
 const Entry = struct {
@@ -59,13 +63,18 @@ const Entry = struct {
         }
         start += 1;
 
+        // An oid behind the name's NUL, a lane never reaches past the entry.
         var end = start;
         var has_slash = false;
         var has_backslash = false;
-        while (data[end] != 0) : (end += 1) {
-            has_slash = has_slash or data[end] == '/';
-            has_backslash = has_backslash or data[end] == '\\';
-        }
+        const nul = while (true) : (end += lane_bytes) {
+            const lane: Lane = data[end..][0..lane_bytes].*;
+            const nul = @ctz(bitsOf(lane, 0));
+            has_slash = has_slash or @ctz(bitsOf(lane, '/')) < nul;
+            has_backslash = has_backslash or @ctz(bitsOf(lane, '\\')) < nul;
+            if (nul < lane_bytes) break nul;
+        };
+        end += nul;
         if (end == start) return null;
         return .{
             .mode = mode,
@@ -76,10 +85,6 @@ const Entry = struct {
             .oid = data[end + 1 ..][0..sinks.oid_bytes],
             .bytes = end + 1 + sinks.oid_bytes,
         };
-    }
-
-    fn isDirectory(self: Entry) bool {
-        return self.mode & type_mask == directory;
     }
 
     fn isSymlink(self: Entry) bool {
@@ -94,6 +99,7 @@ fn checkEntry(entry: Entry, sink: anytype) void {
         // Git reads every other mode as a gitlink.
         else => {},
     }
+    if (!isCanonicalMode(entry.mode)) sink.report(.badFilemode);
     if (entry.is_zero_padded) sink.report(.zeroPaddedFilemode);
     if (std.mem.allEqual(u8, entry.oid, 0)) sink.report(.nullSha1);
     if (entry.has_slash) sink.report(.fullPathname);
@@ -139,30 +145,36 @@ fn isCanonicalMode(mode: u16) bool {
 
 /// Whether entries come sorted, a directory as if its name ended in a slash, and each name once.
 const Order = struct {
-    previous: ?Entry = null,
+    /// Of the entry before; empty before the first.
+    name: []const u8 = "",
+    is_directory: bool = false,
     files: Files = .{},
 
     fn check(self: *Order, entry: Entry, sink: anytype) void {
-        defer self.previous = entry;
-        const previous = self.previous orelse return;
-        const common = commonLength(previous.name, entry.name);
-        if (common == previous.name.len and common == entry.name.len) return sink.report(.duplicateEntries);
-        const left = byteAfter(previous, common);
-        const right = byteAfter(entry, common);
+        const is_directory = entry.mode & type_mask == directory;
+        defer {
+            self.name = entry.name;
+            self.is_directory = is_directory;
+        }
+        if (self.name.len == 0) return;
+        const common = commonLength(self.name, entry.name);
+        if (common == self.name.len and common == entry.name.len) return sink.report(.duplicateEntries);
+        const left = byteAfter(self.name, self.is_directory, common);
+        const right = byteAfter(entry.name, is_directory, common);
         if (left >= right) sink.report(.treeNotSorted);
 
         // Other names stand between a file and a directory of one name only if they continue that
         // name with a byte below the slash.
         if (left == 0 and right < '/') {
-            self.files.add(previous.name);
+            self.files.add(self.name);
         } else if (common == entry.name.len and right == '/' and left < '/' and self.files.has(entry.name)) {
             sink.report(.duplicateEntries);
         }
     }
 
-    fn byteAfter(entry: Entry, common: usize) u8 {
-        if (common < entry.name.len) return entry.name[common];
-        return if (entry.isDirectory()) '/' else 0;
+    fn byteAfter(name: []const u8, is_directory: bool, common: usize) u8 {
+        if (common < name.len) return name[common];
+        return if (is_directory) '/' else 0;
     }
 };
 
