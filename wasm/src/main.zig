@@ -1,0 +1,127 @@
+//! The WebAssembly module of Holdfast: what JavaScript calls, by area. `src/codec` is the other side.
+//!
+//! Linear memory: the stack (256 KiB, lowest, so that an overflow traps), static data (with the states of libdeflate),
+//! then the heap of `allocator.zig`. Pointers handed in are of the caller's own memory, taken with `alloc`. Lengths
+//! and pointers are u32. A trap means a bug: bad input has return values.
+
+const std = @import("std");
+const memory = @import("allocator.zig");
+const deflate = @import("deflate.zig");
+const delta = @import("delta.zig");
+const inflate_stream = @import("inflate_stream.zig");
+const sha1 = @import("sha1.zig");
+const object = @import("object.zig");
+
+/// A failed safety check traps; there is nobody to read a message.
+pub const panic = std.debug.no_panic;
+
+comptime {
+    _ = @import("fsck_exports.zig");
+    _ = @import("indexer_exports.zig");
+}
+
+// Memory.
+
+/// Takes `size` bytes, aligned to 16; 0 when there are none.
+export fn alloc(size: usize) ?[*]u8 {
+    return memory.take(size);
+}
+
+/// The state of the heap, for `release`.
+export fn mark() usize {
+    return memory.mark();
+}
+
+/// Gives back all that was taken since `at` was marked.
+export fn release(at: usize) void {
+    memory.release(at);
+}
+
+// zlib.
+
+/// Inflates the stream at `in` to exactly `out_len` bytes. Returns the stream's length, or 0: it is not such a stream.
+export fn inflate_whole(in: [*]const u8, in_len: usize, out: [*]u8, out_len: usize) usize {
+    return deflate.inflateWhole(in[0..in_len], out[0..out_len]) catch 0;
+}
+
+export fn deflate_bound(size: usize) usize {
+    return deflate.deflateBound(size);
+}
+
+/// Writes the stream of `in` to `out`, which has the bound's size; returns its length.
+export fn deflate_whole(in: [*]const u8, in_len: usize, out: [*]u8, out_len: usize, level: u8) usize {
+    return deflate.deflateWhole(in[0..in_len], out[0..out_len], level);
+}
+
+/// Makes a stream inflater; 0 when there is no memory.
+export fn inflate_stream_begin() ?*inflate_stream.InflateStream {
+    const bytes = memory.take(@sizeOf(inflate_stream.InflateStream)) orelse return null;
+    const stream: *inflate_stream.InflateStream = @ptrCast(@alignCast(bytes));
+    stream.init();
+    return stream;
+}
+
+const StreamStep = extern struct { consumed: usize, produced: usize };
+const StreamStatus = enum(u32) { more = 0, done = 1, bad_data = 2 };
+
+/// Inflates what input and output allow, and writes to `result` how much that was.
+export fn inflate_stream_step(
+    stream: *inflate_stream.InflateStream,
+    in: [*]const u8,
+    in_len: usize,
+    out: [*]u8,
+    out_len: usize,
+    result: *StreamStep,
+) StreamStatus {
+    const step = stream.step(in[0..in_len], out[0..out_len]) catch return .bad_data;
+    result.* = .{ .consumed = step.consumed, .produced = step.produced };
+    return if (step.done) .done else .more;
+}
+
+// SHA-1. A result is the 20 bytes at `oid`, and whether the message was made to collide.
+
+export fn sha1_begin() ?*sha1.Sha1 {
+    const bytes = memory.take(@sizeOf(sha1.Sha1)) orelse return null;
+    const hash: *sha1.Sha1 = @ptrCast(@alignCast(bytes));
+    hash.* = .init();
+    return hash;
+}
+
+export fn sha1_update(hash: *sha1.Sha1, bytes: [*]const u8, len: usize) void {
+    hash.update(bytes[0..len]);
+}
+
+export fn sha1_final(hash: *sha1.Sha1, oid: *[20]u8) bool {
+    const digest = hash.final();
+    oid.* = digest.oid;
+    return digest.collided;
+}
+
+/// Hashes `count` objects, four at a time.
+export fn hash_all(jobs: [*]object.Job, count: usize) void {
+    object.hashAll(jobs[0..count]);
+}
+
+// Objects and deltas.
+
+/// The most bytes that `encode_object` writes for an object of `size` bytes.
+export fn encode_object_bound(size: usize) usize {
+    return object.encodeBound(size);
+}
+
+/// Writes the pack entry of an object to `out`, its id to `oid`; returns the entry's length, or 0: it collides.
+export fn encode_object(kind: u8, data: [*]const u8, len: usize, level: u8, out: [*]u8, oid: *[20]u8) usize {
+    return object.encode(@enumFromInt(kind), data[0..len], level, out, oid) catch 0;
+}
+
+/// The result size that a delta claims, or -1: it is malformed, or not for a base of `base_len` bytes.
+export fn delta_result_size(data: [*]const u8, len: usize, base_len: usize) f64 {
+    const header = delta.parseHeader(data[0..len]) catch return -1;
+    return if (header.base_size == base_len) @floatFromInt(header.result_size) else -1;
+}
+
+/// Makes the result of a delta, `out_len` bytes; false: the delta is malformed.
+export fn delta_apply(base: [*]const u8, base_len: usize, data: [*]const u8, len: usize, out: [*]u8, out_len: usize) bool {
+    delta.apply(base[0..base_len], data[0..len], out[0..out_len]) catch return false;
+    return true;
+}

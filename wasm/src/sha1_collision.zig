@@ -1,0 +1,147 @@
+//! Finds blocks made for a SHA-1 collision attack, by the technique of Marc Stevens ("Counter-cryptanalysis", 2013)
+//! that git has too (sha1dc): every known attack uses one of a few disturbance vectors, and a vector fixes the
+//! difference between the two colliding messages. So from one message the other one can be made; if it leads to the
+//! same state, this block is half of a collision. Only blocks which meet a vector's unavoidable conditions are tried.
+
+const std = @import("std");
+const steps = @import("sha1_steps.zig");
+const conditions = @import("sha1_conditions.zig").conditions;
+
+const State = steps.State;
+
+/// A disturbance vector I(k,b) or II(k,b) in the classification of Manuel.
+const Vector = struct {
+    class: enum { I, II },
+    k: u7,
+    b: u5,
+
+    /// The step at which both messages are in the same state, so that the other one can be computed from there.
+    fn meeting(comptime self: Vector) usize {
+        return if (self.k < 50) 58 else 65;
+    }
+
+    /// XOR difference of the two expanded messages: the vector spreads by the message expansion, each of its bits
+    /// begins a local collision, and the words 1 to 5 steps later take back what it did.
+    fn difference(comptime self: Vector) [80]u32 {
+        @setEvalBranchQuota(1_000_000);
+        const lead = 5;
+        const first = lead + @as(usize, self.k);
+        var dv = @as([lead + 80]u32, @splat(0));
+        dv[first + 15] = 1 << self.b;
+        if (self.class == .II) for ([_]usize{ 1, 3 }) |at| {
+            dv[first + at] = 1 << (self.b -% 1);
+        };
+        for (first + 16..dv.len) |t| dv[t] = std.math.rotl(u32, dv[t - 3] ^ dv[t - 8] ^ dv[t - 14] ^ dv[t - 16], 1);
+        for (0..first) |back| {
+            const t = first - 1 - back;
+            dv[t] = std.math.rotr(u32, dv[t + 16], 1) ^ dv[t + 13] ^ dv[t + 8] ^ dv[t + 2];
+        }
+        var difference_words: [80]u32 = undefined;
+        for (&difference_words, lead..) |*word, t| {
+            word.* = dv[t] ^ dv[t - 2] ^ std.math.rotl(u32, dv[t - 1], 5) ^
+                std.math.rotl(u32, dv[t - 3] ^ dv[t - 4] ^ dv[t - 5], 30);
+        }
+        return difference_words;
+    }
+};
+
+/// The vectors that sha1dc looks for.
+const vectors = blk: {
+    const I = [_]struct { u7, u5 }{
+        .{ 43, 0 }, .{ 44, 0 }, .{ 45, 0 }, .{ 46, 0 }, .{ 46, 2 }, .{ 47, 0 }, .{ 47, 2 }, .{ 48, 0 },
+        .{ 48, 2 }, .{ 49, 0 }, .{ 49, 2 }, .{ 50, 0 }, .{ 50, 2 }, .{ 51, 0 }, .{ 51, 2 }, .{ 52, 0 },
+    };
+    const II = [_]struct { u7, u5 }{
+        .{ 45, 0 }, .{ 46, 0 }, .{ 46, 2 }, .{ 47, 0 }, .{ 48, 0 }, .{ 49, 0 }, .{ 49, 2 }, .{ 50, 0 },
+        .{ 50, 2 }, .{ 51, 0 }, .{ 51, 2 }, .{ 52, 0 }, .{ 53, 0 }, .{ 54, 0 }, .{ 55, 0 }, .{ 56, 0 },
+    };
+    var list: [32]Vector = undefined;
+    for (I, list[0..16]) |v, *out| out.* = .{ .class = .I, .k = v[0], .b = v[1] };
+    for (II, list[16..]) |v, *out| out.* = .{ .class = .II, .k = v[0], .b = v[1] };
+    break :blk list;
+};
+
+/// Conditions that are looked at for every block; the rest is looked at for the vectors that these leave over.
+const common = 60;
+
+/// The vectors, a bit each, that the first conditions leave over.
+/// `T` is u32 for one block, or a SIMD vector of u32 for as many blocks as it has lanes.
+pub inline fn candidates(comptime T: type, w: *const [80]T) T {
+    @setEvalBranchQuota(10_000);
+    var excluded = steps.splat(T, 0);
+    inline for (conditions[0..common]) |c| {
+        const broken = spread(T, w[c[0]], c[1]) ^ spread(T, w[c[3]], c[4]);
+        excluded |= (if (c[2] == .same) broken else ~broken) & steps.splat(T, c[5]);
+    }
+    return ~excluded;
+}
+
+/// All bits of each word set to its bit `bit`.
+inline fn spread(comptime T: type, word: T, comptime bit: u5) T {
+    const Signed = if (T == u32) i32 else @Vector(@typeInfo(T).vector.len, i32);
+    const up: Signed = @bitCast(steps.shl(T, word, 31 - bit));
+    return @bitCast(up >> @as(if (T == u32) u5 else @Vector(@typeInfo(T).vector.len, u5), if (T == u32) 31 else @splat(31)));
+}
+
+/// A compressed block as `isCollision` reads it: `stride` is 1, or the number of lanes that the words lie between.
+pub const Compressed = struct {
+    stride: usize,
+    /// The expanded message.
+    w: [*]const u32,
+    /// The state before the steps at which vectors meet.
+    before_58: [*]const u32,
+    before_65: [*]const u32,
+    /// The chaining value that the block leads to.
+    after: [*]const u32,
+
+    fn state(self: *const Compressed, words: [*]const u32) State {
+        var copy: State = undefined;
+        for (&copy, 0..) |*word, i| word.* = words[i * self.stride];
+        return copy;
+    }
+};
+
+/// Whether the block is half of a collision along one of the candidate vectors.
+pub fn isCollision(block: *const Compressed, candidate_vectors: u32) bool {
+    var rest = candidate_vectors;
+    while (rest != 0) : (rest &= rest - 1) {
+        if (isHalf(block, @intCast(@ctz(rest)))) return true;
+    }
+    return false;
+}
+
+const differences = blk: {
+    var table: [vectors.len][80]u32 = undefined;
+    for (vectors, &table) |v, *words| words.* = v.difference();
+    break :blk table;
+};
+
+const meetings = blk: {
+    var table: [vectors.len]u8 = undefined;
+    for (vectors, &table) |v, *at| at.* = v.meeting();
+    break :blk table;
+};
+
+fn isHalf(block: *const Compressed, vector: u5) bool {
+    for (conditions[common..]) |c| {
+        if (c[5] >> vector & 1 == 0) continue;
+        const first = block.w[c[0] * block.stride] >> c[1];
+        const second = block.w[c[3] * block.stride] >> c[4];
+        if ((first ^ second) & 1 != @intFromEnum(c[2])) return false;
+    }
+    var other: [80]u32 = undefined;
+    for (&other, &differences[vector], 0..) |*word, difference, t| word.* = block.w[t * block.stride] ^ difference;
+    const after = block.state(block.after);
+    return if (meetings[vector] == 58)
+        leadsTo(58, &other, block.state(block.before_58), after)
+    else
+        leadsTo(65, &other, block.state(block.before_65), after);
+}
+
+/// Whether the message whose state before step `at` is `state` leads to the chaining value `after`.
+fn leadsTo(comptime at: usize, w: *const [80]u32, state: State, after: State) bool {
+    const start = steps.backward(at, w, state);
+    const end = steps.forward(u32, at, 80, w, state);
+    for (start, end, after) |s, e, a| if (s +% e != a) return false;
+    return true;
+}
