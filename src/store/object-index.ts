@@ -94,14 +94,14 @@ export class ObjectIndex {
    * @throws when a number or an oid is there already; belongs in a transaction */
   insertMany(rows: ObjectColumns): void {
     const count = rows.number.length;
+    const columns = INTEGERS.map((name) => rows[name]);
     for (let from = 0; from < count; from += PACKED_ROWS) {
       const to = Math.min(from + PACKED_ROWS, count);
       const cells = new Uint8Array((to - from) * ROW_BYTES);
       for (let i = from, at = 0; i < to; i++) {
-        cells.set(rows.oid.subarray(i * OID_BYTES, (i + 1) * OID_BYTES), at);
-        at += OID_BYTES;
-        for (const name of INTEGERS) {
-          writeInteger(cells, at, rows[name][i]!);
+        for (let o = i * OID_BYTES; o < (i + 1) * OID_BYTES; o++) cells[at++] = rows.oid[o]!;
+        for (const column of columns) {
+          writeInteger(cells, at, column[i]!);
           at += INTEGER_CELL_BYTES;
         }
       }

@@ -34,9 +34,9 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("against JavaScript's sets, seed %i", (s
   });
 
   test("algebra", () => {
-    expect([...setA.union(setB).toArray()]).toEqual(sorted(inA.union(inB)));
-    expect([...setA.difference(setB).toArray()]).toEqual(sorted(inA.difference(inB)));
-    expect([...setA.intersection(setB).toArray()]).toEqual(sorted(inA.intersection(inB)));
+    expect([...setA.union(setB).toArray()]).toEqual(sorted(new Set([...a, ...b])));
+    expect([...setA.difference(setB).toArray()]).toEqual(a.filter((n) => !inB.has(n)));
+    expect([...setA.intersection(setB).toArray()]).toEqual(a.filter((n) => inB.has(n)));
     expect(setA.difference(setA).size).toBe(0);
     expect(setA.union(NumberSet.EMPTY).runs).toEqual(setA.runs);
   });

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { isGitError } from "../../src/format/errors.ts";
+import { MULTIPART_PART_BYTES } from "../../src/format/limits.ts";
+import type { ChunkStore } from "../../src/store/chunk-store.ts";
+import { Random } from "./random.ts";
+
+/** What every chunk store must do. @param open gives a store which is empty below `prefix` */
+export function describeChunkStore(name: string, open: () => { store: ChunkStore; prefix: string }): void {
+  describe(`${name} as a chunk store`, () => {
+    test.each([0, 1, 100, 2_000_000])("an object of %i bytes is read as it was written", async (size) => {
+      const { store, prefix } = open();
+      const bytes = new Random(size).bytes(size);
+      await store.put(`${prefix}a`, bytes);
+      expect([...(await collect(store.list(prefix)))]).toEqual([`${prefix}a`]);
+      if (size === 0) return;
+      expect(await store.read(`${prefix}a`, 0, size)).toEqual(bytes);
+      expect(await readAll(await store.stream(`${prefix}a`, 0, size))).toEqual(bytes);
+    });
+
+    test("ranges are read exactly", async () => {
+      const { store, prefix } = open();
+      const bytes = new Random(1).bytes(600_000);
+      await store.put(`${prefix}a`, bytes);
+      for (const [offset, length] of [
+        [0, 1],
+        [599_999, 1],
+        [1, 599_999],
+        [1000, 300_000],
+      ] as const) {
+        const expected = bytes.slice(offset, offset + length);
+        expect(await store.read(`${prefix}a`, offset, length)).toEqual(expected);
+        expect(await readAll(await store.stream(`${prefix}a`, offset, length))).toEqual(expected);
+      }
+    });
+
+    test("the caller's buffer is the caller's again", async () => {
+      const { store, prefix } = open();
+      const buffer = new Uint8Array([9, 1, 2, 3, 9]);
+      await store.put(`${prefix}a`, buffer.subarray(1, 4));
+      buffer.fill(0);
+      expect(await store.read(`${prefix}a`, 0, 3)).toEqual(new Uint8Array([1, 2, 3]));
+    });
+
+    test("absent and short are errors with values, never fewer bytes", async () => {
+      const { store, prefix } = open();
+      await store.put(`${prefix}a`, new Uint8Array(10));
+      for (const [key, offset, length] of [
+        ["none", 0, 1],
+        ["a", 5, 6],
+        ["a", 0, 11],
+      ] as const) {
+        const reading = store.read(prefix + key, offset, length);
+        await expect(reading).rejects.toSatisfy(
+          (error) => isGitError(error, "storage-failed") && error.data["key"] === prefix + key,
+        );
+        const streaming = store.stream(prefix + key, offset, length).then(readAll);
+        await expect(streaming).rejects.toSatisfy((error) => isGitError(error, "storage-failed"));
+      }
+    });
+
+    test("a stream that is not wanted any more can be cancelled", async () => {
+      const { store, prefix } = open();
+      await store.put(`${prefix}a`, new Uint8Array(2_000_000));
+      const stream = await store.stream(`${prefix}a`, 0, 2_000_000);
+      const reader = stream.getReader();
+      expect((await reader.read()).done).toBe(false);
+      await reader.cancel();
+    });
+
+    test("a multipart write appears whole, when it is complete", async () => {
+      const { store, prefix } = open();
+      const first = new Uint8Array(MULTIPART_PART_BYTES).fill(1);
+      const last = new Uint8Array([2, 3]);
+      const write = await store.createMultipart(`${prefix}a`);
+      await Promise.all([write.putPart(2, last), write.putPart(1, first)]);
+      expect(await collect(store.list(prefix))).toEqual([]);
+      await write.complete();
+      expect(await store.read(`${prefix}a`, MULTIPART_PART_BYTES - 1, 3)).toEqual(new Uint8Array([1, 2, 3]));
+    });
+
+    test("a multipart write with a hole does not complete; an aborted one leaves nothing", async () => {
+      const { store, prefix } = open();
+      const write = await store.createMultipart(`${prefix}a`);
+      await write.putPart(2, new Uint8Array(1));
+      await expect(write.complete()).rejects.toSatisfy((error) => isGitError(error, "storage-failed"));
+      await write.abort();
+      expect(await collect(store.list(prefix))).toEqual([]);
+    });
+
+    test("keys are listed by prefix, ascending, beyond one page, and deleted", async () => {
+      const { store, prefix } = open();
+      const keys = Array.from({ length: 1_001 }, (_, i) => `${prefix}b/${String(i).padStart(5, "0")}`);
+      for (const key of [...new Random(2).shuffled(keys), `${prefix}a`, `${prefix}c`])
+        await store.put(key, new Uint8Array(1));
+      expect(await collect(store.list(`${prefix}b/`))).toEqual(keys);
+      await store.delete([...keys, `${prefix}never-there`]);
+      expect(await collect(store.list(prefix))).toEqual([`${prefix}a`, `${prefix}c`]);
+      await store.delete([]);
+    });
+  });
+}
+
+/** Everything that an iterable yields. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+/** Everything that a stream yields. */
+export async function readAll(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream as never).arrayBuffer());
+}

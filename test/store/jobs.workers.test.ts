@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { JobQueue } from "../../src/store/jobs.ts";
+import { withDatabase } from "./database.ts";
+
+const MINUTE_MS = 60_000;
+
+test("jobs are taken when due, the longest due first", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    expect(jobs.nextDueMs()).toBeNull();
+    expect(jobs.take(1e15)).toBeNull();
+    jobs.add("seal", "", 200);
+    jobs.add("sweep", "a", 100);
+    expect(jobs.nextDueMs()).toBe(100);
+    expect(jobs.take(99)).toBeNull();
+    expect(jobs.take(200)).toMatchObject({ kind: "sweep", key: "a", attempts: 1 });
+    expect(jobs.take(200)).toMatchObject({ kind: "seal", key: "", attempts: 1 });
+    expect(jobs.take(200)).toBeNull();
+  }));
+
+test("adding twice makes one job, due at the earlier time", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 200);
+    jobs.add("seal", "", 300);
+    expect(jobs.nextDueMs()).toBe(200);
+    jobs.add("seal", "", 100);
+    expect(jobs.nextDueMs()).toBe(100);
+    jobs.done(jobs.take(100)!);
+    expect(jobs.nextDueMs()).toBeNull();
+  }));
+
+test("a job whose runner died comes up again", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 0);
+    const taken = jobs.take(0)!;
+    expect(taken.dueMs).toBe(15 * MINUTE_MS);
+    expect(jobs.nextDueMs()).toBe(taken.dueMs);
+    expect(jobs.take(taken.dueMs - 1)).toBeNull();
+    expect(jobs.take(taken.dueMs)).toMatchObject({ attempts: 2 });
+  }));
+
+test("a failed job waits twice as long each time, up to an hour", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 0);
+    const waits: number[] = [];
+    for (let k = 0, now = 0; k < 14; k++) {
+      jobs.fail(jobs.take(now)!, now);
+      waits.push((jobs.nextDueMs()! - now) / 1000);
+      now = jobs.nextDueMs()!;
+    }
+    expect(waits).toEqual([2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600, 3600]);
+  }));
+
+test.each(["done", "fail"] as const)("a job that is added while it runs runs again, whatever %s says", (settle) =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 0);
+    const taken = jobs.take(0)!;
+    jobs.add("seal", "", 5);
+    jobs[settle](taken, 5);
+    expect(jobs.nextDueMs()).toBe(5);
+    expect(jobs.take(5)).toMatchObject({ id: taken.id });
+  }),
+);
