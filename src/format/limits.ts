@@ -18,7 +18,7 @@ export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
 
 /** Inflated bytes of an object that must lie in memory whole: a delta's base or result, a tree,
  * commit or tag. Base, delta and result together must fit an isolate of 128 MB. */
-export const MAX_RESIDENT_OBJECT_BYTES = 24 * MIB;
+export const MAX_RESIDENT_OBJECT_BYTES = 32 * MIB;
 
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;
@@ -29,6 +29,9 @@ export const MAX_INFLATION_RATIO = 200;
 
 /** Inflated bytes of a push below which the ratio does not matter. */
 export const INFLATION_FLOOR_BYTES = 32 * MIB;
+
+/** Inflated bytes of a push with its deltas applied: what a pack of the largest size may cost in time. */
+export const MAX_INFLATED_BYTES = 32 * GIB;
 
 /** Links from a delta to its undeltified base. Chains are walked by iteration; git itself writes at
  * most 4,095, hand-made packs of 5,000 are accepted. */
@@ -93,6 +96,7 @@ export interface Limits {
   readonly maxPackObjects: number;
   readonly maxObjectSizeBytes: number;
   readonly maxResidentObjectBytes: number;
+  readonly maxInflatedBytes: number;
   readonly maxInflationRatio: number;
   readonly inflationFloorBytes: number;
   readonly maxDeltaDepth: number;
@@ -112,6 +116,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxPackObjects: MAX_PACK_OBJECTS,
   maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,
   maxResidentObjectBytes: MAX_RESIDENT_OBJECT_BYTES,
+  maxInflatedBytes: MAX_INFLATED_BYTES,
   maxInflationRatio: MAX_INFLATION_RATIO,
   inflationFloorBytes: INFLATION_FLOOR_BYTES,
   maxDeltaDepth: MAX_DELTA_DEPTH,

@@ -1,3 +1,4 @@
+import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** Background work: `seal` moves hot chunks to R2, `sweep` removes objects that no chunk names. */
@@ -30,6 +31,12 @@ export class JobQueue {
     this.#sql = sql;
   }
 
+  /** The queue of a database that may be empty: makes its table if need be. */
+  static open(sql: Sql): JobQueue {
+    createJobs(sql);
+    return new JobQueue(sql);
+  }
+
   /** Adds a job; of the same kind and key there is only one, due at the earlier of the two times. */
   add(kind: JobKind, key: string, dueMs: number): void {
     this.#sql.exec(
@@ -39,6 +46,11 @@ export class JobQueue {
       key,
       dueMs,
     );
+  }
+
+  /** Removes a job that is no longer wanted. */
+  cancel(kind: JobKind, key: string): void {
+    this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
   }
 
   /** Takes the job that is due for the longest time, null when none is. */

@@ -51,13 +51,22 @@ export class Reachability {
     const single = few ? candidates : candidates.difference(this.#introducedBy(all.difference(sent), last));
     const added: number[] = [];
     const removed: number[] = [];
-    for (const [object, nodes] of this.#severalIntroducers(candidates)) {
+    for (const [object, nodes] of this.severalIntroducers(candidates)) {
       const positions = nodes.map((node) => this.#graph.position(node));
       if (positions.some((position) => had.has(position))) removed.push(object);
       else if (positions.some((position) => sent.has(position))) added.push(object);
       else removed.push(object);
     }
     return single.union(NumberSet.fromSorted(added)).difference(NumberSet.fromSorted(removed));
+  }
+
+  /** Those among `objects` that are reachable from `had`, which is closed under parents. */
+  within(objects: NumberSet, had: Bitset): NumberSet {
+    const { number, introducer } = this.#objects.locate(objects);
+    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
+    const reachable = NumberSet.fromSorted(number.filter((_, i) => isHad(introducer[i]!)));
+    const further = this.severalIntroducers(objects.difference(reachable));
+    return reachable.union(NumberSet.fromSorted([...further].filter(([, nodes]) => nodes.some(isHad)).map(([object]) => object)));
   }
 
   /** What the nodes at these positions introduced. */
@@ -74,7 +83,7 @@ export class Reachability {
   }
 
   /** The objects among `objects` with more than one introducer, ascending, and their introducers' numbers. */
-  #severalIntroducers(objects: NumberSet): Map<number, number[]> {
+  severalIntroducers(objects: NumberSet): Map<number, number[]> {
     const several = new Map<number, number[]>();
     if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;
     for (const ranges of packRanges(objects.runs)) {

@@ -2,17 +2,30 @@
 // only asked for costs nothing. docs/storage.md tells each table's life.
 //
 // Everywhere, an object number of 0 means "none": columns stay NOT NULL, and typed arrays need no second mask.
+import type { FsckSetting } from "../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; a database says in `repository.schema` which it has. */
 export const SCHEMA_VERSION = 1;
+
+/** Apart from the others: the first push notes where it writes before there is a repository. */
+const JOBS_TABLE = `
+CREATE TABLE IF NOT EXISTS jobs (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  due_ms INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (kind, key)
+);
+`;
 
 const TABLES = `
 CREATE TABLE repository (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   key TEXT NOT NULL,               -- opaque, random: every R2 key begins with it
   created_ms INTEGER NOT NULL,
-  fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict')),
+  fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
   schema INTEGER NOT NULL
 );
 CREATE TABLE refs (
@@ -49,6 +62,7 @@ CREATE TABLE chunks (
   base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
   bytes BLOB                       -- inline while hot; last, so that the columns before are read without it
 );
+CREATE INDEX hot ON chunks(size) WHERE key IS NULL;
 CREATE TABLE commits (
   number INTEGER PRIMARY KEY,
   parents BLOB NOT NULL,           -- numbers, u32 little-endian
@@ -62,6 +76,10 @@ CREATE TABLE reintroductions (
   node INTEGER NOT NULL,
   PRIMARY KEY (object, node)
 ) WITHOUT ROWID;
+CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a name that has some
+  object INTEGER PRIMARY KEY,
+  names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes
+);
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY,
   time_ms INTEGER NOT NULL,
@@ -70,30 +88,30 @@ CREATE TABLE pushes (
   pack_bytes INTEGER NOT NULL,
   objects INTEGER NOT NULL
 );
-CREATE TABLE jobs (
-  id INTEGER PRIMARY KEY,
-  kind TEXT NOT NULL,
-  key TEXT NOT NULL,
-  due_ms INTEGER NOT NULL,
-  attempts INTEGER NOT NULL DEFAULT 0,
-  UNIQUE (kind, key)
-);
 `;
-
-/** How strictly pushed objects are checked. `strict` also refuses what git merely warns of. */
-export type FsckLevel = "default" | "strict";
 
 /** The one row of `repository`. */
 export interface RepositoryRecord {
   /** Opaque and random: every R2 key of the repository begins with it. */
   readonly key: string;
   readonly createdMs: number;
-  readonly fsck: FsckLevel;
+  readonly fsck: FsckSetting;
+}
+
+/** Makes the table of jobs if it is not there. */
+export function createJobs(sql: Sql): void {
+  sql.exec(JOBS_TABLE);
+}
+
+/** Whether there is a table of jobs. */
+export function hasJobs(sql: Sql): boolean {
+  return hasTable(sql, "jobs");
 }
 
 /** Makes the tables and the repository's row; belongs in the first push's transaction.
  * @throws when the repository exists */
 export function createRepository(sql: Sql, record: RepositoryRecord): void {
+  createJobs(sql);
   sql.exec(TABLES);
   sql.exec(
     "INSERT INTO repository (id, key, created_ms, fsck, schema) VALUES (1, ?, ?, ?, ?)",
@@ -107,16 +125,19 @@ export function createRepository(sql: Sql, record: RepositoryRecord): void {
 /** Reads the repository's row.
  * @returns null when nothing was ever pushed: no table may be asked then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
-  if (sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'repository'").toArray().length === 0)
-    return null;
+  if (!hasTable(sql, "repository")) return null;
   return sql
-    .exec<{ key: string; createdMs: number; fsck: FsckLevel }>(
+    .exec<{ key: string; createdMs: number; fsck: FsckSetting }>(
       "SELECT key, created_ms AS createdMs, fsck FROM repository",
     )
     .one();
 }
 
 /** Sets how strictly the next pushes are checked. */
-export function setFsckLevel(sql: Sql, fsck: FsckLevel): void {
+export function setFsckSetting(sql: Sql, fsck: FsckSetting): void {
   sql.exec("UPDATE repository SET fsck = ?", fsck);
+}
+
+function hasTable(sql: Sql, name: string): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name).toArray().length > 0;
 }

@@ -1,0 +1,83 @@
+import { OID_BYTES } from "../format/oid.ts";
+import { NO_INDEX, STORED } from "../codec/pack-indexer.ts";
+import type { NewChunk } from "../store/chunk-table.ts";
+import { newObjectColumns, type ObjectColumns } from "../store/object-index.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** What a push adds to the tables of chunks and objects. */
+export interface StoredRows {
+  /** Chunks that hold a fresh object, in pack order. */
+  readonly chunks: NewChunk[];
+  readonly objects: ObjectColumns;
+  /** R2 objects that hold none: all their objects were in the store already. */
+  readonly unusedKeys: string[];
+}
+
+/**
+ * Lays the fresh objects of a push out over its chunks.
+ * @param firstChunk id that the first of the returned chunks will get
+ * @param introducers number of the node that introduces each fresh object
+ */
+export function layOutRows(
+  pushed: PushedObjects,
+  written: readonly WrittenChunk[],
+  introducers: Uint32Array,
+  firstChunk: number,
+  push: number,
+): StoredRows {
+  const { index, fresh, firstNumber, numbers } = pushed;
+  const objects = newObjectColumns(fresh.length);
+  objects.introducer.set(introducers);
+  const chunks: NewChunk[] = [];
+  const unusedKeys: string[] = [];
+  let entry = 0;
+  let at = 0;
+  for (const chunk of written) {
+    const end = chunk.packOffset + chunk.sizeBytes;
+    const first = { entry, at };
+    const floors = { ofs: 0, base: 0 };
+    for (; entry < index.count && index.offsets[entry]! < end; entry++) {
+      if (fresh[at] !== entry) continue;
+      const base = index.bases[entry] === NO_INDEX ? 0 : numbers[index.entryNodes[index.bases[entry]!]!]!;
+      const isOfs = index.stored[entry] === STORED.ofsDelta;
+      if (base !== 0) floors.base = lower(floors.base, base);
+      if (isOfs) floors.ofs = lower(floors.ofs, base);
+      const offset = index.offsets[entry]!;
+      const node = index.entryNodes[entry]!;
+      objects.number[at] = firstNumber + at;
+      objects.oid.set(pushed.oid(node), at * OID_BYTES);
+      objects.chunk[at] = firstChunk + chunks.length;
+      objects.offset[at] = offset - chunk.packOffset;
+      objects.length[at] = (entry + 1 < index.count ? index.offsets[entry + 1]! : index.end) - offset;
+      objects.type[at] = index.kinds[entry]!;
+      objects.size[at] = index.sizes[entry]!;
+      objects.base[at] = base;
+      objects.distance[at] = isOfs ? offset - index.offsets[index.bases[entry]!]! : 0;
+      at++;
+    }
+    if (at === first.at) {
+      if (chunk.key !== null) unusedKeys.push(chunk.key);
+      continue;
+    }
+    chunks.push({
+      key: chunk.key,
+      bytes: chunk.bytes,
+      size: chunk.sizeBytes,
+      checksum: chunk.checksum,
+      push,
+      packOffset: chunk.packOffset,
+      firstNumber: firstNumber + first.at,
+      lastNumber: firstNumber + at - 1,
+      whole: at - first.at === entry - first.entry,
+      ofsFloor: floors.ofs,
+      baseFloor: floors.base,
+    });
+  }
+  return { chunks, objects, unusedKeys };
+}
+
+/** The lower of two object numbers, of which the first may be 0 for none. */
+function lower(lowest: number, number: number): number {
+  return lowest === 0 ? number : Math.min(lowest, number);
+}

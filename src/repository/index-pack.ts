@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto";
+import { NO_INDEX, NODE_SPECIAL_MASK, PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
+import { GitError } from "../format/errors.ts";
+import { checkLimit, HOT_PUSH_BYTES, type Limits } from "../format/limits.ts";
+import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
+import type { ChunkStore } from "../store/chunk-store.ts";
+import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
+import type { PackSource, PushRequest } from "./push.ts";
+
+/** SHA-1 of all that precedes it ends a pack. @see gitformat-pack(5) */
+const TRAILER_BYTES = 20;
+
+/** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
+const SMALL_RING_BYTES = 2 * 1024 * 1024;
+const LARGE_RING_BYTES = 16 * 1024 * 1024;
+
+/** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
+const READ_BYTES = 256 * 1024;
+
+/** A stored object that a pack needs and does not hold: a thin base. */
+export interface BaseObject {
+  /** 1–4. */
+  readonly type: number;
+  readonly content: Uint8Array;
+}
+
+export interface IndexPackOptions {
+  limits: Limits;
+  /** fsck messages that refuse the pack, one bit each. */
+  refused: bigint;
+  module: WebAssembly.Module;
+  chunks: ChunkStore;
+  keyPrefix: string;
+  beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
+  progress: PushRequest["progress"];
+  /** Reads a stored object; null when the store does not hold it. */
+  readBase(oid: Oid): Promise<BaseObject | null>;
+  /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
+  isVetted(oid: Oid, names: number): boolean;
+}
+
+/** A pack whose every object was hashed and checked, and whose entries are stored; nothing refers to them yet. */
+export interface IndexedPack {
+  readonly indexer: PackIndexer;
+  readonly chunks: WrittenChunk[];
+  readonly packBytes: number;
+  /** Largest sum of module memory and buffers while indexing (bytes). */
+  readonly peakBytes: number;
+}
+
+/**
+ * Indexes a pack as it arrives and stores its entries, in constant memory.
+ * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the pack is refused;
+ * "storage-failed", and what the source threw. What was stored by then is garbage below the key prefix
+ */
+export async function indexPack(source: PackSource, options: IndexPackOptions): Promise<IndexedPack> {
+  const writer = new ChunkWriter(options);
+  try {
+    return await new Indexing(source, options, writer).run();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+class Indexing {
+  readonly #source: PackSource;
+  readonly #options: IndexPackOptions;
+  readonly #writer: ChunkWriter;
+  readonly #hash = createHash("sha1");
+  #packBytes = 0;
+  #peakBytes = 0;
+
+  constructor(source: PackSource, options: IndexPackOptions, writer: ChunkWriter) {
+    this.#source = source;
+    this.#options = options;
+    this.#writer = writer;
+  }
+
+  async run(): Promise<IndexedPack> {
+    const first = await this.#source.read(HOT_PUSH_BYTES);
+    if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
+    const indexer = new PackIndexer(this.#options.module, this.#indexerOptions(first.length));
+    let piece: Uint8Array | null = first;
+    while (piece !== null && !indexer.done) {
+      const left = await this.#take(indexer, piece);
+      piece = left.length > 0 ? left : await this.#source.read(READ_BYTES);
+      this.#options.progress("Receiving objects", indexer.count, indexer.declaredCount);
+    }
+    if (indexer.done) await this.#checkTrailer(indexer, piece);
+    await this.#finish(indexer);
+    const chunks = await this.#writer.finish();
+    return {
+      indexer,
+      chunks,
+      packBytes: this.#packBytes + TRAILER_BYTES,
+      peakBytes: this.#peakBytes,
+    };
+  }
+
+  #indexerOptions(firstBytes: number): PackIndexerOptions {
+    const { limits, refused } = this.#options;
+    return {
+      limits,
+      refused,
+      ringBytes: firstBytes < HOT_PUSH_BYTES ? SMALL_RING_BYTES : LARGE_RING_BYTES,
+      readBack: (offset, out) => this.#writer.readBack(offset, out),
+    };
+  }
+
+  /** Feeds one piece of the body.
+   * @returns what was left of it when the last entry had come */
+  async #take(indexer: PackIndexer, piece: Uint8Array): Promise<Uint8Array> {
+    let left = piece;
+    while (left.length > 0 && !indexer.done) {
+      const room = indexer.room();
+      const taken = left.subarray(0, room.length);
+      room.set(taken);
+      left = left.subarray(taken.length);
+      const consumed = indexer.step(taken.length);
+      this.#hash.update(consumed);
+      await this.#store(indexer, consumed);
+      this.#packBytes += consumed.length;
+      checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes);
+      this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + piece.length);
+    }
+    return left;
+  }
+
+  async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
+    const { offsets, end } = indexer.boundaries();
+    // The pack's own header is not part of any entry.
+    const skip = this.#packBytes === 0 ? Math.min(consumed.length, 12) : 0;
+    await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) => findBoundary(offsets, end, from, to));
+  }
+
+  async #checkTrailer(indexer: PackIndexer, piece: Uint8Array | null): Promise<void> {
+    const rest: Uint8Array[] = [indexer.rest().slice()];
+    if (piece !== null) rest.push(piece);
+    let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
+    for (let more; length <= TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null; ) {
+      rest.push(more);
+      length += more.length;
+    }
+    const trailer = Buffer.concat(rest);
+    const expected = this.#hash.digest();
+    if (length < TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
+    if (!trailer.subarray(0, TRAILER_BYTES).equals(expected)) {
+      throw new GitError("corrupt-pack", { reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}` });
+    }
+    if (length > TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
+  }
+
+  async #finish(indexer: PackIndexer): Promise<void> {
+    const total = indexer.deferredCount;
+    await this.#meetNeeds(indexer, total);
+    if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total);
+    if (total > 0) this.#options.progress("Resolving deltas", total, total);
+  }
+
+  /** Blobs that the pack mentions as `.gitmodules` or `.gitattributes`, that are stored and were never checked as such.
+   * @returns whether there are any */
+  #addUnvetted(indexer: PackIndexer): boolean {
+    const { nodeFlags, nodeEntries, oids } = indexer.index();
+    const unvetted: number[] = [];
+    nodeFlags.forEach((flags, node) => {
+      if ((flags & NODE_SPECIAL_MASK) === 0 || nodeEntries[node] !== NO_INDEX) return;
+      const oid = oids.slice(node * OID_BYTES, (node + 1) * OID_BYTES);
+      if (!this.#options.isVetted(oid, flags & NODE_SPECIAL_MASK)) unvetted.push(node);
+    });
+    for (const node of unvetted) indexer.addExternal(node);
+    return unvetted.length > 0;
+  }
+
+  async #meetNeeds(indexer: PackIndexer, total: number): Promise<void> {
+    for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
+      if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
+      else {
+        const base = await this.#options.readBase(need.oid);
+        if (base === null) {
+          throw new GitError("corrupt-pack", { reason: `the delta base ${toHex(need.oid)} is neither in it nor in the repository` });
+        }
+        indexer.supply(need.entry, base.type, base.content);
+      }
+      this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
+      this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes);
+    }
+  }
+}
+
+/** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
+function findBoundary(offsets: Uint32Array, end: number, from: number, to: number): number | null {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (offsets[middle]! <= from) low = middle + 1;
+    else high = middle;
+  }
+  const boundary = low < offsets.length ? offsets[low]! : end;
+  return boundary > from && boundary <= to ? boundary : null;
+}

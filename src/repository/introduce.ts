@@ -1,0 +1,191 @@
+import type { Bitset } from "../store/bitset.ts";
+import type { CommitGraph } from "../store/commit-graph.ts";
+import { NumberSet } from "../store/number-set.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** What is known of a stored object that the push mentions. */
+export interface StoredObject {
+  /** Object numbers of all nodes that introduced it; empty: none did. */
+  readonly introducers: readonly number[];
+  /** Whether it is a tree: its entries belong to whatever leads to it. */
+  readonly isTree: boolean;
+}
+
+/** What the store tells beside the push. */
+export interface StoredObjects {
+  get(number: number): StoredObject;
+  /** Object numbers of a stored tree's entries, or null when the tree has not been read yet. */
+  entries(tree: number): readonly number[] | null;
+}
+
+/** Which objects each new node of the graph introduces. */
+export interface Introductions {
+  /** One set per new node, in order of position: it leads to them, and none of its parents does. */
+  readonly introduced: NumberSet[];
+  /** First introducer of each fresh object, by place in `PushedObjects.fresh`; 0: nothing leads to it. */
+  readonly introducers: Uint32Array;
+  /** Stored objects that nothing led to so far, and what does now. */
+  readonly adopted: { object: number; node: number }[];
+  /** Objects that another node introduced before, and a further one that does. */
+  readonly reintroduced: { object: number; node: number }[];
+  /** Stored trees whose entries must be known: when there are any, the rest is not complete. */
+  readonly unread: number[];
+}
+
+/**
+ * Finds, for the nodes from position `from` on, what each leads to that its parents do not.
+ *
+ * The walk of a node's tree ends at every object that one of its parents leads to already: that is one bit test, of the
+ * object's introducers against the parents' ancestors, since what leads to a tree leads to all below it.
+ */
+export function introduce(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects): Introductions {
+  return new Introducing(pushed, graph, from, stored).run();
+}
+
+class Introducing {
+  readonly #pushed: PushedObjects;
+  readonly #graph: CommitGraph;
+  readonly #from: number;
+  readonly #stored: StoredObjects;
+  readonly #ancestors: AncestorSets;
+  /** Position + 1 of each fresh object's first introducer. */
+  readonly #first: Uint32Array;
+  /** Positions of introducers found now that are not first: by object number. */
+  readonly #further = new Map<number, number[]>();
+  readonly #result: Introductions;
+  readonly #unread = new Set<number>();
+
+  constructor(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects) {
+    this.#pushed = pushed;
+    this.#graph = graph;
+    this.#from = from;
+    this.#stored = stored;
+    this.#ancestors = new AncestorSets(graph, from);
+    this.#first = new Uint32Array(pushed.fresh.length);
+    this.#result = { introduced: [], introducers: new Uint32Array(pushed.fresh.length), adopted: [], reintroduced: [], unread: [] };
+  }
+
+  run(): Introductions {
+    for (let position = this.#from; position < this.#graph.length; position++) {
+      const reached = this.#ancestors.ofParents(position);
+      const numbers = this.#walk(position, reached).sort((a, b) => a - b);
+      this.#result.introduced.push(NumberSet.fromSorted(numbers));
+      this.#ancestors.settle(position, reached);
+    }
+    for (let i = 0; i < this.#first.length; i++) {
+      if (this.#first[i] !== 0) this.#result.introducers[i] = this.#graph.number(this.#first[i]! - 1);
+    }
+    this.#result.unread.push(...this.#unread);
+    return this.#result;
+  }
+
+  /** Everything that the node at `position` introduces, itself included. */
+  #walk(position: number, reached: Bitset | null): number[] {
+    const introduced: number[] = [];
+    const root = this.#graph.tree(position);
+    const pending = root === 0 ? [this.#graph.number(position)] : [this.#graph.number(position), root];
+    for (let number = pending.pop(); number !== undefined; number = pending.pop()) {
+      if (!this.#claim(number, position, reached)) continue;
+      introduced.push(number);
+      for (const entry of this.#entries(number)) pending.push(entry);
+    }
+    return introduced;
+  }
+
+  /** Makes the node an introducer of the object, unless it is one or a parent of it leads there. */
+  #claim(number: number, position: number, reached: Bitset | null): boolean {
+    const fresh = number - this.#pushed.firstNumber;
+    const known = fresh >= 0 ? this.#freshIntroducers(fresh) : this.#storedIntroducers(number);
+    for (const introducer of known) if (introducer === position || reached?.has(introducer)) return false;
+    for (const introducer of this.#further.get(number) ?? []) {
+      if (introducer === position || reached?.has(introducer)) return false;
+    }
+    if (fresh >= 0 && this.#first[fresh] === 0) {
+      this.#first[fresh] = position + 1;
+      return true;
+    }
+    const further = this.#further.get(number);
+    const node = this.#graph.number(position);
+    if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, node });
+    else this.#result.reintroduced.push({ object: number, node });
+    if (further === undefined) this.#further.set(number, [position]);
+    else further.push(position);
+    return true;
+  }
+
+  #freshIntroducers(fresh: number): readonly number[] {
+    return this.#first[fresh] === 0 ? [] : [this.#first[fresh]! - 1];
+  }
+
+  #storedIntroducers(number: number): number[] {
+    return this.#stored.get(number).introducers.map((node) => this.#graph.position(node));
+  }
+
+  /** Numbers of a tree's entries; nothing for other objects: parents and targets are nodes of the graph. */
+  *#entries(number: number): Generator<number> {
+    const fresh = number - this.#pushed.firstNumber;
+    if (fresh < 0) {
+      if (!this.#stored.get(number).isTree) return;
+      const entries = this.#stored.entries(number);
+      if (entries === null) this.#unread.add(number);
+      else yield* entries;
+      return;
+    }
+    const { index, fresh: entries, numbers } = this.#pushed;
+    const entry = entries[fresh]!;
+    if (index.kinds[entry] !== 2) return;
+    for (const node of this.#pushed.references(index.entryNodes[entry]!)) yield numbers[node]!;
+  }
+}
+
+/**
+ * The ancestors of nodes as they are needed while walking in order of position. A set lives until the last child of its
+ * node was visited, and the last child takes it over: a linear history needs one set, a leaf none.
+ */
+class AncestorSets {
+  readonly #graph: CommitGraph;
+  readonly #from: number;
+  readonly #childrenLeft: Uint32Array;
+  readonly #sets = new Map<number, Bitset>();
+
+  constructor(graph: CommitGraph, from: number) {
+    this.#graph = graph;
+    this.#from = from;
+    this.#childrenLeft = new Uint32Array(graph.length - from);
+    for (let position = from; position < graph.length; position++) {
+      for (const parent of graph.parents(position)) if (parent >= from) this.#childrenLeft[parent - from]! += 1;
+    }
+  }
+
+  /** All that the node's parents lead to; null without parents. Not to be changed. */
+  ofParents(position: number): Bitset | null {
+    const parents = this.#graph.parents(position);
+    if (parents.length === 0) return null;
+    const first = this.#of(parents[0]!);
+    if (parents.length === 1) return first;
+    const all = first.clone();
+    for (const parent of parents.subarray(1)) all.addAll(this.#of(parent));
+    return all;
+  }
+
+  /** Ends the visit of a node.
+   * @param reached what `ofParents` gave for it */
+  settle(position: number, reached: Bitset | null): void {
+    let isFree = this.#graph.parents(position).length > 1;
+    for (const parent of this.#graph.parents(position)) {
+      if (parent < this.#from || --this.#childrenLeft[parent - this.#from]! > 0) continue;
+      this.#sets.delete(parent);
+      isFree = true;
+    }
+    if (this.#childrenLeft[position - this.#from] === 0) return;
+    const own = reached === null ? this.#graph.ancestors([position]) : isFree ? reached : reached.clone();
+    own.add(position);
+    this.#sets.set(position, own);
+  }
+
+  #of(position: number): Bitset {
+    let set = this.#sets.get(position);
+    if (set === undefined) this.#sets.set(position, (set = this.#graph.ancestors([position])));
+    return set;
+  }
+}

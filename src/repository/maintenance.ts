@@ -1,0 +1,66 @@
+import { GitError } from "../format/errors.ts";
+import type { Job, JobKind } from "../store/jobs.ts";
+import type { SealedChunk } from "../store/chunk-table.ts";
+import type { Repository } from "./repository.ts";
+import { SEAL_BYTES } from "./settle-push.ts";
+
+/** When an object that a job was writing counts as left behind by a crash. */
+const SWEEP_AFTER_MS = 60 * 60_000;
+
+/** What each job does; all of it may happen twice. */
+const HANDLERS: Record<JobKind, (repository: Repository, job: Job) => Promise<void>> = { seal, sweep };
+
+/** Runs the jobs that are due, one after the other. One that fails is put off; the error is reported, the others run. */
+export async function runJobs(repository: Repository, nowMs: number): Promise<void> {
+  const { jobs } = repository;
+  for (let job = jobs.take(nowMs); job !== null; job = jobs.take(nowMs)) {
+    try {
+      await HANDLERS[job.kind](repository, job);
+      jobs.done(job);
+    } catch (error) {
+      console.error(`job ${job.kind} ${job.key} failed (attempt ${job.attempts})`, error);
+      jobs.fail(job, nowMs);
+    }
+  }
+}
+
+/** Moves the hot chunks to R2, as many to an object as make `SEAL_BYTES`; what is less stays hot. */
+async function seal({ tables, platform, key, jobs, activePrefixes }: Repository): Promise<void> {
+  if (tables === null) return;
+  for (let group = nextGroup(); group.size >= SEAL_BYTES; group = nextGroup()) {
+    const bytes = new Uint8Array(group.size);
+    for (const { id, start } of group.chunks) bytes.set(tables.chunks.hotBytesOf(id)!, start);
+    const name = `${key}/chunks/sealed-${crypto.randomUUID()}`;
+    activePrefixes.add(name);
+    try {
+      jobs.add("sweep", name, Date.now() + SWEEP_AFTER_MS);
+      await platform.chunks.put(name, bytes);
+      platform.transactor.transactionSync(() => {
+        tables.chunks.seal(name, group.chunks);
+        jobs.cancel("sweep", name);
+      });
+    } finally {
+      activePrefixes.delete(name);
+    }
+  }
+
+  function nextGroup(): { chunks: SealedChunk[]; size: number } {
+    const chunks: SealedChunk[] = [];
+    let size = 0;
+    for (const chunk of tables!.chunks.hotChunks()) {
+      if (size >= SEAL_BYTES) break;
+      chunks.push({ id: chunk.id, start: size });
+      size += chunk.size;
+    }
+    return { chunks, size };
+  }
+}
+
+/** Removes the objects below the job's prefix that no chunk lies in: a push or a job left them when it failed. */
+async function sweep({ tables, platform, activePrefixes }: Repository, job: Job): Promise<void> {
+  if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
+  const used = tables?.chunks.keys() ?? new Set<string>();
+  const garbage: string[] = [];
+  for await (const key of platform.chunks.list(job.key)) if (!used.has(key)) garbage.push(key);
+  if (garbage.length > 0) await platform.chunks.delete(garbage);
+}

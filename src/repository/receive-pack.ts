@@ -1,0 +1,125 @@
+import { EMPTY_INDEX } from "../codec/pack-indexer.ts";
+import { isGitError, type GitErrorCode } from "../format/errors.ts";
+import { PushedObjects } from "./pushed-objects.ts";
+import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
+import { ObjectReader } from "./object-reader.ts";
+import type { PackSource, PushRequest, PushResult } from "./push.ts";
+import type { Repository } from "./repository.ts";
+import { SEAL_BYTES, settlePush, type Settlement } from "./settle-push.ts";
+
+/** How long a push may take before what it wrote counts as left behind by a crash. */
+const SWEEP_AFTER_MS = 60 * 60_000;
+
+/** Failures that are the pack's own: an answer to the client, not an error of the server. */
+const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
+  "corrupt-pack",
+  "corrupt-object",
+  "corrupt-delta",
+  "bad-object",
+  "missing-object",
+  "wrong-type",
+  "sha1-collision",
+  "too-large",
+]);
+
+/**
+ * Takes one push in. Chunks first, then one transaction: the pack is indexed, checked and stored while nothing refers to
+ * it, then rows, graph and refs appear at once. Where the chunks go is noted as a job before the first is written, and
+ * the transaction removes it: whatever ends the push otherwise, the job sweeps what it left.
+ */
+export class ReceivePack {
+  readonly #repository: Repository;
+  readonly #request: PushRequest;
+  readonly #keyPrefix: string;
+  #hasWritten = false;
+
+  constructor(repository: Repository, request: PushRequest) {
+    this.#repository = repository;
+    this.#request = request;
+    this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
+  }
+
+  /** @throws GitError when the push could be neither accepted nor refused */
+  async run(): Promise<PushResult> {
+    const { pack } = this.#request;
+    this.#repository.activePrefixes.add(this.#keyPrefix);
+    try {
+      const settlement = await this.#settle(pack === null ? null : await this.#index(pack));
+      return { unpack: "ok", refs: settlement.outcomes };
+    } catch (error) {
+      if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
+      return { unpack: error.message, refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })) };
+    } finally {
+      this.#repository.activePrefixes.delete(this.#keyPrefix);
+      if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
+    }
+  }
+
+  #index(pack: PackSource): Promise<IndexedPack> {
+    const { platform, refused } = this.#repository;
+    return indexPack(pack, {
+      limits: platform.limits,
+      module: platform.module,
+      chunks: platform.chunks,
+      refused,
+      keyPrefix: this.#keyPrefix,
+      beforeFirstWrite: () => {
+        this.#hasWritten = true;
+        this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now() + SWEEP_AFTER_MS);
+      },
+      progress: this.#request.progress,
+      readBase: (oid) => this.#readBase(oid),
+      isVetted: (oid, names) => this.#isVetted(oid, names),
+    });
+  }
+
+  async #readBase(oid: Uint8Array): Promise<BaseObject | null> {
+    const number = this.#repository.tables?.objects.find(oid)?.number;
+    if (number === undefined) return null;
+    const { type, bytes } = await this.#reader().read(number);
+    return { type, content: bytes };
+  }
+
+  #isVetted(oid: Uint8Array, names: number): boolean {
+    const { tables } = this.#repository;
+    const number = tables?.objects.find(oid)?.number;
+    // What is nowhere is refused as missing, not here.
+    return number === undefined || (tables!.vetted.names(number) & names) === names;
+  }
+
+  async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
+    const entries = new Map<number, readonly number[]>();
+    for (;;) {
+      const settlement = this.#repository.transact((tables) => {
+        const result = settlePush(
+          tables,
+          {
+            commands: this.#request.commands,
+            atomic: this.#request.atomic,
+            pushed: new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
+            written: pack?.chunks ?? [],
+            packBytes: pack?.packBytes ?? 0,
+            timeMs: Date.now(),
+            who: null,
+          },
+          entries,
+        );
+        if (result.kind === "settled") {
+          if (tables.chunks.hotBytes() >= SEAL_BYTES) tables.jobs.add("seal", "", Date.now());
+          if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
+        }
+        return { result, stands: result.kind === "settled" };
+      });
+      if (settlement.kind !== "unread") {
+        if (settlement.kind === "settled" && settlement.unusedKeys.length === 0) this.#hasWritten = false;
+        return settlement;
+      }
+      for (const tree of settlement.trees) entries.set(tree, await this.#reader().readEntries(tree));
+    }
+  }
+
+  #reader(): ObjectReader {
+    const { tables, platform } = this.#repository;
+    return new ObjectReader(tables!, platform.chunks, platform.codec);
+  }
+}

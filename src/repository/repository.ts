@@ -1,0 +1,124 @@
+import { maskRefused } from "../codec/fsck-messages.ts";
+import type { Limits } from "../format/limits.ts";
+import type { ChunkStore } from "../store/chunk-store.ts";
+import { createRepository, hasJobs, readRepository, type RepositoryRecord } from "../store/schema.ts";
+import { JobQueue } from "../store/jobs.ts";
+import type { Sql, Transactor } from "../store/sql.ts";
+import { Tables } from "../store/tables.ts";
+import type { DeltaCodec } from "./delta-chains.ts";
+import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
+import { runJobs } from "./maintenance.ts";
+import type { PushRequest, PushResult, PushTarget } from "./push.ts";
+import { ReceivePack } from "./receive-pack.ts";
+import { UploadPack } from "./upload-pack.ts";
+
+/** What a repository stands on. */
+export interface RepositoryPlatform {
+  readonly sql: Sql;
+  readonly transactor: Transactor;
+  readonly chunks: ChunkStore;
+  readonly module: WebAssembly.Module;
+  readonly codec: DeltaCodec;
+  readonly limits: Limits;
+}
+
+/**
+ * One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on;
+ * before that, only its jobs may have a table.
+ */
+export class Repository implements FetchSource, PushTarget {
+  readonly platform: RepositoryPlatform;
+  /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
+  readonly activePrefixes = new Set<string>();
+  #tables: Tables | null = null;
+  #record: RepositoryRecord;
+
+  constructor(platform: RepositoryPlatform) {
+    this.platform = platform;
+    // Pushes that race to be the first write below one key, whichever of them creates the repository.
+    this.#record = readRepository(platform.sql) ?? { key: crypto.randomUUID(), createdMs: 0, fsck: "default" };
+    if (this.#record.createdMs !== 0) this.#tables = new Tables(platform.sql);
+  }
+
+  /** The tables, null while the repository does not exist. */
+  get tables(): Tables | null {
+    return this.#tables;
+  }
+
+  /** Begins every R2 key of the repository. */
+  get key(): string {
+    return this.#record.key;
+  }
+
+  /** fsck messages that refuse a push, one bit each. */
+  get refused(): bigint {
+    return maskRefused(this.#record.fsck);
+  }
+
+  /** The jobs; their table is made when it is not there. */
+  get jobs(): JobQueue {
+    return JobQueue.open(this.platform.sql);
+  }
+
+  /**
+   * Runs `f` on the tables in one transaction, creating the repository if need be.
+   * @param f returns whether its writes stand
+   */
+  transact<T>(f: (tables: Tables) => { result: T; stands: boolean }): T {
+    const takenBack = new TakenBack<T>();
+    const created = { ...this.#record, createdMs: Date.now() };
+    let tables = this.#tables;
+    try {
+      const result = this.platform.transactor.transactionSync(() => {
+        if (tables === null) {
+          createRepository(this.platform.sql, created);
+          tables = new Tables(this.platform.sql);
+        }
+        const outcome = f(tables);
+        if (!outcome.stands) throw takenBack.with(outcome.result);
+        return outcome.result;
+      });
+      if (this.#tables === null) this.#record = created;
+      this.#tables = tables;
+      return result;
+    } catch (error) {
+      if (error === takenBack) return takenBack.result!;
+      throw error;
+    }
+  }
+
+  async refs(prefixes: string[]): Promise<RefList | null> {
+    return this.#tables === null ? null : new UploadPack(this.#tables).refs(prefixes);
+  }
+
+  async fetch(request: FetchRequest): Promise<FetchOutcome> {
+    return this.#tables === null ? { kind: "unknown-repository" } : new UploadPack(this.#tables).fetch(request);
+  }
+
+  receive(request: PushRequest): Promise<PushResult> {
+    return new ReceivePack(this, request).run();
+  }
+
+  /** Runs the jobs that are due.
+   * @returns when the next one is (ms since the epoch), null: there is none */
+  async runJobs(nowMs: number): Promise<number | null> {
+    if (!hasJobs(this.platform.sql)) return null;
+    await runJobs(this, nowMs);
+    return this.nextJobMs();
+  }
+
+  /** When the next job is due (ms since the epoch), null: there is none. */
+  nextJobMs(): number | null {
+    return hasJobs(this.platform.sql) ? this.jobs.nextDueMs() : null;
+  }
+}
+
+/** Thrown to take a transaction back, with what it came to. */
+class TakenBack<T> extends Error {
+  result: T | undefined;
+
+  with(result: T): this {
+    this.result = result;
+    return this;
+  }
+}

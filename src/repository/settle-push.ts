@@ -1,0 +1,260 @@
+import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-indexer.ts";
+import { isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
+import { NumberSet } from "../store/number-set.ts";
+import type { NewNode } from "../store/commit-graph.ts";
+import type { PushedRef } from "../store/push-log.ts";
+import type { Tables } from "../store/tables.ts";
+import { layOutRows } from "./chunk-rows.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import { introduce, type Introductions, type StoredObject } from "./introduce.ts";
+import type { RefCommand, RefOutcome } from "./push.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** Object types by number. */
+const COMMIT = 1;
+const TREE = 2;
+const TAG = 4;
+
+/** Hot bytes from which sealing them is worth an R2 operation. */
+export const SEAL_BYTES = 2_000_000;
+
+/** A push whose pack, if it has one, is indexed and stored. */
+export interface SettledPush {
+  readonly commands: readonly RefCommand[];
+  readonly atomic: boolean;
+  readonly pushed: PushedObjects;
+  readonly written: readonly WrittenChunk[];
+  readonly packBytes: number;
+  readonly timeMs: number;
+  readonly who: string | null;
+}
+
+/** What settling came to. */
+export type Settlement =
+  /** Refs moved, and the objects they need are in. */
+  | { readonly kind: "settled"; readonly outcomes: RefOutcome[]; readonly unusedKeys: string[] }
+  /** Nothing moved: the transaction must be taken back. */
+  | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
+  /** These stored trees must be read first, and the transaction taken back. */
+  | { readonly kind: "unread"; readonly trees: number[] };
+
+/** What a command's new value is, once found. */
+interface Target {
+  readonly number: number;
+  readonly type: number;
+}
+
+/**
+ * Makes a push visible: rows, graph and refs, in the caller's transaction and in one go, so that nothing can come between
+ * what is checked and what is written. The graph in memory is left as it was unless the outcome is "settled".
+ * @param entries object numbers of the entries of stored trees that have been read
+ */
+export function settlePush(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>): Settlement {
+  return new Settling(tables, push, entries).run();
+}
+
+class Settling {
+  readonly #tables: Tables;
+  readonly #push: SettledPush;
+  readonly #entries: ReadonlyMap<number, readonly number[]>;
+  readonly #moved: PushedRef[] = [];
+
+  constructor(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>) {
+    this.#tables = tables;
+    this.#push = push;
+    this.#entries = entries;
+  }
+
+  run(): Settlement {
+    const { graph, pushes } = this.#tables;
+    const targets = this.#findTargets();
+    const before = graph.length;
+    let isSettled = false;
+    try {
+      graph.append(this.#newNodes(targets));
+      const introductions = introduce(this.#push.pushed, graph, before, this.#storedObjects());
+      if (introductions.unread.length > 0) return { kind: "unread", trees: introductions.unread };
+      const outcomes = this.#updateRefs(targets);
+      const isRefused = outcomes.every(({ error }) => error !== null);
+      if (outcomes.length > 0 && (isRefused || (this.#push.atomic && outcomes.some(({ error }) => error !== null)))) {
+        return { kind: "refused", outcomes: this.#push.atomic ? refuseAll(outcomes) : outcomes };
+      }
+      const id = pushes.append({
+        timeMs: this.#push.timeMs,
+        who: this.#push.who,
+        refs: this.#moved,
+        packBytes: this.#push.packBytes,
+        objects: this.#push.pushed.fresh.length,
+      });
+      const unusedKeys = this.#write(introductions, before, id);
+      this.#chooseHead(outcomes);
+      isSettled = true;
+      return { kind: "settled", outcomes, unusedKeys };
+    } finally {
+      if (!isSettled) graph.truncate(before);
+    }
+  }
+
+  /** The object each command's new value names; null: it is nowhere, or not wholly there. */
+  #findTargets(): (Target | null)[] {
+    const { commands, pushed } = this.#push;
+    const oids = new Uint8Array(commands.length * OID_BYTES);
+    commands.forEach((command, i) => oids.set(command.new, i * OID_BYTES));
+    const stored = this.#tables.objects.lookupMany(oids);
+    const nodes = pushed.findNodes(oids);
+    return commands.map((_, i) => {
+      if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
+      const node = nodes[i]!;
+      return node < 0 || pushed.numbers[node] === 0 ? null : { number: pushed.numbers[node]!, type: pushed.types[node]! };
+    });
+  }
+
+  /** Fresh commits and tags, and trees and blobs that a ref will point at directly. */
+  #newNodes(targets: readonly (Target | null)[]): NewNode[] {
+    const { pushed } = this.#push;
+    const nodes: NewNode[] = [];
+    for (const entry of pushed.fresh) {
+      const type = pushed.index.kinds[entry]!;
+      if (type !== COMMIT && type !== TAG) continue;
+      const node = pushed.index.entryNodes[entry]!;
+      const [first, ...rest] = Array.from(pushed.references(node), (target) => pushed.numbers[target]!);
+      const targetType = pushed.types[pushed.references(node)[0]!]!;
+      const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
+      nodes.push({
+        number: pushed.numbers[node]!,
+        parents: leadsToNode ? [first!] : rest,
+        tree: leadsToNode ? 0 : first!,
+        time: pushed.time(node),
+      });
+    }
+    const direct = new Set<number>();
+    for (const target of targets) {
+      if (target === null || target.type === COMMIT || target.type === TAG) continue;
+      if (this.#tables.graph.position(target.number) < 0) direct.add(target.number);
+    }
+    for (const number of direct) nodes.push({ number, parents: [], tree: number, time: 0 });
+    return nodes;
+  }
+
+  #storedObjects(): { get(number: number): StoredObject; entries(tree: number): readonly number[] | null } {
+    const { objects } = this.#tables;
+    const { pushed } = this.#push;
+    const known = new Map<number, StoredObject>();
+    const numbers: number[] = [];
+    pushed.numbers.forEach((number, node) => {
+      if (number === 0 || pushed.isFresh(node)) return;
+      numbers.push(number);
+      const introducer = pushed.storedIntroducers[node]!;
+      known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: pushed.types[node] === TREE });
+    });
+    this.#addSeveral(known, numbers);
+    return {
+      get: (number) => {
+        let object = known.get(number);
+        if (object === undefined) {
+          const { introducer, type } = objects.locate(NumberSet.range(number, number + 1));
+          known.set(number, { introducers: introducer[0] === 0 ? [] : [introducer[0]!], isTree: type[0] === TREE });
+          this.#addSeveral(known, [number]);
+          object = known.get(number)!;
+        }
+        return object;
+      },
+      entries: (tree) => this.#entries.get(tree) ?? null,
+    };
+  }
+
+  #addSeveral(known: Map<number, StoredObject>, numbers: readonly number[]): void {
+    const several = this.#tables.reachability.severalIntroducers(NumberSet.fromSorted(Uint32Array.from(numbers).sort()));
+    for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
+  }
+
+  #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
+    return this.#push.commands.map((command, i) => ({ name: command.name, error: this.#updateRef(command, targets[i]!) }));
+  }
+
+  /** @returns why the ref did not move, null when it did */
+  #updateRef(command: RefCommand, target: Target | null): string | null {
+    const { refs } = this.#tables;
+    const { name } = command;
+    const isDeletion = isNullOid(command.new);
+    if (isDeletion && refs.head() === name && refs.get(name) !== null) return "deletion of the current branch prohibited";
+    if (!isDeletion && target === null) {
+      const { missing } = this.#push.pushed;
+      return missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
+    }
+    if (target !== null && !isDeletion && name.startsWith("refs/heads/") && target.type !== COMMIT) {
+      return "cannot point a branch at an object that is not a commit";
+    }
+    const expected = isNullOid(command.old) ? null : command.old;
+    const oid = isDeletion ? null : command.new;
+    const outcome = refs.compareAndSwap(name, expected, oid, isDeletion ? null : this.#peel(target!));
+    switch (outcome.kind) {
+      case "stale":
+        return `is at ${short(outcome.actual)} but expected ${short(expected)}`;
+      case "conflict":
+        return `conflicts with ${outcome.with}`;
+      case "ok":
+        this.#moved.push([name, expected === null ? null : toHex(expected), oid === null ? null : toHex(oid)]);
+        return null;
+    }
+  }
+
+  /** What an annotated tag finally leads to, null for any other object. */
+  #peel(target: Target): Oid | null {
+    if (target.type !== TAG) return null;
+    const { graph, objects } = this.#tables;
+    let number = target.number;
+    while (this.#typeOf(number) === TAG) {
+      const position = graph.position(number);
+      const [parent] = graph.parents(position);
+      number = parent === undefined ? graph.tree(position) : graph.number(parent);
+    }
+    const { pushed } = this.#push;
+    return pushed.freshOid(number) ?? objects.locate(NumberSet.range(number, number + 1)).oid;
+  }
+
+  #typeOf(number: number): number {
+    return this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.range(number, number + 1)).type[0]!;
+  }
+
+  /** Writes the rows.
+   * @returns R2 objects that none of them refers to */
+  #write({ introduced, introducers, adopted, reintroduced }: Introductions, before: number, push: number): string[] {
+    const { objects, chunks, reachability, vetted } = this.#tables;
+    const { pushed, written } = this.#push;
+    const rows = layOutRows(pushed, written, introducers, chunks.nextId(), push);
+    chunks.insert(rows.chunks);
+    objects.insertMany(rows.objects);
+    this.#tables.writeNodes(before, introduced);
+    for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);
+    for (const [node, set] of groupByNode(reintroduced)) reachability.reintroduce(set, node);
+    pushed.index.nodeFlags.forEach((flags, node) => {
+      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0) vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);
+    });
+    return rows.unusedKeys;
+  }
+
+  /** The first branch pushed becomes HEAD; main or master before others. It never moves by itself later. */
+  #chooseHead(outcomes: readonly RefOutcome[]): void {
+    const { refs } = this.#tables;
+    if (refs.head() !== null) return;
+    const branches = outcomes
+      .filter(({ name, error }) => error === null && name.startsWith("refs/heads/") && refs.get(name) !== null)
+      .map(({ name }) => name);
+    const preferred = ["refs/heads/main", "refs/heads/master"].find((name) => branches.includes(name)) ?? branches[0];
+    if (preferred !== undefined) refs.setHead(preferred);
+  }
+}
+
+function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
+  const groups = Map.groupBy(pairs, ({ node }) => node);
+  return new Map([...groups].map(([node, members]) => [node, NumberSet.fromSorted(members.map(({ object }) => object).sort((a, b) => a - b))]));
+}
+
+function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
+  return outcomes.map(({ name, error }) => ({ name, error: error ?? "atomic push failed" }));
+}
+
+function short(oid: Oid | null): string {
+  return oid === null ? "nothing" : toHex(oid).slice(0, 12);
+}

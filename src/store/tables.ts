@@ -1,0 +1,42 @@
+import { ChunkTable } from "./chunk-table.ts";
+import { CommitGraph } from "./commit-graph.ts";
+import { JobQueue } from "./jobs.ts";
+import type { NumberSet } from "./number-set.ts";
+import { ObjectIndex } from "./object-index.ts";
+import { PushLog } from "./push-log.ts";
+import { Reachability } from "./reachability.ts";
+import { RefStore } from "./refs.ts";
+import type { Sql } from "./sql.ts";
+import { VettedBlobs } from "./vetted-blobs.ts";
+
+/** The tables of one repository that exists, opened: the graph is read into memory. */
+export class Tables {
+  readonly refs: RefStore;
+  readonly objects: ObjectIndex;
+  readonly graph: CommitGraph;
+  readonly reachability: Reachability;
+  readonly chunks: ChunkTable;
+  readonly vetted: VettedBlobs;
+  readonly jobs: JobQueue;
+  readonly pushes: PushLog;
+
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.refs = new RefStore(sql);
+    this.objects = new ObjectIndex(sql);
+    this.graph = CommitGraph.load(sql);
+    this.reachability = new Reachability(sql, this.objects, this.graph);
+    this.chunks = new ChunkTable(sql);
+    this.vetted = new VettedBlobs(sql);
+    this.jobs = new JobQueue(sql);
+    this.pushes = new PushLog(sql);
+  }
+
+  /** Writes the graph's nodes from position `from` on.
+   * @param introduced one set per node, in order of position */
+  writeNodes(from: number, introduced: readonly NumberSet[]): void {
+    this.graph.write(this.#sql, from, introduced);
+  }
+}

@@ -1,0 +1,68 @@
+//! The pack's entries in pack order, as parallel arrays: the index of an entry is its place in the pack.
+//! Bases that are not in the pack (thin packs) are appended behind them as external entries, so that a
+//! delta's base is always an entry.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+
+/// Object types by their number in a pack, gitformat-pack(5); `none` while a delta is unresolved.
+pub const Kind = enum(u8) { none = 0, commit = 1, tree = 2, blob = 3, tag = 4 };
+
+pub const Stored = enum(u8) { plain, ofs_delta, ref_delta, external };
+
+pub const no_index: u32 = std.math.maxInt(u32);
+
+pub const Entry = struct {
+    /// Where the entry's first byte stands in the pack.
+    offset: u32,
+    /// Inflated size of the object; of an unresolved delta, 0.
+    size: u32,
+    /// ofs_delta: base entry. ref_delta: base node until the base is resolved, then base entry.
+    base: u32,
+    /// The object's node, `no_index` until it is hashed; an external entry has it from the start.
+    node: u32,
+    /// Place in the content ring plus one, in units of `Ring.unit`; 0: never cached.
+    cached_at: u32,
+    /// Start of the edge record, 0: none (yet).
+    edges: u32,
+    kind: Kind,
+    stored: Stored,
+};
+
+pub const Entries = struct {
+    list: std.MultiArrayList(Entry) = .empty,
+    /// Entries of the pack itself; those behind are external.
+    pack_count: u32 = 0,
+
+    /// Grows in proportion to what has arrived, never to what the header claims.
+    pub fn append(self: *Entries, allocator: Allocator, claimed: u32, entry: Entry) !u32 {
+        const index: u32 = @intCast(self.list.len);
+        if (index == self.list.capacity) {
+            const grown = @max(1024, self.list.capacity *| 4);
+            const wanted = if (index < claimed) @min(grown, claimed) else index + @max(64, index / 8);
+            try self.list.setCapacity(allocator, wanted);
+        }
+        self.list.appendAssumeCapacity(entry);
+        return index;
+    }
+
+    pub fn count(self: *const Entries) u32 {
+        return @intCast(self.list.len);
+    }
+
+    pub fn offsets(self: *const Entries) []u32 {
+        return self.list.items(.offset);
+    }
+
+    /// The entry that begins exactly at `offset`, among the first `before`.
+    pub fn at(self: *const Entries, offset: u32, before: u32) ?u32 {
+        const all = self.offsets()[0..before];
+        var low: usize = 0;
+        var high: usize = all.len;
+        while (low < high) {
+            const mid = low + (high - low) / 2;
+            if (all[mid] < offset) low = mid + 1 else high = mid;
+        }
+        return if (low < all.len and all[low] == offset) @intCast(low) else null;
+    }
+};

@@ -1,0 +1,38 @@
+//! Why a pack is refused. The values stand beside the code, for the message on the other side.
+
+const Oid = @import("nodes.zig").Oid;
+
+/// Numbers are shared with src/codec/pack-indexer.ts.
+pub const Code = enum(u8) {
+    none = 0,
+    bad_header = 1,
+    too_many_objects = 2,
+    bad_entry_type = 3,
+    bad_entry_header = 4,
+    bad_zlib = 5,
+    object_too_large = 6,
+    inflates_too_much = 7,
+    delta_base_not_an_entry = 8,
+    delta_base_missing = 9,
+    bad_delta = 10,
+    delta_chain_too_deep = 11,
+    collision = 12,
+    fsck = 13,
+    wrong_type = 14,
+    truncated = 15,
+    out_of_memory = 16,
+};
+
+pub const Failure = struct {
+    code: Code = .none,
+    /// fsck message number, or the type found where another was expected.
+    detail: u8 = 0,
+    has_oid: u8 = 0,
+    oid: Oid = @splat(0),
+    /// Offset in the pack of the entry at fault.
+    offset: u64 = 0,
+    /// The value that broke the rule, where there is one (a size, a type, a count).
+    value: u64 = 0,
+};
+
+pub const Error = error{ Refused, NeedBytes, NeedBase };

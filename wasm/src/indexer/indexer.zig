@@ -1,0 +1,377 @@
+//! Indexes a pack as it streams past, without keeping it: gitformat-pack(5).
+//!
+//! The life of a pack: `step` is called with more bytes until `done`; entries are inflated, and those that can be are
+//! hashed at once. A delta is resolved on arrival when its base's content is in memory; otherwise it is deferred, and
+//! `finish` resolves it from the bytes that the caller has stored meanwhile, and asks for them (`NeedBytes`) when they
+//! are not in memory, or for a base that the pack does not hold (`NeedBase`, a thin pack). Then every object has an
+//! id, is checked, and its references stand in `edges`.
+
+const std = @import("std");
+const deflate = @import("../deflate.zig");
+const contents = @import("contents.zig");
+const large = @import("large.zig");
+const window_parse = @import("window.zig");
+const entry_table = @import("entries.zig");
+const node_table = @import("nodes.zig");
+const queue = @import("queue.zig");
+const failure_table = @import("failure.zig");
+const Ring = @import("ring.zig").Ring;
+
+const Error = failure_table.Error;
+const Oid = node_table.Oid;
+const Kind = entry_table.Kind;
+const no_index = entry_table.no_index;
+
+pub const Options = struct {
+    max_objects: u32,
+    max_resident_bytes: u64,
+    max_object_bytes: u64,
+    max_inflated_bytes: u64,
+    max_inflation_ratio: u32,
+    inflation_floor_bytes: u64,
+    max_delta_depth: u32,
+    stream_threshold_bytes: u32,
+    /// Bit n: fsck message n refuses the push.
+    refused: u64,
+};
+
+/// Copies up to `out.len` bytes of the stored pack from `offset` when they are in the caller's memory; 0 otherwise.
+pub const ReadBack = *const fn (offset: u64, out: []u8) usize;
+
+const Phase = enum { header, entries, large, done };
+
+pub const Indexer = struct {
+    allocator: std.mem.Allocator,
+    options: Options,
+    readBack: ReadBack,
+    phase: Phase = .header,
+    failure: failure_table.Failure = .{},
+
+    window: window_parse.Window,
+    ring: Ring,
+    slots: [2]contents.Slot = .{ .{}, .{} },
+    read_buffer: []u8 = &.{},
+    inflate_buffer: []u8 = &.{},
+    back: contents.Back = .{},
+    large: large.Large = .{},
+    queue: queue.Queue = .{},
+    chain: std.ArrayList(u32) = .empty,
+
+    entries: entry_table.Entries = .{},
+    nodes: node_table.Nodes = .{},
+    /// See `queue.Sink`; word 0 is unused, so that 0 means none.
+    edges: std.ArrayList(u32) = .empty,
+    deferred: std.ArrayList(u32) = .empty,
+    /// Deferred deltas: where the present round stands, how many it kept, whether it got on.
+    round: struct { at: usize = 0, kept: usize = 0, progress: bool = false } = .{},
+    special_at: u32 = 0,
+
+    declared: u32 = 0,
+    /// Where the pack's last entry ends: known exactly when all have come.
+    entries_end: u64 = 12,
+    inflated_bytes: u64 = 0,
+    plain_bytes: u64 = 0,
+    needed_entry: u32 = no_index,
+    needed_offset: u64 = 0,
+    needed_length: u64 = 0,
+
+    /// Takes `length` new bytes that the caller wrote into the window's room.
+    pub fn step(ix: *Indexer, length: usize) Error!void {
+        ix.window.filled += length;
+        while (true) {
+            const go_on = switch (ix.phase) {
+                .header => try ix.readPackHeader(),
+                .entries => try ix.readEntry(),
+                .large => try large.pump(ix),
+                .done => false,
+            };
+            if (!go_on) return;
+        }
+    }
+
+    fn readPackHeader(ix: *Indexer) Error!bool {
+        const bytes = ix.window.pending();
+        if (bytes.len < 12) return false;
+        const version = std.mem.readInt(u32, bytes[4..8], .big);
+        if (!std.mem.eql(u8, bytes[0..4], "PACK")) return ix.refuse(.bad_header, no_index, 0);
+        if (version != 2 and version != 3) return ix.refuse(.bad_header, no_index, version);
+        ix.declared = std.mem.readInt(u32, bytes[8..12], .big);
+        if (ix.declared > ix.options.max_objects) return ix.refuse(.too_many_objects, no_index, ix.declared);
+        ix.window.consumed += 12;
+        node_table.appendGrowing(u32, &ix.edges, ix.allocator, 0) catch return ix.outOfMemory();
+        ix.phase = if (ix.declared == 0) .done else .entries;
+        return true;
+    }
+
+    /// Reads one entry; false: more bytes are needed.
+    fn readEntry(ix: *Indexer) Error!bool {
+        const bytes = ix.window.pending();
+        const header = (window_parse.parseHeader(bytes) catch return ix.refuse(.bad_entry_header, no_index, 0)) orelse return false;
+        if (header.type == 0 or header.type == 5) return ix.refuse(.bad_entry_type, no_index, header.type);
+        if (header.size > ix.options.max_object_bytes) return ix.refuse(.object_too_large, no_index, header.size);
+        if (header.size > ix.options.stream_threshold_bytes) return ix.beginLarge(header);
+
+        const size: usize = @intCast(header.size);
+        const is_delta = header.type >= 6;
+        const index = ix.entries.pack_count;
+        const room = if (is_delta) try ix.deltaRoom(size) else try ix.scratchRoom(size);
+        const used = deflate.inflateWhole(bytes[header.length..], room) catch {
+            // Cut short by the window, or wrong: with all the bytes that the entry can need, the streaming inflate
+            // tells what is wrong.
+            const bound = header.length + size + size / 8 + 64;
+            if (bytes.len < bound and bytes.len < ix.window.bytes.len) return false;
+            return ix.beginLarge(header);
+        };
+        try ix.addEntry(header);
+        ix.window.consumed += header.length + used;
+        ix.entries_end = ix.window.position();
+        if (is_delta) try ix.arrive(index, room) else try ix.keep(index, room);
+        ix.finishEntries();
+        return true;
+    }
+
+    pub fn finishEntries(ix: *Indexer) void {
+        ix.phase = if (ix.entries.pack_count == ix.declared) .done else .entries;
+    }
+
+    fn beginLarge(ix: *Indexer, header: window_parse.Header) Error!bool {
+        try ix.addEntry(header);
+        ix.window.consumed += header.length;
+        try large.begin(ix, header.type, header.size);
+        ix.phase = .large;
+        return true;
+    }
+
+    fn addEntry(ix: *Indexer, header: window_parse.Header) Error!void {
+        const offset = ix.window.position();
+        const index = ix.entries.pack_count;
+        if (offset > std.math.maxInt(u32)) return ix.refuse(.object_too_large, no_index, offset);
+        var entry = entry_table.Entry{
+            .offset = @intCast(offset),
+            .size = if (header.type < 6) @intCast(header.size) else 0,
+            .base = no_index,
+            .node = no_index,
+            .cached_at = 0,
+            .edges = 0,
+            .kind = if (header.type < 6) @enumFromInt(header.type) else .none,
+            .stored = switch (header.type) {
+                6 => .ofs_delta,
+                7 => .ref_delta,
+                else => .plain,
+            },
+        };
+        if (header.type == 6) {
+            if (header.distance == 0 or header.distance > offset) return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
+            entry.base = ix.entries.at(@intCast(offset - header.distance), index) orelse
+                return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
+        }
+        if (header.base_oid) |oid| entry.base = ix.nodes.intern(ix.allocator, oid) catch return ix.outOfMemory();
+        _ = ix.entries.append(ix.allocator, ix.declared, entry) catch return ix.outOfMemory();
+        ix.entries.pack_count += 1;
+    }
+
+    fn deltaRoom(ix: *Indexer, size: usize) Error![]u8 {
+        if (ix.inflate_buffer.len < size) {
+            ix.back.entry = no_index;
+            try contents.growTo(ix, &ix.inflate_buffer, 0, @min(ix.options.stream_threshold_bytes, @max(size, 64 << 10)));
+        }
+        return ix.inflate_buffer[0..size];
+    }
+
+    /// Room for a content whose entry is not there yet: in the ring, if it fits, else in the inflate buffer.
+    fn scratchRoom(ix: *Indexer, size: usize) Error![]u8 {
+        if (size > ix.ring.maxContent()) return ix.deltaRoom(size);
+        try ix.queue.makeSafe(ix);
+        const at = ix.ring.reserve(size) catch return ix.refuse(.inflates_too_much, no_index, ix.inflated_bytes);
+        return ix.ring.slice(at, size);
+    }
+
+    /// Takes in the content of a plain entry, which stands in the room that `scratchRoom` gave.
+    fn keep(ix: *Indexer, index: u32, room: []u8) Error!void {
+        var content = room;
+        if (room.len > ix.ring.maxContent()) {
+            content = try contents.reserve(ix, index, room.len, no_index);
+            @memcpy(content, room);
+        } else ix.entries.list.items(.cached_at)[index] = ix.ring.head - Ring.unitsOf(room.len);
+        try ix.countInflated(index, room.len, room.len);
+        try ix.queue.push(ix, index, content);
+    }
+
+    /// A delta's instructions are here: resolve it now if its base is, else defer it.
+    pub fn arrive(ix: *Indexer, index: u32, delta: []const u8) Error!void {
+        const base = try ix.baseOf(index);
+        const at_hand = if (base) |entry| contents.cached(ix, entry) != null else false;
+        if (at_hand) return ix.resolve(index, base.?, delta);
+        ix.deferred.append(ix.allocator, index) catch return ix.outOfMemory();
+    }
+
+    /// The resolved entry that a delta builds on, or null.
+    fn baseOf(ix: *Indexer, index: u32) Error!?u32 {
+        const list = ix.entries.list.slice();
+        const base = list.items(.base)[index];
+        if (list.items(.stored)[index] == .ofs_delta) return if (list.items(.kind)[base] == .none) null else base;
+        if (ix.nodes.entries.items[base] == no_index) try ix.queue.flush(ix);
+        const entry = ix.nodes.entries.items[base];
+        return if (entry == no_index or list.items(.kind)[entry] == .none) null else entry;
+    }
+
+    fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
+        const list = ix.entries.list.slice();
+        const content = try contents.apply(ix, index, base, delta);
+        list.items(.base)[index] = base;
+        list.items(.kind)[index] = list.items(.kind)[base];
+        try ix.queue.push(ix, index, content);
+    }
+
+    /// After the last byte: resolves what was deferred. Called again after each `NeedBytes` and `NeedBase`.
+    pub fn finish(ix: *Indexer) Error!void {
+        if (ix.phase != .done) return ix.explainEnd();
+        try ix.queue.flush(ix);
+        while (ix.deferred.items.len > 0) try ix.resolveRound();
+        try ix.queue.flush(ix);
+        try ix.checkSpecials();
+        try ix.checkTypes();
+    }
+
+    /// The pack ended too early, or its last bytes are not what they claim to be.
+    fn explainEnd(ix: *Indexer) Error {
+        if (ix.phase == .entries) {
+            const header = (window_parse.parseHeader(ix.window.pending()) catch null) orelse
+                return ix.refuse(.truncated, no_index, ix.window.position());
+            _ = ix.beginLarge(header) catch |e| return e;
+            _ = large.pump(ix) catch |e| return e;
+        }
+        return ix.refuse(.truncated, no_index, ix.window.position() + ix.window.pending().len);
+    }
+
+    fn resolveRound(ix: *Indexer) Error!void {
+        const items = ix.deferred.items;
+        while (ix.round.at < items.len) {
+            const index = items[ix.round.at];
+            if (try ix.baseOf(index)) |base| {
+                _ = try contents.contentOf(ix, base);
+                const delta = try contents.readStored(ix, index);
+                try ix.resolve(index, base, delta);
+                ix.round.progress = true;
+            } else {
+                items[ix.round.kept] = index;
+                ix.round.kept += 1;
+            }
+            ix.round.at += 1;
+        }
+        ix.deferred.shrinkRetainingCapacity(ix.round.kept);
+        const stuck = !ix.round.progress and ix.round.kept > 0;
+        ix.round = .{};
+        if (stuck) try ix.addMissingBases();
+    }
+
+    /// Deltas whose base is not in the pack: the bases become external entries, whose content the caller supplies.
+    fn addMissingBases(ix: *Indexer) Error!void {
+        var added = false;
+        for (ix.deferred.items) |index| {
+            if (ix.entries.list.items(.stored)[index] != .ref_delta) continue;
+            const node = ix.entries.list.items(.base)[index];
+            if (ix.nodes.entries.items[node] != no_index) continue;
+            _ = try ix.addExternal(node);
+            added = true;
+        }
+        // All that is left waits for one another.
+        if (!added) return ix.refuse(.delta_base_missing, ix.deferred.items[0], 0);
+    }
+
+    /// Adds an object that the pack mentions but does not hold; its content is asked for at once.
+    pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
+        const entry = ix.entries.append(ix.allocator, ix.declared, .{
+            .offset = std.math.maxInt(u32),
+            .size = 0,
+            .base = no_index,
+            .node = node,
+            .cached_at = 0,
+            .edges = 0,
+            .kind = .none,
+            .stored = .external,
+        }) catch return ix.outOfMemory();
+        ix.nodes.entries.items[node] = entry;
+        ix.needed_entry = entry;
+        return entry;
+    }
+
+    /// Room for the content of an external entry; the caller fills it before it calls anything else.
+    pub fn supply(ix: *Indexer, entry: u32, kind: Kind, size: u64) Error![]u8 {
+        if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, no_index, size);
+        const list = ix.entries.list.slice();
+        list.items(.kind)[entry] = kind;
+        list.items(.size)[entry] = @intCast(size);
+        return contents.reserve(ix, entry, @intCast(size), no_index);
+    }
+
+    /// Blobs that were seen before a tree named them `.gitmodules` or `.gitattributes`.
+    fn checkSpecials(ix: *Indexer) Error!void {
+        const flags = ix.nodes.flags.items;
+        while (ix.special_at < flags.len) : (ix.special_at += 1) {
+            const node = ix.special_at;
+            if (flags[node] & node_table.Flags.special_mask == 0) continue;
+            const entry = ix.nodes.entries.items[node];
+            const done: node_table.Flags = @bitCast(flags[node]);
+            if (done.checked or entry == no_index) continue;
+            if (ix.entries.list.items(.kind)[entry] == .none) {
+                ix.needed_entry = entry;
+                return error.NeedBase;
+            }
+            const is_blob = ix.entries.list.items(.kind)[entry] == .blob;
+            const size = ix.entries.list.items(.size)[entry];
+            if (!is_blob or size > ix.options.max_resident_bytes) {
+                try queue.reportSpecial(ix, node, if (is_blob) .too_large else .not_a_blob);
+                continue;
+            }
+            try queue.checkSpecial(ix, node, try contents.contentOf(ix, entry));
+        }
+        ix.special_at = 0;
+    }
+
+    /// An object that is spoken of as one type and is another.
+    fn checkTypes(ix: *Indexer) Error!void {
+        for (ix.nodes.flags.items, ix.nodes.entries.items, 0..) |flags, entry, node| {
+            if (entry == no_index) continue;
+            const kind = @intFromEnum(ix.entries.list.items(.kind)[entry]);
+            if (kind == 0) continue;
+            const own = @as(u8, 1) << @intCast(kind - 1);
+            if (flags & node_table.Flags.type_mask & ~own != 0)
+                return ix.refuseObject(.wrong_type, entry, &ix.nodes.oids.items[node], kind);
+        }
+    }
+
+    /// Keeps the sums that stop a pack which inflates without end. `plain`: bytes that no delta explains.
+    pub fn countInflated(ix: *Indexer, entry: u32, size: usize, plain: usize) Error!void {
+        ix.inflated_bytes += size;
+        ix.plain_bytes += plain;
+        const bound = ix.options.inflation_floor_bytes + ix.options.max_inflation_ratio * ix.window.position();
+        if (ix.plain_bytes > bound or ix.inflated_bytes > ix.options.max_inflated_bytes)
+            return ix.refuse(.inflates_too_much, entry, ix.inflated_bytes);
+    }
+
+    pub fn need(ix: *Indexer, offset: u64, length: u64) Error {
+        ix.needed_offset = offset;
+        ix.needed_length = length;
+        return error.NeedBytes;
+    }
+
+    pub fn outOfMemory(ix: *Indexer) Error {
+        return ix.refuse(.out_of_memory, no_index, 0);
+    }
+
+    /// Refuses the pack; `entry` is the one at fault, `no_index` the one at the present position.
+    pub fn refuse(ix: *Indexer, code: failure_table.Code, entry: u32, value: u64) Error {
+        const known = entry < ix.entries.pack_count;
+        ix.failure = .{ .code = code, .value = value, .offset = if (known) ix.entries.offsets()[entry] else ix.window.position() };
+        return error.Refused;
+    }
+
+    pub fn refuseObject(ix: *Indexer, code: failure_table.Code, entry: u32, oid: *const Oid, detail: u8) Error {
+        const refused = ix.refuse(code, entry, 0);
+        ix.failure.oid = oid.*;
+        ix.failure.has_oid = 1;
+        ix.failure.detail = detail;
+        return refused;
+    }
+};

@@ -1,0 +1,85 @@
+//! Every object id that the pack holds or mentions, once: a node. Edges are node numbers, so that the proof of
+//! connectivity and the reachability of commits never compare ids again.
+
+const std = @import("std");
+const Allocator = std.mem.Allocator;
+const no_index = @import("entries.zig").no_index;
+
+pub const oid_bytes = 20;
+pub const Oid = [oid_bytes]u8;
+
+/// What a node is, or is spoken of as.
+pub const Flags = packed struct(u8) {
+    /// Expected types, by who mentions the node.
+    commit: bool = false,
+    tree: bool = false,
+    blob: bool = false,
+    tag: bool = false,
+    /// A tree names it `.gitmodules` / `.gitattributes`: its content is checked.
+    gitmodules: bool = false,
+    gitattributes: bool = false,
+    /// That check has been made.
+    checked: bool = false,
+    _: u1 = 0,
+
+    pub const special_mask: u8 = 0b0011_0000;
+    pub const type_mask: u8 = 0b0000_1111;
+};
+
+pub const Nodes = struct {
+    oids: std.ArrayList(Oid) = .empty,
+    /// The first resolved entry of the object, `no_index` when the pack does not hold it.
+    entries: std.ArrayList(u32) = .empty,
+    flags: std.ArrayList(u8) = .empty,
+    /// Open addressing: node + 1, 0 is free.
+    slots: []u32 = &.{},
+
+    pub fn count(self: *const Nodes) u32 {
+        return @intCast(self.oids.items.len);
+    }
+
+    pub fn find(self: *const Nodes, oid: *const Oid) ?u32 {
+        if (self.slots.len == 0) return null;
+        const slot = self.slotOf(oid);
+        return if (self.slots[slot] == 0) null else self.slots[slot] - 1;
+    }
+
+    pub fn intern(self: *Nodes, allocator: Allocator, oid: *const Oid) !u32 {
+        if (self.count() * 3 >= self.slots.len * 2) try self.grow(allocator);
+        const slot = self.slotOf(oid);
+        if (self.slots[slot] != 0) return self.slots[slot] - 1;
+        const node = self.count();
+        try appendGrowing(Oid, &self.oids, allocator, oid.*);
+        try appendGrowing(u32, &self.entries, allocator, no_index);
+        try appendGrowing(u8, &self.flags, allocator, 0);
+        self.slots[slot] = node + 1;
+        return node;
+    }
+
+    /// The slot that holds `oid`, or the free one where it belongs. Ids are hashes already: their first bytes spread,
+    /// and an attacker who grinds 32-bit prefixes gains a few longer probes per 2^32 tries.
+    fn slotOf(self: *const Nodes, oid: *const Oid) usize {
+        const mask = self.slots.len - 1;
+        var slot: usize = std.mem.readInt(u32, oid[0..4], .little) & mask;
+        while (self.slots[slot] != 0) : (slot = (slot + 1) & mask) {
+            if (std.mem.eql(u8, &self.oids.items[self.slots[slot] - 1], oid)) break;
+        }
+        return slot;
+    }
+
+    fn grow(self: *Nodes, allocator: Allocator) !void {
+        const old = self.slots;
+        self.slots = try allocator.alloc(u32, @max(1024, old.len * 2));
+        @memset(self.slots, 0);
+        for (self.oids.items, 0..) |*oid, node| self.slots[self.slotOf(oid)] = @intCast(node + 1);
+        allocator.free(old);
+    }
+};
+
+/// Appends with growth by half: memory is never given back before the push ends, so that doubling would cost twice.
+pub fn appendGrowing(comptime T: type, list: *std.ArrayList(T), allocator: Allocator, item: T) !void {
+    if (list.items.len == list.capacity) {
+        try list.ensureTotalCapacityPrecise(allocator, @max(1024, list.capacity + list.capacity / 2));
+    }
+    list.appendAssumeCapacity(item);
+}

@@ -1,0 +1,179 @@
+//! Objects whose content is known and whose id is not: hashed many at a time, since four SIMD lanes want company.
+//! What follows from an id (node, fsck, edges) follows here.
+
+const std = @import("std");
+const lanes = @import("../sha1_lanes.zig");
+const fsck = @import("../fsck/fsck.zig");
+const entry_table = @import("entries.zig");
+const node_table = @import("nodes.zig");
+const Indexer = @import("indexer.zig").Indexer;
+const Error = @import("failure.zig").Error;
+
+const Kind = entry_table.Kind;
+const Oid = node_table.Oid;
+const capacity = 64;
+
+const Waiting = struct { entry: u32, content: []const u8 };
+
+pub const Queue = struct {
+    waiting: [capacity]Waiting = undefined,
+    headers: [capacity][32]u8 = undefined,
+    jobs: [capacity]lanes.Job = undefined,
+    oids: [capacity]Oid = undefined,
+    count: usize = 0,
+    /// Ring head when the oldest waiting content was put there.
+    oldest: u32 = 0,
+
+    /// Adds an object; its content stays where it is until it is hashed.
+    pub fn push(self: *Queue, ix: *Indexer, entry: u32, content: []const u8) Error!void {
+        if (self.count == 0) self.oldest = ix.entries.list.items(.cached_at)[entry];
+        self.waiting[self.count] = .{ .entry = entry, .content = content };
+        self.count += 1;
+        // A slot is reused by the next large content: that one is not kept waiting.
+        if (self.count == capacity or content.len > ix.ring.maxContent()) try self.flush(ix);
+    }
+
+    /// Flushes before a reservation could overwrite a waiting content.
+    pub fn makeSafe(self: *Queue, ix: *Indexer) Error!void {
+        if (self.count > 0 and ix.ring.isAging(self.oldest)) try self.flush(ix);
+    }
+
+    pub fn flush(self: *Queue, ix: *Indexer) Error!void {
+        const n = self.count;
+        if (n == 0) return;
+        self.count = 0;
+        const kinds = ix.entries.list.items(.kind);
+        for (self.waiting[0..n], 0..) |w, i| {
+            const header = std.fmt.bufPrint(&self.headers[i], "{s} {d}\x00", .{ @tagName(kinds[w.entry]), w.content.len }) catch unreachable;
+            self.jobs[i] = .{ .header = header, .data = w.content, .oid = &self.oids[i], .collided = false };
+        }
+        lanes.hashAll(self.jobs[0..n]);
+        for (self.waiting[0..n], self.jobs[0..n], self.oids[0..n]) |w, job, *oid| {
+            if (job.collided) return ix.refuseObject(.collision, w.entry, oid, 0);
+            try finishObject(ix, w.entry, oid, w.content);
+        }
+    }
+};
+
+/// Gives a hashed object its node, and checks it. `content` is null for a blob that streamed past.
+pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const u8) Error!void {
+    const node = ix.nodes.intern(ix.allocator, oid) catch return ix.outOfMemory();
+    const list = ix.entries.list.slice();
+    list.items(.node)[entry] = node;
+    const holder = &ix.nodes.entries.items[node];
+    // The same object twice: the first one counts, this one's bytes stay unindexed.
+    if (holder.* != entry_table.no_index and holder.* < ix.entries.pack_count) return;
+    holder.* = entry;
+    const kind = list.items(.kind)[entry];
+    if (kind == .blob) {
+        const flags = ix.nodes.flags.items[node];
+        if (content != null and flags & node_table.Flags.special_mask != 0) try checkSpecial(ix, node, content.?);
+        return;
+    }
+    var sink = Sink{ .ix = ix, .entry = entry, .oid = oid };
+    try sink.begin(kind);
+    switch (kind) {
+        .commit => fsck.commit(content.?, &sink),
+        .tree => fsck.tree(content.?, &sink),
+        .tag => fsck.tag(content.?, &sink),
+        .blob, .none => unreachable,
+    }
+    try sink.end();
+}
+
+/// Checks a blob that a tree names `.gitmodules` or `.gitattributes`.
+pub fn checkSpecial(ix: *Indexer, node: u32, content: []const u8) Error!void {
+    const entry = ix.nodes.entries.items[node];
+    var sink = Sink{ .ix = ix, .entry = entry, .oid = &ix.nodes.oids.items[node] };
+    const flags: node_table.Flags = @bitCast(ix.nodes.flags.items[node]);
+    if (flags.gitmodules) fsck.gitmodules(content, &sink);
+    if (flags.gitattributes) fsck.gitattributes(content, &sink);
+    ix.nodes.flags.items[node] |= @bitCast(node_table.Flags{ .checked = true });
+    try sink.outcome();
+}
+
+/// Reports a `.gitmodules` or `.gitattributes` that cannot be checked as a blob.
+pub fn reportSpecial(ix: *Indexer, node: u32, why: enum { not_a_blob, too_large }) Error!void {
+    var sink = Sink{ .ix = ix, .entry = ix.nodes.entries.items[node], .oid = &ix.nodes.oids.items[node] };
+    const flags: node_table.Flags = @bitCast(ix.nodes.flags.items[node]);
+    if (flags.gitmodules) sink.report(if (why == .not_a_blob) .gitmodulesBlob else .gitmodulesLarge);
+    if (flags.gitattributes) sink.report(if (why == .not_a_blob) .gitattributesBlob else .gitattributesLarge);
+    try sink.outcome();
+}
+
+/// Takes what fsck finds. An edge record in `ix.edges`: the number of words that follow; for a commit its time (low
+/// and high word); then the nodes referred to: a commit's tree before its parents, a tree's entries in order.
+const Sink = struct {
+    ix: *Indexer,
+    entry: u32,
+    oid: *const Oid,
+    failed: ?Error = null,
+    start: u32 = 0,
+    time_at: u32 = 0,
+
+    fn begin(self: *Sink, kind: Kind) Error!void {
+        self.start = @intCast(self.ix.edges.items.len);
+        self.add(0);
+        if (kind == .commit) {
+            self.time_at = @intCast(self.ix.edges.items.len);
+            self.add(0);
+            self.add(0);
+        }
+        if (self.failed) |failed| return failed;
+    }
+
+    fn end(self: *Sink) Error!void {
+        try self.outcome();
+        self.ix.edges.items[self.start] = @intCast(self.ix.edges.items.len - self.start - 1);
+        self.ix.entries.list.items(.edges)[self.entry] = self.start;
+    }
+
+    fn outcome(self: *Sink) Error!void {
+        if (self.failed) |failed| return failed;
+    }
+
+    fn add(self: *Sink, word: u32) void {
+        node_table.appendGrowing(u32, &self.ix.edges, self.ix.allocator, word) catch {
+            self.failed = self.ix.outOfMemory();
+        };
+    }
+
+    pub fn report(self: *Sink, message: fsck.Message) void {
+        if (self.failed != null) return;
+        const number = @intFromEnum(message);
+        if (self.ix.options.refused >> @intCast(number) & 1 == 0) return;
+        self.failed = self.ix.refuseObject(.fsck, self.entry, self.oid, number);
+    }
+
+    pub fn edge(self: *Sink, oid: *const Oid, expected: fsck.Kind) void {
+        const node = self.mention(oid, switch (expected) {
+            .commit => .{ .commit = true },
+            .tree => .{ .tree = true },
+            .blob => .{ .blob = true },
+            .tag => .{ .tag = true },
+        }) orelse return;
+        self.add(node);
+    }
+
+    pub fn special(self: *Sink, oid: *const Oid, what: fsck.Special) void {
+        _ = self.mention(oid, switch (what) {
+            .gitmodules => .{ .gitmodules = true },
+            .gitattributes => .{ .gitattributes = true },
+        });
+    }
+
+    pub fn commitTime(self: *Sink, seconds: u64) void {
+        if (self.time_at == 0) return;
+        self.ix.edges.items[self.time_at] = @truncate(seconds);
+        self.ix.edges.items[self.time_at + 1] = @truncate(seconds >> 32);
+    }
+
+    fn mention(self: *Sink, oid: *const Oid, flags: node_table.Flags) ?u32 {
+        const node = self.ix.nodes.intern(self.ix.allocator, oid) catch {
+            self.failed = self.ix.outOfMemory();
+            return null;
+        };
+        self.ix.nodes.flags.items[node] |= @bitCast(flags);
+        return node;
+    }
+};

@@ -1,0 +1,173 @@
+//! The indexer as JavaScript sees it: src/codec/pack-indexer.ts is the other side. One pack at a time per instance.
+
+const std = @import("std");
+const Indexer = @import("indexer/indexer.zig").Indexer;
+const failure_table = @import("indexer/failure.zig");
+const memory = @import("allocator.zig");
+
+/// Copies stored bytes of the pack to `out`, as many as are in memory from `offset` on; 0: none.
+extern "holdfast" fn read_back(offset: f64, out: [*]u8, length: u32) u32;
+
+fn readBack(offset: u64, out: []u8) usize {
+    return read_back(@floatFromInt(offset), out.ptr, @intCast(out.len));
+}
+
+const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3 };
+
+var indexer: Indexer = undefined;
+/// Where the heap stood before the first pack.
+var begun: ?usize = null;
+
+fn statusOf(result: failure_table.Error!void) Status {
+    result catch |e| return switch (e) {
+        error.Refused => .refused,
+        error.NeedBytes => .need_bytes,
+        error.NeedBase => .need_base,
+    };
+    return .ok;
+}
+
+/// Starts a pack; what the one before it took is given back. Sizes are bytes.
+export fn indexer_begin(
+    window_bytes: usize,
+    ring_bytes: usize,
+    max_objects: u32,
+    max_resident_bytes: f64,
+    max_object_bytes: f64,
+    max_inflated_bytes: f64,
+    max_inflation_ratio: u32,
+    inflation_floor_bytes: f64,
+    max_delta_depth: u32,
+    stream_threshold_bytes: u32,
+    refused: u64,
+) Status {
+    if (begun) |at| memory.release(at);
+    begun = memory.mark();
+    const window = memory.allocator.alloc(u8, window_bytes) catch return .refused;
+    const ring = memory.allocator.alignedAlloc(u8, .@"16", ring_bytes) catch return .refused;
+    indexer = .{
+        .allocator = memory.allocator,
+        .readBack = readBack,
+        .window = .{ .bytes = window },
+        .ring = .{ .bytes = ring },
+        .options = .{
+            .max_objects = max_objects,
+            .max_resident_bytes = @intFromFloat(max_resident_bytes),
+            .max_object_bytes = @intFromFloat(max_object_bytes),
+            .max_inflated_bytes = @intFromFloat(max_inflated_bytes),
+            .max_inflation_ratio = max_inflation_ratio,
+            .inflation_floor_bytes = @intFromFloat(inflation_floor_bytes),
+            .max_delta_depth = max_delta_depth,
+            .stream_threshold_bytes = stream_threshold_bytes,
+            .refused = refused,
+        },
+    };
+    return .ok;
+}
+
+/// Address of the window's free space; its size is `Value.room_bytes`.
+export fn indexer_room() [*]u8 {
+    return indexer.window.room().ptr;
+}
+
+export fn indexer_step(length: usize) Status {
+    return statusOf(indexer.step(length));
+}
+
+export fn indexer_finish() Status {
+    return statusOf(indexer.finish());
+}
+
+/// Makes an entry for a node that the pack mentions and does not hold, so that `finish` asks for its content.
+export fn indexer_external(node: u32) Status {
+    _ = indexer.addExternal(node) catch |e| return statusOf(e);
+    return .ok;
+}
+
+/// Address where the content of an external entry goes, 0 when it is refused.
+export fn indexer_supply(entry: u32, kind: u8, size: f64) ?[*]u8 {
+    const content = indexer.supply(entry, @enumFromInt(kind), @intFromFloat(size)) catch return null;
+    return content.ptr;
+}
+
+/// What JavaScript may ask; addresses are of the arrays that `entries.zig`, `nodes.zig` and `queue.zig` describe.
+const Value = enum(u32) {
+    room_bytes,
+    /// Address and length of the bytes that the last step consumed.
+    consumed_address,
+    consumed_bytes,
+    done,
+    declared,
+    pack_count,
+    entry_count,
+    entries_end,
+    inflated_bytes,
+    deferred_count,
+    offsets,
+    sizes,
+    bases,
+    entry_nodes,
+    entry_edges,
+    kinds,
+    stored,
+    node_count,
+    oids,
+    node_entries,
+    node_flags,
+    edges,
+    edge_words,
+    needed_entry,
+    needed_offset,
+    needed_length,
+    failure_code,
+    failure_detail,
+    failure_oid,
+    failure_offset,
+    failure_value,
+};
+
+export fn indexer_value(what: Value) f64 {
+    const list = indexer.entries.list.slice();
+    const nodes = &indexer.nodes;
+    return switch (what) {
+        .room_bytes => number(indexer.window.bytes.len - indexer.window.filled),
+        .consumed_address => address(indexer.window.bytes.ptr),
+        .consumed_bytes => number(indexer.window.consumed),
+        .done => number(@intFromBool(indexer.phase == .done)),
+        .declared => number(indexer.declared),
+        .pack_count => number(indexer.entries.pack_count),
+        .entry_count => number(indexer.entries.list.len),
+        .entries_end => number(indexer.entries_end),
+        .inflated_bytes => number(indexer.inflated_bytes),
+        .deferred_count => number(indexer.deferred.items.len),
+        .offsets => address(list.items(.offset).ptr),
+        .sizes => address(list.items(.size).ptr),
+        .bases => address(list.items(.base).ptr),
+        .entry_nodes => address(list.items(.node).ptr),
+        .entry_edges => address(list.items(.edges).ptr),
+        .kinds => address(list.items(.kind).ptr),
+        .stored => address(list.items(.stored).ptr),
+        .node_count => number(nodes.count()),
+        .oids => address(nodes.oids.items.ptr),
+        .node_entries => address(nodes.entries.items.ptr),
+        .node_flags => address(nodes.flags.items.ptr),
+        .edges => address(indexer.edges.items.ptr),
+        .edge_words => number(indexer.edges.items.len),
+        .needed_entry => number(indexer.needed_entry),
+        .needed_offset => number(indexer.needed_offset),
+        .needed_length => number(indexer.needed_length),
+        .failure_code => number(@intFromEnum(indexer.failure.code)),
+        .failure_detail => number(indexer.failure.detail),
+        .failure_oid => if (indexer.failure.has_oid == 1) address(&indexer.failure.oid) else 0,
+        .failure_offset => number(indexer.failure.offset),
+        .failure_value => number(indexer.failure.value),
+    };
+}
+
+fn number(integer: anytype) f64 {
+    return @floatFromInt(integer);
+}
+
+fn address(pointer: anytype) f64 {
+    return @floatFromInt(@intFromPtr(pointer));
+}
