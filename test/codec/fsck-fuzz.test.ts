@@ -98,7 +98,7 @@ const encodeEntry = (dice: Dice, mode: string, name: Uint8Array): Buffer =>
 
 test("names pieced together from what file systems confuse", async () => {
   const dice = new Dice(1);
-  const trees = Array.from({ length: 6000 }, (): RawObject => {
+  const trees = Array.from({ length: 3000 }, (): RawObject => {
     // A third is a disguise with something inside, one is a disguise with something around it, one is anything.
     const disguise = dice.pick(DISGUISES);
     const at = dice.roll(disguise.length + 1);
@@ -116,13 +116,13 @@ test("names pieced together from what file systems confuse", async () => {
     return { type: "tree", content: encodeEntry(dice, dice.pick(["100644", "120000", "40000"]), name) };
   });
   const { parsed, kinds } = await compare(trees);
-  expect(parsed).toBe(6000);
-  expect(kinds).toBeGreaterThan(10);
+  expect(parsed).toBe(3000);
+  expect(kinds).toBeGreaterThan(8);
 });
 
 test("every blob that git would check as .gitmodules or .gitattributes, and no other", async () => {
   const dice = new Dice(2);
-  const trees = Array.from({ length: 1500 }, (): RawObject => {
+  const trees = Array.from({ length: 800 }, (): RawObject => {
     const dot = dice.pick([".gitmodules", "gitmod~1", "a\\.gitmodules", ".gitattributes", "gi7d29~7", ".GITMODULES"]);
     const name = Buffer.from(dot + dice.string(NAME_PARTS, 0, 1));
     return { type: "tree", content: encodeEntry(dice, dice.pick(["100644", "160000", "40000"]), name) };
@@ -134,13 +134,13 @@ test("every blob that git would check as .gitmodules or .gitattributes, and no o
   );
   const named = trees.flatMap(({ content }) => checkObject("tree", content).named);
   const ours = named.filter((one) => one.startsWith("git")).map((one) => one.replace(" ", "Missing "));
-  expect(gits.length).toBeGreaterThan(500);
+  expect(gits.length).toBeGreaterThan(300);
   expect(new Set(gits)).toEqual(new Set(ours));
 });
 
 test("trees in and out of order, of good and odd entries, whole and damaged", async () => {
   const dice = new Dice(3);
-  const trees = Array.from({ length: 4000 }, (): RawObject => {
+  const trees = Array.from({ length: 2500 }, (): RawObject => {
     const entries = Array.from({ length: 1 + dice.roll(8) }, () => ({
       mode: dice.roll(20) === 0 ? dice.pick(ODD_MODES) : dice.pick(MODES),
       name: Buffer.from(dice.roll(20) === 0 ? dice.string(NAME_PARTS, 0, 2) : dice.string(STEMS, 1, 2), "latin1"),
@@ -160,7 +160,7 @@ test("trees in and out of order, of good and odd entries, whole and damaged", as
     else if (!findings.has("treeNotSorted")) return findings;
     return [...findings].filter((id) => !settled.includes(id));
   });
-  expect(parsed).toBe(4000);
+  expect(parsed).toBe(2500);
   expect(kinds).toBeGreaterThan(30);
 });
 
@@ -178,7 +178,7 @@ test("commits with lines lost, doubled, swapped and damaged", async () => {
     dice.pick(["1700000000", "1700000000", "0", "01", "9223372036854775807", "9223372036854775808", "x", "12x", ""]) +
     dice.pick([" +0100", " +0100", " -0000", " 0100", " +01000", "+0100", " +01", ""]);
   const good = "Ada <ada@x> 1700000000 +0100";
-  const commits = Array.from({ length: 4000 }, (): RawObject => {
+  const commits = Array.from({ length: 2500 }, (): RawObject => {
     const lines = [
       `tree ${dice.oid().toString("hex")}`,
       ...Array.from({ length: dice.roll(3) }, () => `parent ${dice.oid().toString("hex")}`),
@@ -193,14 +193,14 @@ test("commits with lines lost, doubled, swapped and damaged", async () => {
     return { type: "commit", content: dice.roll(3) === 0 ? mutate(dice, content, TEXT_BYTES) : content };
   });
   const { parsed, kinds } = await compare(commits, (findings, content) => (isOtherDate(content) ? [] : findings));
-  expect(parsed).toBeGreaterThan(3000);
+  expect(parsed).toBeGreaterThan(1800);
   expect(kinds).toBeGreaterThan(30);
 });
 
 test("tags with lines lost, doubled, swapped and damaged", async () => {
   const dice = new Dice(5);
   const dir = await makeRepository("mktag");
-  for (let count = 0; count < 400; count++) {
+  for (let count = 0; count < 250; count++) {
     const lines = [
       `object ${dice.oid().toString("hex")}`,
       `type ${dice.pick(["commit", "tree", "blob", "tag", "commits", "commi", ""])}`,
@@ -231,7 +231,7 @@ test("configuration pieced together", async () => {
     ..."\n|\r\n|\r|\\\n|\\\r\n| |\t|\xe9|\0".split("|"),
     ..."-u !sh %0a %0A %2e%2e % http:// https:: ftp://h git:// : :80 @ ? a 1".split(" "),
   ];
-  const blobs = Array.from({ length: 5000 }, (): RawObject => {
+  const blobs = Array.from({ length: 2500 }, (): RawObject => {
     const start = dice.pick([
       "",
       '[submodule "a"]\nurl = ',
@@ -256,5 +256,5 @@ test("configuration pieced together", async () => {
     if (/(?:http|ftp)s?:/.test(shown) && !gits.has("gitmodulesUrl")) ours.delete("gitmodulesUrl");
     expect(ours, shown).toEqual(gits);
   }
-  expect(kinds.size).toBeGreaterThan(6);
+  expect(kinds.size).toBeGreaterThan(5);
 });

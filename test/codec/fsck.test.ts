@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { maskRefused, listFindings } from "../../src/codec/fsck-messages.ts";
-import { encodeTree, hashObject } from "../harness/raw.ts";
+import { makeRepository, tryGit } from "../harness/git.ts";
+import { encodePack, encodeTree, hashObject } from "../harness/raw.ts";
 import { checkObject } from "./fsck-module.ts";
 import { fsckWithGit, mktagWithGit, type RawObject, type Verdict } from "./fsck-oracle.ts";
-import { makeRepository } from "../harness/git.ts";
 
 const OID = "1234567890123456789012345678901234567890";
 // Of its own, because git remembers what type of object an id was first spoken of as.
@@ -185,6 +185,12 @@ const toObject = (
   content: Buffer.from(content as string),
 });
 
+/** A blob, and a tree that gives it its name. */
+function toNamedBlob(name: string, one: Case): RawObject[] {
+  const blob = toObject("blob", one);
+  return [blob, { type: "tree", content: encodeEntries(["100644", name, hashObject("blob", blob.content)]) }];
+}
+
 describe.each([
   ["tree", TREES],
   ["commit", COMMITS],
@@ -212,18 +218,37 @@ describe.each([
 ] as const)("the fsck of a %s", (name, subject, cases) => {
   let verdicts: ReadonlyMap<string, Verdict>;
   beforeAll(async () => {
-    const blobs = cases.map((one) => toObject("blob", one));
-    const trees = blobs.map(({ content }): RawObject => ({
-      type: "tree",
-      content: encodeEntries(["100644", name, hashObject("blob", content)]),
-    }));
-    verdicts = await fsckWithGit([...blobs, ...trees]);
+    verdicts = await fsckWithGit(cases.flatMap((one) => toNamedBlob(name, one)));
   });
 
   test.each(cases.map((one) => ({ name: one[0], one })))("$name", ({ one }) => {
     const { content } = toObject("blob", one);
     expect(new Set(checkObject(subject, content).findings)).toEqual(new Set(one.slice(2)));
     expect(verdicts.get(hashObject("blob", content))).toEqual(new Set(one.slice(2)));
+  });
+});
+
+describe("git index-pack --fsck-objects", () => {
+  const packs = [
+    ...TREES.map((one) => ({ one, objects: [toObject("tree", one)] })),
+    ...COMMITS.map((one) => ({ one, objects: [toObject("commit", one)] })),
+    ...TAGS.map((one) => ({ one, objects: [toObject("tag", one)] })),
+    ...GITMODULES.map((one) => ({ one, objects: toNamedBlob(".gitmodules", one) })),
+    ...GITATTRIBUTES.map((one) => ({ one, objects: toNamedBlob(".gitattributes", one) })),
+  ];
+
+  test("refuses what the strict setting refuses, and nothing else", async () => {
+    const dir = await makeRepository("index-pack");
+    const refused = new Set<string>(listFindings(maskRefused("strict")));
+    for (const { one, objects } of packs) {
+      const [name, , ...findings] = one;
+      // Git before 2.43 has no limit for names.
+      if (findings.includes("largePathname")) continue;
+      const stdin = encodePack(objects);
+      // oxlint-disable-next-line no-await-in-loop -- one process at a time
+      const { code, stderr } = await tryGit(dir, ["index-pack", "--fsck-objects", "--stdin"], { stdin });
+      expect(code !== 0, `${name}: ${stderr}`).toBe(findings.some((id) => refused.has(id)));
+    }
   });
 });
 

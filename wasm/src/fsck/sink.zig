@@ -5,7 +5,8 @@
 //!     fn special(self, *const Oid, Special) void   a tree names a blob that has rules of its own
 //!     fn commitTime(self, u64) void            seconds since the epoch, once for a commit that has a committer
 //!
-//! Oids are valid during the call only. A gitlink is no edge: the commit it names lives elsewhere.
+//! Oids are valid during the call only. A gitlink is no edge: the commit it names lives elsewhere; and to
+//! git every entry of a tree that is no directory, file or symlink by its mode is a gitlink.
 //! Whoever follows a `special` reports `gitmodulesMissing`, `gitmodulesBlob` (not a blob) or
 //! `gitmodulesLarge` (too large to hold) itself, and likewise for `.gitattributes`.
 //!

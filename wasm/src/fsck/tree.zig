@@ -63,7 +63,7 @@ const Entry = struct {
         }
         start += 1;
 
-        // An oid behind the name's NUL, a lane never reaches past the entry.
+        // With an oid behind the name's NUL, no lane reaches past the entry.
         var end = start;
         var has_slash = false;
         var has_backslash = false;
