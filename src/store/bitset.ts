@@ -15,9 +15,9 @@ export class Bitset {
   }
 
   /** Adds `i`.
-   * @throws RangeError when `i` is not below the length: a bit lost is an object lost */
+   * @throws RangeError when `i` is negative or not below the length: a bit lost is an object lost */
   add(i: number): void {
-    if (i >= this.length) throw new RangeError(`${i} is beyond a bitset of ${this.length}`);
+    if (i < 0 || i >= this.length) throw new RangeError(`${i} is beyond a bitset of ${this.length}`);
     this.#words[i >>> 5]! |= 1 << (i & 31);
   }
 

@@ -39,6 +39,7 @@ describe.each(LENGTHS)("a bitset of length %i", (length) => {
 
   test("refuses what lies beyond", () => {
     expect(() => bitset.add(length)).toThrow(RangeError);
+    expect(() => bitset.add(-1)).toThrow(RangeError);
     expect(() => bitset.addRange(0, length + 1)).toThrow(RangeError);
   });
 });
