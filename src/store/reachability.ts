@@ -66,7 +66,9 @@ export class Reachability {
     const isHad = (node: number): boolean => had.has(this.#graph.position(node));
     const reachable = NumberSet.fromSorted(number.filter((_, i) => isHad(introducer[i]!)));
     const further = this.severalIntroducers(objects.difference(reachable));
-    return reachable.union(NumberSet.fromSorted([...further].filter(([, nodes]) => nodes.some(isHad)).map(([object]) => object)));
+    return reachable.union(
+      NumberSet.fromSorted([...further].filter(([, nodes]) => nodes.some(isHad)).map(([object]) => object)),
+    );
   }
 
   /** What the nodes at these positions introduced. */

@@ -11,7 +11,9 @@ export class VettedBlobs {
 
   /** The names a blob was checked as, a bit each; 0: none. */
   names(object: number): number {
-    const [row] = this.#sql.exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object).toArray();
+    const [row] = this.#sql
+      .exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object)
+      .toArray();
     return row?.names ?? 0;
   }
 

@@ -90,8 +90,8 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
     test("keys are listed by prefix, ascending, beyond one page, and deleted", async () => {
       const { store, prefix } = open();
       const keys = Array.from({ length: 1_001 }, (_, i) => `${prefix}b/${String(i).padStart(5, "0")}`);
-      for (const key of [...new Random(2).shuffled(keys), `${prefix}a`, `${prefix}c`])
-        await store.put(key, new Uint8Array(1));
+      const shuffled = [...new Random(2).shuffled(keys), `${prefix}a`, `${prefix}c`];
+      await Promise.all(shuffled.map((key) => store.put(key, new Uint8Array(1))));
       expect(await collect(store.list(`${prefix}b/`))).toEqual(keys);
       await store.delete([...keys, `${prefix}never-there`]);
       expect(await collect(store.list(prefix))).toEqual([`${prefix}a`, `${prefix}c`]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { JobQueue } from "../../src/store/jobs.ts";
-import { withDatabase } from "./database.ts";
+import { withDatabase, withEmptyDatabase } from "./database.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -65,3 +65,19 @@ test.each(["done", "fail"] as const)("a job that is added while it runs runs aga
     expect(jobs.take(5)).toMatchObject({ id: taken.id });
   }),
 );
+
+test("a job can be cancelled, there or not", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("sweep", "a", 1);
+    jobs.add("sweep", "b", 2);
+    jobs.cancel("sweep", "a");
+    jobs.cancel("sweep", "c");
+    expect(jobs.nextDueMs()).toBe(2);
+  }));
+
+test("an empty database gets its queue on demand, once", () =>
+  withEmptyDatabase((sql) => {
+    JobQueue.open(sql).add("sweep", "a", 1);
+    expect(JobQueue.open(sql).take(1)).toMatchObject({ key: "a" });
+  }));

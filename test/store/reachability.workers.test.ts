@@ -78,6 +78,9 @@ describe.each([1, 2, 3, 4, 5, 6, 7, 8])("a random history, seed %i", (seed) => {
         const had = reached(haves);
         const expected = sorted(reached(wants)).filter((object) => !had.has(object));
         expect([...reachability.between(closure(wants), closure(haves)).toArray()]).toEqual(expected);
+        const some = Array.from({ length: 60 * seed }, (_, i) => i + 1).filter(() => random.below(2) > 0);
+        const within = reachability.within(NumberSet.fromSorted(some), closure(haves));
+        expect([...within.toArray()]).toEqual(some.filter((object) => had.has(object)));
       }
     }));
 });
