@@ -1,0 +1,165 @@
+/** Tables of pushes, each sent to the real Worker and to git's own server. */
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { git } from "./git.ts";
+import { startNative, type NativeServer } from "./native.ts";
+import { makeCommit, makeObject, makeTag, makeTree, packOf, type MadeObject } from "./pack-builder.ts";
+import { type PushAnswer, type RawCommand, readRefs, sendPush } from "./raw-push.ts";
+import { startServer, type Server } from "./server.ts";
+import { makeTempDir } from "./temp-dir.ts";
+
+/** What a row may build on: three well-formed objects of its own, not pushed yet, on top of what the repository holds. */
+export interface Ground {
+  readonly blob: MadeObject;
+  readonly tree: MadeObject;
+  readonly commit: MadeObject;
+}
+
+/** What the repository holds before the first row: `refs/heads/main` is at its commit. */
+export const BASE = makeGround("base ".repeat(400), []);
+
+/** A push as a row builds it. */
+export interface TablePush {
+  /** Without it, nothing follows the commands. */
+  readonly pack?: Uint8Array;
+  /** Id that a new branch is to be set to; the ground's commit unless set. */
+  readonly tip?: string;
+  /** In place of one that creates a branch at `tip`. */
+  readonly commands?: readonly RawCommand[];
+  /** Capabilities besides `report-status side-band-64k`. */
+  readonly capabilities?: string;
+  /** Objects in the pack that nobody may be able to refer to once it is refused; the ground's unless set. */
+  readonly objects?: readonly MadeObject[];
+}
+
+/** A push and the right answer to it. */
+export interface PushRow {
+  readonly name: string;
+  readonly push: (ground: Ground, branch: string) => TablePush;
+  /** For all refs of the push. */
+  readonly answer: "accepted" | "refused";
+  /** "ok" when only the refs are at fault. */
+  readonly unpack?: "ok";
+  /** What one of the reasons says, for the pack or for a ref. */
+  readonly reason?: RegExp;
+  /** How git's own strict server answers when it does otherwise; `either`: it is not asked, as that depends
+   * on its version, or on how its pipes fill. */
+  readonly git?: "accepts" | "refuses" | "either";
+}
+
+/** Declares one test per row.
+ * A refused push moves no ref, leaves none of its objects to be referred to, and does not stop the next good push. */
+export function testPushes(rows: readonly PushRow[]): void {
+  let server: Server;
+  let native: NativeServer;
+  let url: string;
+  let nativeUrl: string;
+  beforeAll(async () => {
+    const rootDir = makeTempDir("native-root");
+    await git(rootDir, "init", "-q", "--bare", "repo.git");
+    const repoDir = join(rootDir, "repo.git");
+    for (const [key, value] of STRICT) await git(repoDir, "config", key, value);
+    [server, native] = await Promise.all([startServer(), startNative(rootDir)]);
+    url = `${server.url}/me/repo.git`;
+    nativeUrl = `${native.url}/repo.git`;
+    for (const remote of [url, nativeUrl])
+      expect(isAccepted(await pushGround(remote, BASE, "refs/heads/main"))).toBe(true);
+  });
+  afterAll(() => Promise.all([server.close(), native.close()]));
+
+  rows.forEach((row, number) => {
+    test(row.name, async () => {
+      const ground = makeGround(`${row.name} ${number}`, [BASE.commit.oid]);
+      const branch = `refs/heads/row-${number}`;
+      const made = row.push(ground, branch);
+      const push = {
+        commands: made.commands ?? [{ name: branch, new: made.tip ?? ground.commit.oid }],
+        capabilities: `report-status side-band-64k ${made.capabilities ?? ""}`,
+        ...(made.pack === undefined ? {} : { pack: made.pack }),
+      };
+      const before = await readRefs(url);
+      const answer = await sendPush(url, push);
+      expectAnswer(row, answer);
+      if (row.answer === "accepted") {
+        expect(await readRefs(url)).toEqual(movedBy(push.commands, before));
+      } else {
+        expect(await readRefs(url)).toEqual(before);
+        await expectUnreadable(url, made.objects ?? [ground.blob, ground.tree, ground.commit]);
+        expect(await pushGround(url, ground, `refs/heads/good-${number}`)).toMatchObject({ unpack: "ok" });
+      }
+      expect((await readRefs(url)).has(`refs/heads/good-${number}`)).toBe(row.answer !== "accepted");
+      if (row.git !== "either") expectOfGit(row, await sendPush(nativeUrl, push));
+    });
+  });
+
+  test("whatever was accepted can be cloned, and git finds every object", async () => {
+    const dir = makeTempDir("clone");
+    await git(dir, "clone", "-q", "--mirror", url, "clone.git");
+    const clone = join(dir, "clone.git");
+    const refs = await git(clone, "for-each-ref", "--format=%(refname) %(objectname)");
+    const expected = [...(await readRefs(url))].map(
+      ([name, oid]) => `${Buffer.from(name, "latin1").toString()} ${oid}`,
+    );
+    expect(refs.split("\n")).toEqual(expected);
+    await git(clone, "fsck", "--connectivity-only");
+  });
+}
+
+/** Git as strict as it gets: every pack through `index-pack --strict`. */
+const STRICT = [
+  ["receive.fsckObjects", "true"],
+  ["receive.unpackLimit", "1"],
+] as const;
+
+function makeGround(seed: string, parents: readonly string[]): Ground {
+  const blob = makeObject("blob", `${seed}\n`);
+  const tree = makeTree(["100644", "file", blob]);
+  return { blob, tree, commit: makeCommit(tree, parents) };
+}
+
+async function pushGround(url: string, { blob, tree, commit }: Ground, name: string): Promise<PushAnswer> {
+  return sendPush(url, { commands: [{ name, new: commit.oid }], pack: packOf(blob, tree, commit) });
+}
+
+function isAccepted({ status, unpack, refs }: PushAnswer): boolean {
+  return status === 200 && unpack === "ok" && refs.size > 0 && [...refs.values()].every((reason) => reason === null);
+}
+
+function expectAnswer(row: PushRow, { status, unpack, refs, text }: PushAnswer): void {
+  const reasons = [...refs.values()];
+  expect(status, text).toBe(200);
+  expect(reasons.length).toBeGreaterThan(0);
+  if (row.answer === "accepted") {
+    expect([unpack, ...reasons]).toEqual(["ok", ...reasons.map(() => null)]);
+    return;
+  }
+  for (const reason of reasons) expect(reason).toMatch(/./);
+  if (row.unpack === "ok") expect(unpack).toBe("ok");
+  if (row.reason !== undefined) expect(`${unpack}\n${reasons.join("\n")}`).toMatch(row.reason);
+}
+
+/** A tag on each object, without the object: none may be taken. */
+async function expectUnreadable(url: string, objects: readonly MadeObject[]): Promise<void> {
+  if (objects.length === 0) return;
+  const tags = objects.map((object) => makeTag(object, object.type, "probe"));
+  const commands = tags.map((tag, i) => ({ name: `refs/tags/probe-${i}`, new: tag.oid }));
+  const { status, refs } = await sendPush(url, { commands, pack: packOf(...tags) });
+  expect(status).toBe(200);
+  expect(refs.size).toBe(tags.length);
+  for (const [name, reason] of refs) expect(reason, name).toMatch(/./);
+}
+
+function movedBy(commands: readonly RawCommand[], before: ReadonlyMap<string, string>): Map<string, string> {
+  const after = new Map(before);
+  for (const { name, new: oid } of commands) {
+    const key = Buffer.from(name as string).toString("latin1");
+    if (oid === undefined) after.delete(key);
+    else after.set(key, oid);
+  }
+  return after;
+}
+
+function expectOfGit(row: PushRow, answer: PushAnswer): void {
+  const usual = row.answer === "accepted" ? "accepts" : "refuses";
+  expect(isAccepted(answer) ? "accepts" : "refuses", `git: ${answer.unpack} ${answer.text}`).toBe(row.git ?? usual);
+}
