@@ -1,11 +1,15 @@
+import type { RepositoryObject } from "./repository-object.ts";
+
 /** The Worker's bindings and variables, as `wrangler.toml` declares them. */
 export interface Env {
   /** One SQLite-backed Durable Object per repository. */
-  readonly REPOSITORY: DurableObjectNamespace;
+  readonly REPOSITORY: DurableObjectNamespace<RepositoryObject>;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
   /** `token` asks for a token on every request, `open` lets everyone in. */
   readonly ACCESS: "open" | "token";
   /** Secret: the token that may do everything. */
   readonly HOLDFAST_TOKEN?: string;
+  /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */
+  readonly LIMITS?: string;
 }

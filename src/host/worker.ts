@@ -1,6 +1,22 @@
-import { DurableObject } from "cloudflare:workers";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
+import wasm from "../codec/holdfast.wasm";
+import { instantiateCodec } from "./temporary-codec.ts";
+import { textResponse } from "../protocol/error-response.ts";
+import type { FetchContext } from "../protocol/fetch-context.ts";
+import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
+import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
+import { newChunkCounters } from "../store/chunk-store.ts";
+import { R2ChunkStore } from "../store/r2-chunk-store.ts";
+import { authorise } from "./access.ts";
 import type { Env } from "./env.ts";
+import { configuredLimits, RepositoryObject } from "./repository-object.ts";
+
+export { RepositoryObject };
+
+/** A part of a repository's path: what file systems and URLs bear everywhere, and no name of git's own. */
+const NAME = /^(?!\.\.?$)(?!\.git$)[A-Za-z0-9._-]{1,100}$/;
+
+type HostContext = Context<{ Bindings: Env }>;
 
 const app = new Hono<{ Bindings: Env }>();
 
@@ -8,9 +24,51 @@ app.get("/", (context) =>
   context.text("Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main\n"),
 );
 
+app.use("/:owner/:repository/*", async (context, next) => authorise(context.req.raw, context.env) ?? next());
+
+app.get("/:owner/:repository/info/refs", (context) => {
+  const service = parseService(new URL(context.req.url));
+  if (service === null) return unknownServiceResponse();
+  return withRepository(context, (repository) =>
+    service === "git-receive-pack"
+      ? repository.fetch(context.req.raw)
+      : advertiseUploadPack(context.req.raw, fetchContext(context.env, repository)),
+  );
+});
+
+app.all("/:owner/:repository/git-upload-pack", (context) =>
+  withRepository(context, (repository) => serveUploadPack(context.req.raw, fetchContext(context.env, repository))),
+);
+
+app.all("/:owner/:repository/git-receive-pack", (context) =>
+  withRepository(context, (repository) => repository.fetch(context.req.raw)),
+);
+
+app.notFound(() => textResponse(404, "not found"));
+
 /** The Worker: routes every request.
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
 export default app;
 
-/** One repository: its refs, its object index and its jobs, in the object's own SQLite database. */
-export class RepositoryObject extends DurableObject<Env> {}
+type RepositoryStub = DurableObjectStub<RepositoryObject>;
+
+/** Finds the repository that a path names: `name` and `name.git` are one. */
+function withRepository(context: HostContext, serve: (repository: RepositoryStub) => Promise<Response>): Promise<Response> | Response {
+  const { owner, repository } = context.req.param() as { owner: string; repository: string };
+  const name = repository.replace(/\.git$/, "");
+  if (!NAME.test(owner) || !NAME.test(name)) return textResponse(404, "repository not found");
+  return serve(context.env.REPOSITORY.getByName(`${owner}/${name}`));
+}
+
+/** What serving a fetch needs: the object decides, this Worker carries the bytes. */
+function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
+  return {
+    source: {
+      refs: (prefixes) => repository.listRefs(prefixes),
+      fetch: (request) => repository.planFetch(request),
+    },
+    limits: configuredLimits(env),
+    chunks: new R2ChunkStore(env.BUCKET, newChunkCounters()),
+    codec: instantiateCodec(wasm),
+  };
+}

@@ -76,7 +76,7 @@ export class DeltaChains {
   async resolve(row: number): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
-    for (let at = row; (object = this.#objects.get(at)) === undefined; ) {
+    for (let at = row; (object = this.#objects.get(at)) === undefined;) {
       pending.push(at);
       const base = this.#word(at, 3);
       if (base === NO_BASE) break;
@@ -87,7 +87,8 @@ export class DeltaChains {
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
       const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes);
       if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
-      else if (object !== undefined) object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };
+      else if (object !== undefined)
+        object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };
       else throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
       this.#objects.set(at, object, object.bytes.length);
     }

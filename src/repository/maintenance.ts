@@ -1,4 +1,5 @@
 import { GitError } from "../format/errors.ts";
+import { newChunkCounters } from "../store/chunk-store.ts";
 import type { Job, JobKind } from "../store/jobs.ts";
 import type { SealedChunk } from "../store/chunk-table.ts";
 import type { Repository } from "./repository.ts";
@@ -27,6 +28,7 @@ export async function runJobs(repository: Repository, nowMs: number): Promise<vo
 /** Moves the hot chunks to R2, as many to an object as make `SEAL_BYTES`; what is less stays hot. */
 async function seal({ tables, platform, key, jobs, activePrefixes }: Repository): Promise<void> {
   if (tables === null) return;
+  const store = platform.openChunks(newChunkCounters());
   for (let group = nextGroup(); group.size >= SEAL_BYTES; group = nextGroup()) {
     const bytes = new Uint8Array(group.size);
     for (const { id, start } of group.chunks) bytes.set(tables.chunks.hotBytesOf(id)!, start);
@@ -34,7 +36,7 @@ async function seal({ tables, platform, key, jobs, activePrefixes }: Repository)
     activePrefixes.add(name);
     try {
       jobs.add("sweep", name, Date.now() + SWEEP_AFTER_MS);
-      await platform.chunks.put(name, bytes);
+      await store.put(name, bytes);
       platform.transactor.transactionSync(() => {
         tables.chunks.seal(name, group.chunks);
         jobs.cancel("sweep", name);
@@ -59,8 +61,9 @@ async function seal({ tables, platform, key, jobs, activePrefixes }: Repository)
 /** Removes the objects below the job's prefix that no chunk lies in: a push or a job left them when it failed. */
 async function sweep({ tables, platform, activePrefixes }: Repository, job: Job): Promise<void> {
   if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
+  const store = platform.openChunks(newChunkCounters());
   const used = tables?.chunks.keys() ?? new Set<string>();
   const garbage: string[] = [];
-  for await (const key of platform.chunks.list(job.key)) if (!used.has(key)) garbage.push(key);
-  if (garbage.length > 0) await platform.chunks.delete(garbage);
+  for await (const key of store.list(job.key)) if (!used.has(key)) garbage.push(key);
+  if (garbage.length > 0) await store.delete(garbage);
 }

@@ -35,7 +35,9 @@ const MAX_DISTANCE_BYTES = 0xffff_ffff;
  * @throws GitError "storage-failed" when an object or a chunk is not there */
 export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: PackContents): PackPlan {
   const whole =
-    contents.objects.size <= FEW_OBJECTS ? [] : selectWholeChunks(chunks.allInOrder(), contents.objects, contents.ofsDelta);
+    contents.objects.size <= FEW_OBJECTS
+      ? []
+      : selectWholeChunks(chunks.allInOrder(), contents.objects, contents.ofsDelta);
   const planner = new PackPlanner(objects, new PackDraft(chunks), contents, whole);
   return planner.plan();
 }
@@ -78,7 +80,11 @@ class PackPlanner {
 
   /** Sends the whole chunks whose objects come before `number`. */
   #placeWholeBefore(number: number): void {
-    for (let chunk; (chunk = this.#whole[this.#wholeCount]) !== undefined && chunk.firstNumber < number; this.#wholeCount++) {
+    for (
+      let chunk;
+      (chunk = this.#whole[this.#wholeCount]) !== undefined && chunk.firstNumber < number;
+      this.#wholeCount++
+    ) {
       this.#wholePositions[this.#wholeCount] = this.#draft.position;
       this.#draft.addVerbatim(chunk.id, 0, chunk.size);
     }

@@ -76,7 +76,7 @@ function* cutBlocks(plan: PackPlan): Generator<Block> {
     const start = positionOf(extent) + pieceWord(plan, piece, 2);
     const pieceBytes = pieceWord(plan, piece, 3);
     const whole = pieceWord(plan, piece, 0) === PIECE.verbatim ? 1 : Math.min(HEAD_BYTES, pieceBytes);
-    for (let skip = 0; skip < pieceBytes; ) {
+    for (let skip = 0; skip < pieceBytes;) {
       const need = skip === 0 ? whole : 1;
       if (block !== null && !fits(block, key, start + skip, need)) {
         yield block;

@@ -1,5 +1,6 @@
 import { EMPTY_INDEX } from "../codec/pack-indexer.ts";
 import { isGitError, type GitErrorCode } from "../format/errors.ts";
+import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -31,20 +32,37 @@ export class ReceivePack {
   readonly #repository: Repository;
   readonly #request: PushRequest;
   readonly #keyPrefix: string;
+  readonly #operations = newChunkCounters();
+  readonly #chunks: ChunkStore;
+  /** Whether chunks lie below the key prefix that no row names (yet). */
   #hasWritten = false;
 
   constructor(repository: Repository, request: PushRequest) {
     this.#repository = repository;
     this.#request = request;
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
+    this.#chunks = repository.platform.openChunks(this.#operations);
   }
 
   /** @throws GitError when the push could be neither accepted nor refused */
   async run(): Promise<PushResult> {
     const { pack } = this.#request;
     this.#repository.activePrefixes.add(this.#keyPrefix);
+    const startMs = Date.now();
     try {
-      const settlement = await this.#settle(pack === null ? null : await this.#index(pack));
+      const indexed = pack === null ? null : await this.#index(pack);
+      const indexedMs = Date.now();
+      const settlement = await this.#settle(indexed);
+      this.#repository.platform.observe({
+        event: "push",
+        refs: this.#request.commands.length,
+        packBytes: indexed?.packBytes ?? 0,
+        objects: indexed?.indexer.count ?? 0,
+        indexMs: indexedMs - startMs,
+        settleMs: Date.now() - indexedMs,
+        peakBytes: indexed?.peakBytes ?? 0,
+        operations: this.#operations,
+      });
       return { unpack: "ok", refs: settlement.outcomes };
     } catch (error) {
       if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
@@ -52,6 +70,7 @@ export class ReceivePack {
     } finally {
       this.#repository.activePrefixes.delete(this.#keyPrefix);
       if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
+      this.#repository.scheduleJobs();
     }
   }
 
@@ -60,12 +79,13 @@ export class ReceivePack {
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
-      chunks: platform.chunks,
+      chunks: this.#chunks,
       refused,
       keyPrefix: this.#keyPrefix,
       beforeFirstWrite: () => {
         this.#hasWritten = true;
         this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now() + SWEEP_AFTER_MS);
+        this.#repository.scheduleJobs();
       },
       progress: this.#request.progress,
       readBase: (oid) => this.#readBase(oid),
@@ -120,6 +140,6 @@ export class ReceivePack {
 
   #reader(): ObjectReader {
     const { tables, platform } = this.#repository;
-    return new ObjectReader(tables!, platform.chunks, platform.codec);
+    return new ObjectReader(tables!, this.#chunks, platform.codec);
   }
 }

@@ -1,6 +1,6 @@
 import { maskRefused } from "../codec/fsck-messages.ts";
 import type { Limits } from "../format/limits.ts";
-import type { ChunkStore } from "../store/chunk-store.ts";
+import type { ChunkCounters, ChunkStore } from "../store/chunk-store.ts";
 import { createRepository, hasJobs, readRepository, type RepositoryRecord } from "../store/schema.ts";
 import { JobQueue } from "../store/jobs.ts";
 import type { Sql, Transactor } from "../store/sql.ts";
@@ -16,11 +16,30 @@ import { UploadPack } from "./upload-pack.ts";
 export interface RepositoryPlatform {
   readonly sql: Sql;
   readonly transactor: Transactor;
-  readonly chunks: ChunkStore;
+  /** Opens the chunk store, which counts what it does in `counters`. */
+  openChunks(counters: ChunkCounters): ChunkStore;
   readonly module: WebAssembly.Module;
   readonly codec: DeltaCodec;
   readonly limits: Limits;
+  /** Has `runJobs` called at this time (ms since the epoch), in place of any time set before. */
+  wakeAt(timeMs: number): void;
+  /** Takes note of what was done, and at what cost. */
+  observe(event: RepositoryEvent): void;
 }
+
+/** What a repository did: sizes in bytes, times in ms. */
+export type RepositoryEvent = {
+  readonly event: "push";
+  readonly refs: number;
+  readonly packBytes: number;
+  readonly objects: number;
+  /** From the first pack byte to the last proof, and from there to the end of the transaction. */
+  readonly indexMs: number;
+  readonly settleMs: number;
+  /** Largest sum of module memory and buffers. */
+  readonly peakBytes: number;
+  readonly operations: ChunkCounters;
+};
 
 /**
  * One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on;
@@ -99,17 +118,16 @@ export class Repository implements FetchSource, PushTarget {
     return new ReceivePack(this, request).run();
   }
 
-  /** Runs the jobs that are due.
-   * @returns when the next one is (ms since the epoch), null: there is none */
-  async runJobs(nowMs: number): Promise<number | null> {
-    if (!hasJobs(this.platform.sql)) return null;
-    await runJobs(this, nowMs);
-    return this.nextJobMs();
+  /** Runs the jobs that are due, and sees to the next. */
+  async runJobs(nowMs: number): Promise<void> {
+    if (hasJobs(this.platform.sql)) await runJobs(this, nowMs);
+    this.scheduleJobs();
   }
 
-  /** When the next job is due (ms since the epoch), null: there is none. */
-  nextJobMs(): number | null {
-    return hasJobs(this.platform.sql) ? this.jobs.nextDueMs() : null;
+  /** Sets the time for the next job. */
+  scheduleJobs(): void {
+    const next = hasJobs(this.platform.sql) ? this.jobs.nextDueMs() : null;
+    if (next !== null) this.platform.wakeAt(next);
   }
 }
 
