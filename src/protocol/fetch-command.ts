@@ -74,7 +74,11 @@ function packCondition(negotiates: boolean, waitsForDone: boolean): PackConditio
 }
 
 /** Writes the acknowledgments section: the common haves, and `ready` when the pack follows. */
-function acknowledge(packets: PacketText, { haves, packWhen }: FetchRequest, { common, readyAfter }: Negotiation): void {
+function acknowledge(
+  packets: PacketText,
+  { haves, packWhen }: FetchRequest,
+  { common, readyAfter }: Negotiation,
+): void {
   packets.line("acknowledgments");
   if (!common.includes(1)) packets.line("NAK");
   common.forEach((isCommon, i) => {

@@ -40,7 +40,8 @@ class LsRefsArguments {
   #addPrefix(prefix: string): void {
     this.#prefixBytes += prefix.length;
     this.#prefixes?.push(prefix);
-    const tooMany = (this.#prefixes?.length ?? 0) >= this.#limits.maxRefPrefixes || this.#prefixBytes > MAX_PREFIX_BYTES;
+    const tooMany =
+      (this.#prefixes?.length ?? 0) >= this.#limits.maxRefPrefixes || this.#prefixBytes > MAX_PREFIX_BYTES;
     if (tooMany) this.#prefixes = null;
   }
 }

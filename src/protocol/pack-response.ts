@@ -27,10 +27,18 @@ const BARE_BUFFER_BYTES = 1024 * 1024;
 /** The rest of a response from the pack on, as a body that is made as the client takes it.
  * @param preamble packets before the pack
  * A failure on the way is told on band 3, and then ends the body with an error, never with a shorter pack. */
-export function packBody(preamble: Uint8Array, plan: PackPlan, maker: PackMaker, framing: PackFraming): ReadableStream<Uint8Array> {
+export function packBody(
+  preamble: Uint8Array,
+  plan: PackPlan,
+  maker: PackMaker,
+  framing: PackFraming,
+): ReadableStream<Uint8Array> {
   const { bandDataBytes } = framing;
   const pack = streamPack(plan, maker.chunks, maker.codec);
-  const parts = bandDataBytes === null ? barePack(preamble, pack) : bandedPack(preamble, plan, pack, bandDataBytes, framing.progress);
+  const parts =
+    bandDataBytes === null
+      ? barePack(preamble, pack)
+      : bandedPack(preamble, plan, pack, bandDataBytes, framing.progress);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -55,7 +63,12 @@ async function* bandedPack(
   progress: boolean,
 ): AsyncGenerator<Uint8Array, void, void> {
   yield preamble;
-  if (progress) yield* encodeSideBand(PROGRESS_BAND, fromByteString(`Enumerating objects: ${plan.objectCount}, done.\n`), dataBytes);
+  if (progress)
+    yield* encodeSideBand(
+      PROGRESS_BAND,
+      fromByteString(`Enumerating objects: ${plan.objectCount}, done.\n`),
+      dataBytes,
+    );
   const framer = new SideBandFramer(PACK_BAND, dataBytes);
   try {
     for await (const slices of pack) {
@@ -71,13 +84,16 @@ async function* bandedPack(
   yield FLUSH_PKT;
 }
 
-async function* barePack(preamble: Uint8Array, pack: AsyncIterable<Uint8Array[]>): AsyncGenerator<Uint8Array, void, void> {
+async function* barePack(
+  preamble: Uint8Array,
+  pack: AsyncIterable<Uint8Array[]>,
+): AsyncGenerator<Uint8Array, void, void> {
   yield preamble;
   let buffer = new Uint8Array(BARE_BUFFER_BYTES);
   let end = 0;
   for await (const slices of pack) {
     for (const slice of slices) {
-      for (let at = 0; at < slice.length; ) {
+      for (let at = 0; at < slice.length;) {
         const taken = Math.min(slice.length - at, buffer.length - end);
         buffer.set(slice.subarray(at, at + taken), end);
         at += taken;

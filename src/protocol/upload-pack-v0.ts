@@ -60,7 +60,9 @@ class Wants {
   }
 
   #checkObjectFormat(): Refusal {
-    const format = [...this.#capabilities].find((word) => word.startsWith("object-format="))?.slice("object-format=".length);
+    const format = [...this.#capabilities]
+      .find((word) => word.startsWith("object-format="))
+      ?.slice("object-format=".length);
     if (format === undefined || format === OBJECT_FORMAT) return null;
     return `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
   }

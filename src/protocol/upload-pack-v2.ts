@@ -60,7 +60,8 @@ class RequestHead {
   }
 
   #choose(name: string): Refusal {
-    if (this.command !== null) return `command '${name}' requested after already requesting command '${this.command.name}'`;
+    if (this.command !== null)
+      return `command '${name}' requested after already requesting command '${this.command.name}'`;
     this.command = COMMANDS.find((command) => command.name === name) ?? null;
     return this.command === null ? `invalid command '${name}'` : null;
   }

@@ -9,7 +9,10 @@ const SERVICE = "git-upload-pack";
 
 /** Answers `GET …/info/refs?service=git-upload-pack` for an authorised caller.
  * @see gitprotocol-http(5) "Discovering References" */
-export async function advertiseUploadPack(request: Request, { source }: Pick<FetchContext, "source">): Promise<Response> {
+export async function advertiseUploadPack(
+  request: Request,
+  { source }: Pick<FetchContext, "source">,
+): Promise<Response> {
   const version = protocolVersion(request);
   // Version 2 advertises no refs, but an unknown repository must be told from an empty one all the same.
   const refs = await source.refs(version === 2 ? ["HEAD"] : []);

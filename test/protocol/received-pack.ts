@@ -1,0 +1,32 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { git, tryGit } from "../harness/git.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+
+/** Runs a git command that fetches.
+ * @returns how many objects the pack it received holds; 0: it received none
+ * @throws Error with git's standard error if it fails */
+export async function countReceived(dir: string, ...args: readonly string[]): Promise<number> {
+  const trace = join(makeTempDir("trace"), "received.pack");
+  const { code, stderr } = await tryGit(dir, args, { env: { GIT_TRACE_PACKFILE: trace } });
+  if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
+  try {
+    return readFileSync(trace).readUInt32BE(8);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
+    throw error;
+  }
+}
+
+/** The ids reachable from some revisions, trees and blobs too. */
+export async function listReachable(dir: string, ...revisions: readonly string[]): Promise<Set<string>> {
+  const listed = await git(dir, "rev-list", "--objects", "--no-object-names", ...revisions);
+  return new Set(listed.split("\n").filter((line) => line !== ""));
+}
+
+/** How many objects a fetch must bring: those reachable from `wanted` and not from `had`. (`rev-list A..B` lists more: it
+ * does not look into everything that A leads to.) */
+export async function countMissing(dir: string, wanted: readonly string[], had: readonly string[]): Promise<number> {
+  const present = had.length === 0 ? new Set<string>() : await listReachable(dir, ...had);
+  return [...(await listReachable(dir, ...wanted))].filter((oid) => !present.has(oid)).length;
+}

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { decodeLines, request } from "../harness/raw.ts";
+import { StoredRepository } from "../repository/stored-repository.ts";
+import { type FetchServer, startFetchServer } from "./fetch-server.ts";
+import { askGit, encodeRequest, post, readAnswer } from "./transcript.ts";
+
+const UNKNOWN = "1234567890123456789012345678901234567890";
+
+let origin: string;
+let server: FetchServer;
+const oids: Record<string, string> = {};
+beforeAll(async () => {
+  origin = await makeHistory({ commits: 60, files: 20, branches: 4, merges: 2, tags: 4 });
+  const repository = new StoredRepository();
+  await repository.push(origin);
+  server = await startFetchServer(repository, repository.chunkStore);
+  for (const name of ["main", "main~1", "main~5", "main~20", "side-0", "side-3", "side-3~1", "v0"]) {
+    oids[name] = await git(origin, "rev-parse", name);
+  }
+});
+afterAll(() => server.close());
+
+/** Writes names as ids. */
+function resolve(lines: readonly string[]): Buffer {
+  return encodeRequest(
+    ...lines.map((line) =>
+      line.replace(/^(want|have) (\S+)/, (_, word: string, name: string) => `${word} ${oids[name] ?? name}`),
+    ),
+  );
+}
+
+test.each([0, 1] as const)("the advertisement of v%i is git's, but for what is not served yet", async (version) => {
+  const native = await git(origin, "-c", "core.abbrev=40", "upload-pack", "--stateless-rpc", "--advertise-refs", ".");
+  const { status, headers, body } = await request(`${server.url}/info/refs?service=git-upload-pack`, {
+    headers: version === 1 ? { "git-protocol": "version=1" } : {},
+  });
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toBe("application/x-git-upload-pack-advertisement");
+  expect(headers["cache-control"]).toBe("no-cache, max-age=0, must-revalidate");
+  const lines = decodeLines(body);
+  expect(lines.splice(0, 2)).toEqual(["# service=git-upload-pack", "flush"]);
+  if (version === 1) expect(lines.shift()).toBe("version 1");
+  const expected = decodeLines(Buffer.from(native));
+  const [name, capabilities] = lines[0]!.split("\0") as [string, string];
+  const [expectedName, expectedCapabilities] = expected[0]!.split("\0") as [string, string];
+  expect(name).toBe(expectedName);
+  expect(lines.slice(1)).toEqual(expected.slice(1));
+  const words = (text: string): string[] =>
+    text
+      .trim()
+      .split(" ")
+      .filter((word) => !word.startsWith("agent="));
+  const [offered, gits] = [words(capabilities), words(expectedCapabilities)];
+  expect(gits.filter((word) => !offered.includes(word)).sort()).toEqual([
+    "deepen-not",
+    "deepen-relative",
+    "deepen-since",
+    "shallow",
+  ]);
+  expect(offered.filter((word) => !gits.includes(word))).toEqual([]);
+});
+
+const DETAILED = "multi_ack_detailed no-done side-band-64k thin-pack ofs-delta no-progress";
+const CONVERSATIONS: [string, string[]][] = [
+  ["a clone", [`want main ${DETAILED}`, "flush", "done"]],
+  ["a clone without side-band", ["want main ofs-delta", "flush", "done"]],
+  ["a clone with small side-band packets", ["want main side-band no-progress", "flush", "done"]],
+  ["nothing wanted", ["flush"]],
+  ["wants only", [`want main ${DETAILED}`, "flush"]],
+  ["an empty round", [`want main ${DETAILED}`, "flush", "flush"]],
+  ["a round without common haves", [`want main ${DETAILED}`, "flush", `have ${UNKNOWN}`, "flush"]],
+  ["a common have", [`want main ${DETAILED}`, "flush", "have main~20", "flush"]],
+  ["a common have on another branch", [`want main ${DETAILED}`, "flush", "have side-3", "flush"]],
+  ["the child of an ancestor", [`want main~1 ${DETAILED}`, "flush", "have main", "flush"]],
+  [
+    "an unknown have before a common one",
+    [`want main ${DETAILED}`, "flush", `have ${UNKNOWN}`, "have main~20", "flush"],
+  ],
+  [
+    "an unknown have behind a common one",
+    [`want main ${DETAILED}`, "flush", "have main~20", `have ${UNKNOWN}`, "flush"],
+  ],
+  ["two wants, one met", [`want main ${DETAILED}`, "want side-3", "flush", "have side-0", "flush"]],
+  ["two wants, both met", [`want main ${DETAILED}`, "want side-3", "flush", "have side-0", "have main~5", "flush"]],
+  ["a wanted tag", [`want v0 ${DETAILED}`, "flush", "have main", "flush"]],
+  [
+    "done after common haves",
+    [`want main ${DETAILED}`, "flush", "have main~20", `have ${UNKNOWN}`, "have side-3", "done"],
+  ],
+  ["done after unknown haves", [`want main ${DETAILED}`, "flush", `have ${UNKNOWN}`, "done"]],
+  ["without no-done", ["want main multi_ack_detailed side-band-64k", "flush", "have main~20", "flush"]],
+  [
+    "multi_ack",
+    ["want main multi_ack side-band-64k", "flush", "have main~20", `have ${UNKNOWN}`, "have side-3", "flush"],
+  ],
+  ["multi_ack, done", ["want main multi_ack side-band-64k", "flush", "have main~20", `have ${UNKNOWN}`, "done"]],
+  ["a single ACK", ["want main side-band-64k", "flush", "have main~20", "have side-3", "flush"]],
+  ["a single NAK", ["want main side-band-64k", "flush", `have ${UNKNOWN}`, "flush"]],
+  ["a single ACK, done", ["want main side-band-64k", "flush", "have main~20", "done"]],
+];
+
+test.each(CONVERSATIONS)("%s is answered as git answers it", async (_, lines) => {
+  const body = resolve(lines);
+  const { status, body: response } = await post(server, body, 0);
+  expect(status).toBe(200);
+  expect(readAnswer(response)).toEqual(await askGit(origin, body, 0));
+});
+
+test.each([
+  ["an unknown want", [`want ${UNKNOWN}`, "flush", "done"], `upload-pack: not our ref ${UNKNOWN}`],
+  ["a want that is no id", ["want main~~", "flush", "done"], "expected an object id"],
+  ["a have that is no id", ["want main", "flush", "have x", "flush"], "expected an object id"],
+  ["a shallow line", ["want main", `shallow ${UNKNOWN}`, "flush", "done"], "'shallow' is not supported"],
+  ["a depth", ["want main", "deepen 1", "flush", "done"], "'deepen' is not supported"],
+  ["a filter", ["want main", "filter blob:none", "flush", "done"], "'filter' is not supported"],
+  ["another object format", ["want main object-format=sha256", "flush", "done"], "mismatched object format"],
+  ["NUL", ["want main side-band-64k\0", "flush", "done"], "NUL in a line"],
+  ["a stray line", ["want main", "flush", "hello", "flush"], "expected a have, got 'hello'"],
+])("%s is refused in the protocol's words", async (_, lines, message) => {
+  const { status, body } = await post(server, resolve(lines), 0);
+  expect(status).toBe(200);
+  const [err, ...rest] = decodeLines(body);
+  expect(err).toMatch(/^ERR /);
+  expect(err).toContain(message);
+  expect(rest).toEqual([]);
+});

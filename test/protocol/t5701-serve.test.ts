@@ -1,0 +1,204 @@
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { git, tryGit } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { decodeLines, request } from "../harness/raw.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+import { StoredRepository } from "../repository/stored-repository.ts";
+import { type FetchServer, startFetchServer } from "./fetch-server.ts";
+import { askGit, encodeRequest, post, readAnswer } from "./transcript.ts";
+
+const UNKNOWN = "1234567890123456789012345678901234567890";
+
+let origin: string;
+let server: FetchServer;
+const oids: Record<string, string> = {};
+beforeAll(async () => {
+  origin = await makeHistory({ commits: 60, files: 20, branches: 4, merges: 2, tags: 4 });
+  await git(origin, "update-ref", "refs/tags/blob", await git(origin, "rev-parse", "main:dir-0/dir-0/file-0.txt"));
+  await git(origin, "tag", "-a", "-m", "tag of a tag", "outer", "v0");
+  const repository = new StoredRepository();
+  await repository.push(origin);
+  server = await startFetchServer(repository, repository.chunkStore);
+  for (const name of ["main", "main~1", "main~5", "main~20", "side-0", "side-3", "v0", "blob", "main:dir-0"]) {
+    oids[name] = await git(origin, "rev-parse", name);
+  }
+});
+afterAll(() => server.close());
+
+function resolve(lines: readonly string[]): Buffer {
+  return encodeRequest(
+    ...lines.map((line) =>
+      line.replace(/^(want|have) (\S+)/, (_, word: string, name: string) => `${word} ${oids[name] ?? name}`),
+    ),
+  );
+}
+
+const fetchLines = (...lines: string[]): string[] => [
+  "command=fetch",
+  "agent=test",
+  "object-format=sha1",
+  "delim",
+  ...lines,
+  "flush",
+];
+const listLines = (...lines: string[]): string[] => ["command=ls-refs", "delim", ...lines, "flush"];
+
+test("the capability advertisement", async () => {
+  const { body } = await request(`${server.url}/info/refs?service=git-upload-pack`, {
+    headers: { "git-protocol": "version=2" },
+  });
+  expect(decodeLines(body).map((line) => line.replace(/^agent=holdfast\/\d.*/, "agent"))).toEqual([
+    "version 2",
+    "agent",
+    "ls-refs=unborn",
+    "fetch=wait-for-done",
+    "object-format=sha1",
+    "flush",
+  ]);
+});
+
+describe("commands are answered as git answers them", () => {
+  const CONVERSATIONS: [string, string[]][] = [
+    ["ls-refs", listLines()],
+    ["ls-refs without arguments", ["command=ls-refs", "flush"]],
+    ["ls-refs, everything", listLines("peel", "symrefs", "unborn")],
+    ["ls-refs of branches and HEAD", listLines("symrefs", "ref-prefix refs/heads/", "ref-prefix HEAD")],
+    [
+      "ls-refs of one prefix of many",
+      listLines("peel", "ref-prefix refs/tags/v", "ref-prefix refs/tags/v1", "ref-prefix nothing"),
+    ],
+    ["a clone", fetchLines("want main", "no-progress", "done")],
+    ["a clone without done", fetchLines("want main", "no-progress")],
+    ["nothing wanted", fetchLines("done")],
+    ["no common have", fetchLines("want main", `have ${UNKNOWN}`)],
+    ["a common have", fetchLines("want main", "have main~20", "no-progress")],
+    [
+      "a common have, unknown ones around it",
+      fetchLines("want main", `have ${UNKNOWN}`, "have main~20", `have ${UNKNOWN}`, "no-progress"),
+    ],
+    ["a have on another branch", fetchLines("want main", "have side-3", "no-progress")],
+    ["one of two wants met", fetchLines("want main", "want side-3", "have side-0")],
+    ["a wanted blob", fetchLines("want blob", "have main", "no-progress")],
+    ["a wanted tag", fetchLines("want v0", "have main~20", "no-progress")],
+    ["wait-for-done", fetchLines("want main", "have main~20", "wait-for-done")],
+    ["wait-for-done without a want", fetchLines("have main~20", `have ${UNKNOWN}`, "wait-for-done")],
+    ["done after haves", fetchLines("want main", "have main~20", "no-progress", "done")],
+  ];
+  test.each(CONVERSATIONS)("%s", async (_, lines) => {
+    const body = resolve(lines);
+    const { status, headers, body: response } = await post(server, body, 2);
+    expect(status).toBe(200);
+    expect(headers["content-type"]).toBe("application/x-git-upload-pack-result");
+    expect(readAnswer(response)).toEqual(await askGit(origin, body, 2));
+  });
+});
+
+test.each([
+  ["an unknown want", fetchLines(`want ${UNKNOWN}`, "done"), `upload-pack: not our ref ${UNKNOWN}`],
+  ["a tree inside a commit", fetchLines("want main:dir-0", "done"), "upload-pack: not our ref"],
+  ["a want that is no id", fetchLines("want x", "done"), "expected an object id, got 'x'"],
+  ["a have that is no id", fetchLines("want main", "have x"), "expected an object id"],
+  ["an unknown argument", fetchLines("want main", "hello", "done"), "unexpected line: 'hello'"],
+  ["a ref wanted by name", fetchLines("want-ref refs/heads/main", "done"), "unexpected line"],
+  ["a depth", fetchLines("want main", "deepen 1", "done"), "'deepen' is not supported"],
+  ["a negative depth", fetchLines("want main", "deepen -1", "done"), "'deepen' is not supported"],
+  ["deepen-since", fetchLines("want main", "deepen-since 1", "done"), "'deepen-since' is not supported"],
+  ["a shallow line", fetchLines("want main", `shallow ${UNKNOWN}`, "done"), "'shallow' is not supported"],
+  ["a filter", fetchLines("want main", "filter blob:none", "done"), "'filter' is not supported"],
+  ["NUL", fetchLines("want main", "thin-pack\0", "done"), "NUL in a line"],
+  ["an unknown command", ["command=object-info", "flush"], "invalid command 'object-info'"],
+  ["two commands", ["command=fetch", "command=ls-refs", "flush"], "after already requesting command 'fetch'"],
+  ["no command", ["agent=test", "flush"], "no command requested"],
+  ["an unknown capability", ["command=ls-refs", "server-option=x", "flush"], "unknown capability 'server-option=x'"],
+  ["another object format", ["command=ls-refs", "object-format=sha256", "flush"], "mismatched object format"],
+  ["an unknown argument of ls-refs", listLines("hello"), "unexpected line: 'hello'"],
+  ["a line as long as a packet", listLines("x".repeat(65_000)), "unexpected line"],
+])("%s is refused in the protocol's words", async (_, lines, message) => {
+  const { status, body } = await post(server, resolve(lines), 2);
+  expect(status).toBe(200);
+  const [err, ...rest] = decodeLines(body);
+  expect(err).toMatch(/^ERR /);
+  expect(err).toContain(message);
+  expect(rest).toEqual([]);
+});
+
+describe("requests that are not the protocol's", () => {
+  const LS_REFS = resolve(listLines());
+  test.each([
+    ["a length that is not hex", Buffer.from("00zz")],
+    ["length 3", Buffer.from("0003")],
+    ["a length beyond the packet size", Buffer.from(`fff5${"x".repeat(70_000)}`)],
+    ["a length beyond the body", Buffer.from("0032command=ls-refs\n")],
+    ["no flush packet", LS_REFS.subarray(0, -4)],
+    ["a second delimiter", resolve(["command=ls-refs", "delim", "peel", "delim"])],
+    ["a response-end packet", resolve(["command=ls-refs", "end"])],
+  ])("%s: 400", async (_, body) => {
+    expect((await post(server, body, 2)).status).toBe(400);
+  });
+
+  test("gzip bodies are decoded", async () => {
+    const { status, body } = await post(server, gzipSync(LS_REFS), 2, { "content-encoding": "gzip" });
+    expect(status).toBe(200);
+    expect(decodeLines(body).at(-1)).toBe("flush");
+  });
+
+  test.each([
+    ["gzip, cut", gzipSync(LS_REFS).subarray(0, -10), { "content-encoding": "gzip" }, 400],
+    ["gzip, claimed only", LS_REFS, { "content-encoding": "gzip" }, 400],
+    ["a gzip bomb", gzipSync(Buffer.alloc(200_000_000, "0000")), { "content-encoding": "gzip" }, 413],
+    ["brotli", LS_REFS, { "content-encoding": "br" }, 415],
+    ["a form", LS_REFS, { "content-type": "application/x-www-form-urlencoded" }, 415],
+    ["the content type of a push", LS_REFS, { "content-type": "application/x-git-receive-pack-request" }, 415],
+  ])("%s: %4$i", async (_, body, headers, expected) => {
+    expect((await post(server, body, 2, headers)).status).toBe(expected);
+  });
+
+  test("methods and services", async () => {
+    expect((await request(`${server.url}/git-upload-pack`)).status).toBe(405);
+    expect((await request(`${server.url}/info/refs?service=git-upload-archive`)).status).toBe(403);
+    expect((await request(`${server.url}/info/refs`)).status).toBe(403);
+  });
+});
+
+test("an unknown repository is 404, whatever is asked of it", async () => {
+  const nothing = await startFetchServer({
+    refs: () => Promise.resolve(null),
+    fetch: () => Promise.resolve({ kind: "unknown-repository" }),
+  });
+  for (const headers of [{}, { "git-protocol": "version=2" }]) {
+    expect((await request(`${nothing.url}/info/refs?service=git-upload-pack`, { headers })).status).toBe(404);
+  }
+  for (const lines of [listLines(), fetchLines("want main", "done"), fetchLines("done")]) {
+    expect((await post(nothing, resolve(lines), 2)).status).toBe(404);
+  }
+  for (const lines of [["want main", "flush", "done"], ["flush"]])
+    expect((await post(nothing, resolve(lines), 0)).status).toBe(404);
+  await nothing.close();
+});
+
+test("60,000 haves and 70,000 prefixes are taken", async () => {
+  const haves = Array.from({ length: 60_000 }, (_, i) => `have ${i.toString(16).padStart(40, "0")}`);
+  const answer = readAnswer(
+    (await post(server, resolve(fetchLines("want main", ...haves, "have main~5", "no-progress")), 2)).body,
+  );
+  expect(answer).toEqual({
+    lines: ["acknowledgments", `ACK ${oids["main~5"]}`, "ready", "delim", "packfile"],
+    pack: true,
+  });
+  const prefixes = Array.from({ length: 70_000 }, (_, i) => `ref-prefix refs/heads/nothing-${i}`);
+  const all = decodeLines((await post(server, resolve(listLines()), 2)).body);
+  expect(decodeLines((await post(server, resolve(listLines(...prefixes)), 2)).body)).toEqual(all);
+});
+
+test("stored bytes that are missing end a clone with an error that git shows", async () => {
+  const repository = new StoredRepository({ chunkBytes: 20_000 });
+  await repository.push(origin);
+  const { key } = repository.chunkTable.allInOrder().at(-1)!;
+  await repository.chunkStore.delete([key!]);
+  const broken = await startFetchServer(repository, repository.chunkStore);
+  const { code, stderr } = await tryGit(makeTempDir("cwd"), ["clone", "--mirror", broken.url, "clone.git"]);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain("remote: storage failed");
+  await broken.close();
+});

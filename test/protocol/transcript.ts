@@ -1,0 +1,53 @@
+import { decodeLines, encodePkt } from "../harness/raw.ts";
+import { tryGit } from "../harness/git.ts";
+import type { FetchServer } from "./fetch-server.ts";
+import { request } from "../harness/raw.ts";
+
+/** Packets of a request: lines get their newline; `flush`, `delim` and `end` name the special packets. */
+export function encodeRequest(...lines: readonly string[]): Buffer {
+  const special: Record<string, string> = { flush: "0000", delim: "0001", end: "0002" };
+  return Buffer.concat(lines.map((line) => (line in special ? Buffer.from(special[line]!) : encodePkt(`${line}\n`))));
+}
+
+/** What a server answered: its lines up to the pack, and whether a pack came. */
+export interface Answer {
+  readonly lines: string[];
+  readonly pack: boolean;
+}
+
+/** Reads a response to a fetch, of any protocol version. */
+export function readAnswer(body: Buffer): Answer {
+  const bare = body.indexOf("PACK");
+  const isBare =
+    bare >= 4 && body.toString("latin1", bare - 4, bare).match(/^[0-9a-f]{4}$/) === null && body[bare - 1] === 10;
+  const lines = decodeLines(isBare ? body.subarray(0, bare) : body);
+  const start = lines.findIndex((line) => /^[\x01\x02\x03]/.test(line));
+  return { lines: start < 0 ? lines : lines.slice(0, start), pack: isBare || start >= 0 };
+}
+
+/** What git itself answers to a request. */
+export async function askGit(dir: string, body: Uint8Array, version: 0 | 2): Promise<Answer> {
+  const { stdoutBytes } = await tryGit(dir, ["upload-pack", "--stateless-rpc", "."], {
+    stdin: body,
+    env: version === 2 ? { GIT_PROTOCOL: "version=2" } : {},
+  });
+  return readAnswer(stdoutBytes);
+}
+
+/** Sends a request for git-upload-pack by hand. */
+export function post(
+  server: FetchServer,
+  body: Uint8Array,
+  version: 0 | 1 | 2,
+  headers: Record<string, string> = {},
+): ReturnType<typeof request> {
+  return request(`${server.url}/git-upload-pack`, {
+    method: "POST",
+    body,
+    headers: {
+      "content-type": "application/x-git-upload-pack-request",
+      ...(version === 0 ? {} : { "git-protocol": `version=${version}` }),
+      ...headers,
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import type { Sql, SqlBinding, SqlCursor, SqlValue } from "../../src/store/sql.ts";
+
+/** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
+export class NodeSql implements Sql {
+  readonly databaseSize = 0;
+  readonly #database = new DatabaseSync(":memory:");
+
+  exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
+    if (bindings.length === 0 && query.includes("CREATE TABLE")) {
+      this.#database.exec(query);
+      return new Rows<T>([]);
+    }
+    const statement = this.#database.prepare(query);
+    const rows = statement.all(...(bindings as SQLInputValue[])) as Record<string, unknown>[];
+    return new Rows<T>(rows.map((row) => Object.fromEntries(Object.entries(row).map(toSqlValue)) as T));
+  }
+}
+
+function toSqlValue([name, value]: [string, unknown]): [string, SqlValue] {
+  return [name, value instanceof Uint8Array ? (value.slice().buffer as ArrayBuffer) : (value as SqlValue)];
+}
+
+class Rows<T extends Record<string, SqlValue>> implements SqlCursor<T> {
+  readonly rowsRead = 0;
+  readonly rowsWritten = 0;
+  readonly #rows: T[];
+
+  constructor(rows: T[]) {
+    this.#rows = rows;
+  }
+
+  toArray(): T[] {
+    return this.#rows;
+  }
+
+  one(): T {
+    const [row] = this.#rows;
+    if (row === undefined || this.#rows.length > 1) throw new Error(`${this.#rows.length} rows instead of one`);
+    return row;
+  }
+
+  raw(): Iterable<SqlValue[]> {
+    return this.#rows.map((row) => Object.values(row));
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#rows[Symbol.iterator]();
+  }
+}
+
+// Bytes from hex: in the runtime, not yet in this Node.
+(Uint8Array as unknown as { fromHex?: (hex: string) => Uint8Array }).fromHex ??= (hex) =>
+  new Uint8Array(Buffer.from(hex, "hex"));
