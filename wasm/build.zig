@@ -21,14 +21,14 @@ pub fn build(b: *std.Build) void {
         .root = b.path(libdeflate),
         .files = &.{ "adler32.c", "deflate_compress.c", "deflate_decompress.c", "utils.c", "zlib_compress.c", "zlib_decompress.c" },
         // FREESTANDING: no libc. The memory comes from deflate.zig.
-        .flags = &.{ "-std=c11", "-DFREESTANDING" },
+        .flags = &.{ "-std=c11", "-fvisibility=hidden", "-DFREESTANDING" },
     });
     module.addCSourceFiles(.{
         .root = b.path(zlib),
         .files = &.{ "adler32.c", "inffast.c", "inflate.c", "inftrees.c", "zutil.c" },
         // Z_SOLO: no libc, no allocator of its own. NO_GZIP: zlib streams only.
         .flags = &.{
-            "-std=c11",                  "-DZ_SOLO",                  "-DNO_GZIP",                 "-DHAVE_MEMCPY",
+            "-std=c11",                  "-fvisibility=hidden",       "-DZ_SOLO",                  "-DNO_GZIP", "-DHAVE_MEMCPY",
             "-Dmemcpy=__builtin_memcpy", "-Dmemset=__builtin_memset", "-Dmemcmp=__builtin_memcmp",
         },
     });

@@ -25,6 +25,10 @@ extern fn libdeflate_zlib_decompress_ex(
     out_used: ?*usize,
 ) c_int;
 
+/// What libdeflate asks for its states on this target, rounded up.
+const decompressor_bytes = 12 << 10;
+const compressor_bytes = 656 << 10;
+
 /// git's range of levels. Those above 9 of libdeflate search for the optimum, in 20 times the memory.
 pub const max_level = 9;
 
@@ -41,7 +45,7 @@ pub const InflateError = error{
 /// Returns how many bytes of `in` the stream takes.
 pub fn inflateWhole(in: []const u8, out: []u8) InflateError!usize {
     const d = decompressor orelse first: {
-        const made = libdeflate_alloc_decompressor_ex(&.{ .malloc = Room(16 << 10).take, .free = keep }).?;
+        const made = libdeflate_alloc_decompressor_ex(&.{ .malloc = Room(decompressor_bytes).take, .free = keep }).?;
         decompressor = made;
         break :first made;
     };
@@ -67,7 +71,7 @@ pub fn deflateBound(size: usize) usize {
 pub fn deflateWhole(in: []const u8, out: []u8, level: u8) usize {
     std.debug.assert(level <= max_level and out.len >= deflateBound(in.len));
     const c = if (compressor_level == level) compressor.? else other: {
-        compressor = libdeflate_alloc_compressor_ex(level, &.{ .malloc = Room(1 << 20).take, .free = keep });
+        compressor = libdeflate_alloc_compressor_ex(level, &.{ .malloc = Room(compressor_bytes).take, .free = keep });
         compressor_level = level;
         break :other compressor.?;
     };

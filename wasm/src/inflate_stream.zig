@@ -39,7 +39,7 @@ pub const Step = struct {
 pub const InflateStream = struct {
     z: ZStream,
     /// zlib's state (7 KB) and its window (32 KB).
-    memory: [44 << 10]u8 align(16),
+    memory: [40 << 10]u8 align(16),
     taken: usize,
 
     /// Makes it ready for a new stream.

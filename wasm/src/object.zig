@@ -59,8 +59,8 @@ pub fn encode(kind: Kind, data: []const u8, level: u8, out: [*]u8, oid: *[20]u8)
     hash.update(writeHeader(&header, kind, data.len));
     hash.update(data);
     const digest = hash.final();
-    if (digest.collided) return error.Collision;
     oid.* = digest.oid;
+    if (digest.collided) return error.Collision;
 
     var length: usize = 1;
     out[0] = @intFromEnum(kind) << 4 | @as(u8, @truncate(data.len & 15));

@@ -1,0 +1,71 @@
+/** Checks that the committed WebAssembly module was built from the committed sources.
+ *
+ * node scripts/check-wasm.ts             compares the hashes recorded in wasm/holdfast.wasm.lock: no toolchain needed
+ * node scripts/check-wasm.ts --rebuild   builds the module again and compares every byte
+ * node scripts/check-wasm.ts --record    records the hashes; `npm run build:wasm` does it after each build */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const PROJECT = join(import.meta.dirname, "..");
+const MODULE = "src/codec/holdfast.wasm";
+const LOCK = "wasm/holdfast.wasm.lock";
+
+/** What the module is made from: the Zig sources, and the files that say how and with which C sources. */
+function listInputs(): string[] {
+  const sources = readdirSync(join(PROJECT, "wasm/src"), { recursive: true, encoding: "utf8" });
+  return [
+    "wasm/build.sh",
+    "wasm/build.zig",
+    "wasm/sources/Cargo.lock",
+    "wasm/sources/Cargo.toml",
+    ...sources.filter((path) => path.endsWith(".zig")).map((path) => `wasm/src/${path.replaceAll("\\", "/")}`),
+  ].toSorted();
+}
+
+/** Lines of sha256sum(1): the module's, then its inputs'. */
+function describe(): string {
+  const lines = [MODULE, ...listInputs()].map((path) => {
+    const hash = createHash("sha256")
+      .update(readFileSync(join(PROJECT, path)))
+      .digest("hex");
+    return `${hash}  ${path}\n`;
+  });
+  return lines.join("");
+}
+
+/** Paths whose lines differ, or which only one side has. */
+function listDifferences(recorded: string, actual: string): string[] {
+  const sides = [recorded, actual].map((text) => new Set(text.split("\n")));
+  const lines = [...sides[0]!.symmetricDifference(sides[1]!)];
+  return [...new Set(lines.map((line) => line.slice(66)))].filter((path) => path !== "");
+}
+
+function rebuild(): void {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-wasm-"));
+  try {
+    const built = join(folder, "holdfast.wasm");
+    execFileSync("bash", [join(PROJECT, "wasm/build.sh"), built], { stdio: "inherit" });
+    if (!readFileSync(built).equals(readFileSync(join(PROJECT, MODULE))))
+      fail(`the rebuilt module differs from ${MODULE}`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function fail(reason: string): never {
+  console.error(`${reason}\nRun npm run build:wasm, and commit the module and ${LOCK} with its sources.`);
+  process.exit(1);
+}
+
+const option = process.argv[2];
+if (option === "--record") {
+  writeFileSync(join(PROJECT, LOCK), describe());
+} else {
+  const differences = listDifferences(readFileSync(join(PROJECT, LOCK), "utf8"), describe());
+  if (differences.length > 0) fail(`${LOCK} does not describe: ${differences.join(", ")}`);
+  if (option === "--rebuild") rebuild();
+  console.log(`${MODULE} matches its sources.`);
+}
