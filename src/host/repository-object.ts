@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import wasm from "../codec/holdfast.wasm";
-import { instantiateCodec } from "./temporary-codec.ts";
+import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
 import { advertiseReceivePack, receivePack } from "../protocol/receive-pack.ts";
 import { textResponse } from "../protocol/error-response.ts";

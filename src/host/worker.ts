@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import wasm from "../codec/holdfast.wasm";
-import { instantiateCodec } from "./temporary-codec.ts";
+import { instantiateCodec } from "../codec/codec.ts";
 import { textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";

@@ -1,3 +1,4 @@
+import type { Codec } from "../codec/codec.ts";
 import { GitError } from "../format/errors.ts";
 import { OFS_DELTA, REF_DELTA } from "../format/pack.ts";
 import type { ObjectTypeNumber } from "../format/object.ts";
@@ -12,15 +13,8 @@ const CHUNK_CACHE_BYTES = 4 * READ_BYTES;
 /** Resolved objects kept as bases, bytes. */
 const OBJECT_CACHE_BYTES = 8 * 1024 * 1024;
 
-/** What resolving a chain needs from the codec. */
-export interface DeltaCodec {
-  /** Inflates one zlib stream to exactly `sizeBytes`. @throws GitError "corrupt-pack" when it is anything else */
-  inflate(zlib: Uint8Array, sizeBytes: number): Uint8Array;
-  /** Applies a delta. @throws GitError "corrupt-pack" */
-  applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array;
-  /** Makes a zlib stream. */
-  deflate(bytes: Uint8Array): Uint8Array;
-}
+/** What resolving a chain needs of the codec. */
+export type DeltaCodec = Pick<Codec, "inflate" | "applyDelta" | "deflate">;
 
 /** An object made whole again. */
 export interface WholeObject {
@@ -85,7 +79,7 @@ export class DeltaChains {
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
-      const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes);
+      const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes).content;
       if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
       else if (object !== undefined)
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };

@@ -42,7 +42,7 @@ export const nodeCodec: DeltaCodec = {
   inflate: (zlib, sizeBytes) => {
     const bytes = inflateSync(zlib);
     if (bytes.length !== sizeBytes) throw new Error(`inflated ${bytes.length} bytes instead of ${sizeBytes}`);
-    return bytes;
+    return { content: bytes, consumed: zlib.length };
   },
   applyDelta,
   deflate: (bytes) => deflateSync(bytes),
