@@ -112,26 +112,53 @@ export interface PackIndexerOptions {
   readBack: ReadBack;
 }
 
+/** An instance of the module, made once and used for one pack after the other. */
+class Instance {
+  readonly exports: IndexerExports;
+  readBack: ReadBack = () => 0;
+
+  constructor(module: WebAssembly.Module) {
+    const read_back = (offset: number, out: number, length: number): number =>
+      this.readBack(offset, new Uint8Array(this.exports.memory.buffer, out, length));
+    const { exports } = new WebAssembly.Instance(module, { holdfast: { read_back } });
+    this.exports = exports as unknown as IndexerExports;
+  }
+}
+
+/** Linear memory never shrinks: an instance that grew beyond this is dropped after its pack. */
+const MAX_IDLE_BYTES = 8 * 1024 * 1024;
+const MAX_IDLE_INSTANCES = 4;
+
+/** Instances between two packs. */
+const idle = new WeakMap<WebAssembly.Module, Instance[]>();
+
 export class PackIndexer {
+  readonly #module: WebAssembly.Module;
+  readonly #instance: Instance;
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
 
   constructor(module: WebAssembly.Module, options: PackIndexerOptions) {
     const { limits, readBack } = options;
+    this.#module = module;
     this.#limits = limits;
-    const instance = new WebAssembly.Instance(module, {
-      holdfast: {
-        read_back: (offset: number, out: number, length: number) =>
-          readBack(offset, new Uint8Array(this.#exports.memory.buffer, out, length)),
-      },
-    });
-    this.#exports = instance.exports as unknown as IndexerExports;
+    this.#instance = idle.get(module)?.pop() ?? new Instance(module);
+    this.#instance.readBack = readBack;
+    this.#exports = this.#instance.exports;
     const status = this.#exports.indexer_begin(
       WINDOW_BYTES, options.ringBytes, limits.maxPackObjects, limits.maxResidentObjectBytes, limits.maxObjectSizeBytes,
       limits.maxInflatedBytes, limits.maxInflationRatio, limits.inflationFloorBytes, limits.maxDeltaDepth,
       STREAM_THRESHOLD_BYTES, options.refused,
     );
     if (status !== STATUS.ok) throw new GitError("unavailable", { reason: "no memory for the pack indexer" });
+  }
+
+  /** Ends the pack: the module's memory serves the next one. Nothing may be asked afterwards. */
+  release(): void {
+    this.#instance.readBack = () => 0;
+    const waiting = idle.get(this.#module) ?? [];
+    if (this.memoryBytes <= MAX_IDLE_BYTES && waiting.length < MAX_IDLE_INSTANCES) waiting.push(this.#instance);
+    idle.set(this.#module, waiting);
   }
 
   /** Bytes of linear memory this pack has taken. */

@@ -6,6 +6,7 @@ import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
 import type { PackSource, PushRequest } from "./push.ts";
+import { Slots } from "./slots.ts";
 
 /** SHA-1 of all that precedes it ends a pack. @see gitformat-pack(5) */
 const TRAILER_BYTES = 20;
@@ -16,6 +17,11 @@ const LARGE_RING_BYTES = 16 * 1024 * 1024;
 
 /** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
 const READ_BYTES = 256 * 1024;
+
+/** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
+ * done; a large one may be slow to arrive, so that it must not keep the small ones waiting. */
+const SMALL_SLOTS = new Slots(4);
+const LARGE_SLOTS = new Slots(2);
 
 /** A stored object that a pack needs and does not hold: a thin base. */
 export interface BaseObject {
@@ -46,6 +52,8 @@ export interface IndexedPack {
   readonly packBytes: number;
   /** Largest sum of module memory and buffers while indexing (bytes). */
   readonly peakBytes: number;
+  /** Gives the index's memory up; to be called once, when the push has ended. */
+  release(): void;
 }
 
 /**
@@ -80,7 +88,23 @@ class Indexing {
   async run(): Promise<IndexedPack> {
     const first = await this.#source.read(HOT_PUSH_BYTES);
     if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
-    const indexer = new PackIndexer(this.#options.module, this.#indexerOptions(first.length));
+    const isSmall = first.length < HOT_PUSH_BYTES;
+    const freeSlot = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
+    let indexer: PackIndexer | null = null;
+    const release = (): void => {
+      indexer?.release();
+      freeSlot();
+    };
+    try {
+      indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
+      return { ...(await this.#indexWith(indexer, first)), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #indexWith(indexer: PackIndexer, first: Uint8Array): Promise<Omit<IndexedPack, "release">> {
     let piece: Uint8Array | null = first;
     while (piece !== null && !indexer.done) {
       const left = await this.#take(indexer, piece);
@@ -98,12 +122,12 @@ class Indexing {
     };
   }
 
-  #indexerOptions(firstBytes: number): PackIndexerOptions {
+  #indexerOptions(isSmall: boolean): PackIndexerOptions {
     const { limits, refused } = this.#options;
     return {
       limits,
       refused,
-      ringBytes: firstBytes < HOT_PUSH_BYTES ? SMALL_RING_BYTES : LARGE_RING_BYTES,
+      ringBytes: isSmall ? SMALL_RING_BYTES : LARGE_RING_BYTES,
       readBack: (offset, out) => this.#writer.readBack(offset, out),
     };
   }

@@ -49,8 +49,9 @@ export class ReceivePack {
     const { pack } = this.#request;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
+    let indexed: IndexedPack | null = null;
     try {
-      const indexed = pack === null ? null : await this.#index(pack);
+      indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
       const settlement = await this.#settle(indexed);
       this.#repository.platform.observe({
@@ -68,6 +69,7 @@ export class ReceivePack {
       if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
       return { unpack: error.message, refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })) };
     } finally {
+      indexed?.release();
       this.#repository.activePrefixes.delete(this.#keyPrefix);
       if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
       this.#repository.scheduleJobs();
