@@ -38,8 +38,8 @@ function describe(): string {
 
 /** Paths whose lines differ, or which only one side has. */
 function listDifferences(recorded: string, actual: string): string[] {
-  const sides = [recorded, actual].map((text) => new Set(text.split("\n")));
-  const lines = [...sides[0]!.symmetricDifference(sides[1]!)];
+  const count = Map.groupBy([...recorded.split("\n"), ...actual.split("\n")], (line) => line);
+  const lines = [...count].flatMap(([line, both]) => (both.length === 1 ? [line] : []));
   return [...new Set(lines.map((line) => line.slice(66)))].filter((path) => path !== "");
 }
 

@@ -19,7 +19,8 @@ fn writeHeader(buffer: *[max_header]u8, kind: Kind, size: usize) []const u8 {
 pub const Job = extern struct {
     data: [*]const u8,
     len: usize,
-    kind: Kind,
+    /// A `Kind`, or 0: the bytes are hashed as they are, without a header.
+    kind: u8,
     collided: bool = false,
     oid: [20]u8 = undefined,
 };
@@ -34,7 +35,7 @@ pub fn hashAll(objects: []Job) void {
         const taken = rest[0..@min(batch, rest.len)];
         rest = rest[taken.len..];
         for (taken, jobs[0..taken.len], headers[0..taken.len]) |*o, *job, *header| job.* = .{
-            .header = writeHeader(header, o.kind, o.len),
+            .header = if (o.kind == 0) "" else writeHeader(header, @enumFromInt(o.kind), o.len),
             .data = o.data[0..o.len],
             .oid = &o.oid,
             .collided = false,
