@@ -20,7 +20,7 @@ export const SIDE_BAND_64K_DATA_BYTES = MAX_PKT_BYTES - PKT_HEADER_BYTES - 1;
 export const SIDE_BAND_DATA_BYTES = 1_000 - PKT_HEADER_BYTES - 1;
 
 /** Bytes around which the framer hands a buffer out: large writes are what makes streams fast. */
-const FRAME_BUFFER_BYTES = 1024 * 1024;
+export const FRAME_BUFFER_BYTES = 1024 * 1024;
 
 /** Bytes before each packet's data: length and band. */
 const FRAME_HEADER_BYTES = PKT_HEADER_BYTES + 1;

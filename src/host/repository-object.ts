@@ -8,6 +8,7 @@ import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-so
 import { Repository } from "../repository/repository.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import type { Env } from "./env.ts";
+import { printEvent } from "./event-log.ts";
 
 /**
  * One repository: its refs, its object index and its jobs, in the object's own SQLite database. Pushes come as HTTP, since
@@ -29,7 +30,7 @@ export class RepositoryObject extends DurableObject<Env> {
       limits: this.#limits,
       // Losing an alarm loses no job: the next push sets it again.
       wakeAt: (timeMs) => void context.storage.setAlarm(timeMs),
-      observe: (event) => console.log(JSON.stringify(event)),
+      observe: printEvent,
     });
   }
 

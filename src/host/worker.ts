@@ -9,6 +9,7 @@ import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import { authorise } from "./access.ts";
 import type { Env } from "./env.ts";
+import { printEvent } from "./event-log.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 
 export { RepositoryObject };
@@ -53,7 +54,10 @@ export default app;
 type RepositoryStub = DurableObjectStub<RepositoryObject>;
 
 /** Finds the repository that a path names: `name` and `name.git` are one. */
-function withRepository(context: HostContext, serve: (repository: RepositoryStub) => Promise<Response>): Promise<Response> | Response {
+function withRepository(
+  context: HostContext,
+  serve: (repository: RepositoryStub) => Promise<Response>,
+): Promise<Response> | Response {
   const { owner, repository } = context.req.param() as { owner: string; repository: string };
   const name = repository.replace(/\.git$/, "");
   if (!NAME.test(owner) || !NAME.test(name)) return textResponse(404, "repository not found");
@@ -62,13 +66,15 @@ function withRepository(context: HostContext, serve: (repository: RepositoryStub
 
 /** What serving a fetch needs: the object decides, this Worker carries the bytes. */
 function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
+  const operations = newChunkCounters();
   return {
     source: {
       refs: (prefixes) => repository.listRefs(prefixes),
       fetch: (request) => repository.planFetch(request),
     },
     limits: configuredLimits(env),
-    chunks: new R2ChunkStore(env.BUCKET, newChunkCounters()),
+    chunks: new R2ChunkStore(env.BUCKET, operations),
     codec: instantiateCodec(wasm),
+    observe: (sent) => printEvent({ event: "fetch", ...sent, operations }),
   };
 }

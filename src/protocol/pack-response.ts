@@ -1,9 +1,17 @@
 import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { FLUSH_PKT } from "../format/pkt-line.ts";
-import { encodeSideBand, ERROR_BAND, PACK_BAND, PROGRESS_BAND, SideBandFramer } from "../format/side-band.ts";
+import {
+  encodeSideBand,
+  ERROR_BAND,
+  FRAME_BUFFER_BYTES,
+  PACK_BAND,
+  PROGRESS_BAND,
+  SideBandFramer,
+} from "../format/side-band.ts";
 import type { DeltaCodec } from "../repository/delta-chains.ts";
+import { HeldBytes } from "../repository/held-bytes.ts";
 import type { PackPlan } from "../repository/pack-plan.ts";
-import { streamPack } from "../repository/pack-stream.ts";
+import { type SentPack, streamPack } from "../repository/pack-stream.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 
@@ -11,6 +19,8 @@ import { errorText } from "./error-response.ts";
 export interface PackMaker {
   readonly chunks: ChunkStore;
   readonly codec: DeltaCodec;
+  /** Takes note of a pack that was sent, or broke off. */
+  observe(sent: SentPack): void;
 }
 
 /** How a pack is wrapped. */
@@ -20,9 +30,6 @@ export interface PackFraming {
   /** Whether band 2 tells the user what is going on. */
   readonly progress: boolean;
 }
-
-/** Bytes gathered before a bare pack's slices are handed on. */
-const BARE_BUFFER_BYTES = 1024 * 1024;
 
 /** The rest of a response from the pack on, as a body that is made as the client takes it.
  * @param preamble packets before the pack
@@ -34,7 +41,7 @@ export function packBody(
   framing: PackFraming,
 ): ReadableStream<Uint8Array> {
   const { bandDataBytes } = framing;
-  const pack = streamPack(plan, maker.chunks, maker.codec);
+  const pack = observedPack(plan, maker);
   const parts =
     bandDataBytes === null
       ? barePack(preamble, pack)
@@ -53,6 +60,24 @@ export function packBody(
     // Nothing is made before it is asked for: an error must not overtake the message about it.
     { highWaterMark: 0 },
   );
+}
+
+/** The pack of a plan, which tells of itself when it ends, however it does. */
+async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<Uint8Array[], void, void> {
+  const held = new HeldBytes();
+  // One buffer being filled and one on its way, framed or bare.
+  held.add(2 * FRAME_BUFFER_BYTES);
+  let packBytes = 0;
+  let complete = false;
+  try {
+    for await (const slices of streamPack(plan, maker.chunks, maker.codec, held)) {
+      yield slices;
+      for (const { length } of slices) packBytes += length;
+    }
+    complete = true;
+  } finally {
+    maker.observe({ objects: plan.objectCount, packBytes, complete, peakBytes: held.peakBytes });
+  }
 }
 
 async function* bandedPack(
@@ -89,7 +114,7 @@ async function* barePack(
   pack: AsyncIterable<Uint8Array[]>,
 ): AsyncGenerator<Uint8Array, void, void> {
   yield preamble;
-  let buffer = new Uint8Array(BARE_BUFFER_BYTES);
+  let buffer = new Uint8Array(FRAME_BUFFER_BYTES);
   let end = 0;
   for await (const slices of pack) {
     for (const slice of slices) {
@@ -100,7 +125,7 @@ async function* barePack(
         end += taken;
         if (end < buffer.length) continue;
         yield buffer;
-        buffer = new Uint8Array(BARE_BUFFER_BYTES);
+        buffer = new Uint8Array(FRAME_BUFFER_BYTES);
         end = 0;
       }
     }

@@ -14,7 +14,7 @@ const CHUNK_CACHE_BYTES = 4 * READ_BYTES;
 const OBJECT_CACHE_BYTES = 8 * 1024 * 1024;
 
 /** What resolving a chain needs of the codec. */
-export type DeltaCodec = Pick<Codec, "inflate" | "applyDelta" | "deflate">;
+export type DeltaCodec = Pick<Codec, "inflate" | "applyDelta" | "deflate" | "memoryBytes">;
 
 /** An object made whole again. */
 export interface WholeObject {
@@ -30,6 +30,10 @@ class ByteCache<Value> {
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
   }
 
   get(key: number): Value | undefined {
@@ -63,6 +67,11 @@ export class DeltaChains {
     this.#plan = plan;
     this.#store = store;
     this.#codec = codec;
+  }
+
+  /** Bytes of the chunks and objects kept. */
+  get memoryBytes(): number {
+    return this.#chunks.sizeBytes + this.#objects.sizeBytes;
   }
 
   /** Resolves one row of `links`. Depth costs no stack; memory is the object, one base and the caches.

@@ -22,6 +22,12 @@ export interface PackPlan {
   readonly expansions: Uint32Array;
 }
 
+/** Bytes that a plan takes in memory, the inline chunks included. */
+export function planSizeBytes({ extents, pieces, bases, links, expansions }: PackPlan): number {
+  const inlineBytes = extents.reduce((sum, extent) => sum + ("bytes" in extent ? extent.bytes.length : 0), 0);
+  return inlineBytes + [pieces, bases, links, expansions].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
 /** Words of one row of `PackPlan.pieces`. */
 export const PIECE_STRIDE = 5;
 

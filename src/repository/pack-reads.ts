@@ -1,4 +1,5 @@
 import type { ChunkStore } from "../store/chunk-store.ts";
+import type { HeldBytes } from "./held-bytes.ts";
 import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
 
 /** Largest ranged read of a chunk store, bytes. */
@@ -35,8 +36,13 @@ interface Block {
 
 /** Yields the stored bytes of a plan's pieces in order, one batch per read, reading ahead; re-heading is the caller's business.
  * Ending the iteration early starts no further read.
+ * @param held counts the reads under way and the batch being sent
  * @throws GitError "storage-failed" when stored bytes are missing or short */
-export async function* readPieces(plan: PackPlan, store: ChunkStore): AsyncGenerator<Fragment[], void, void> {
+export async function* readPieces(
+  plan: PackPlan,
+  store: ChunkStore,
+  held: HeldBytes,
+): AsyncGenerator<Fragment[], void, void> {
   const blocks = cutBlocks(plan);
   const ahead: { block: Block; bytes: Promise<Uint8Array | null> }[] = [];
   for (;;) {
@@ -44,6 +50,7 @@ export async function* readPieces(plan: PackPlan, store: ChunkStore): AsyncGener
       const { value: block } = blocks.next();
       if (block === undefined) break;
       const bytes = block.key === null ? Promise.resolve(null) : store.read(block.key, block.start, block.length);
+      held.add(sizeInMemory(block));
       // The failure is met when its turn comes; until then it must not count as unhandled.
       bytes.catch(() => undefined);
       ahead.push({ block, bytes });
@@ -51,7 +58,13 @@ export async function* readPieces(plan: PackPlan, store: ChunkStore): AsyncGener
     const next = ahead.shift();
     if (next === undefined) return;
     yield cutFragments(plan, next.block, await next.bytes);
+    held.add(-sizeInMemory(next.block));
   }
+}
+
+/** Inline bytes are the plan's, whoever looks at them. */
+function sizeInMemory({ key, length }: Block): number {
+  return key === null ? 0 : length;
 }
 
 function cutFragments(plan: PackPlan, block: Block, read: Uint8Array | null): Fragment[] {

@@ -4,31 +4,50 @@ import { encodeEntryHeader, encodePackHeader } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { DeltaChains, type DeltaCodec } from "./delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
-import { PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import { PIECE, PIECE_STRIDE, type PackPlan, planSizeBytes } from "./pack-plan.ts";
 import { type Fragment, readPieces } from "./pack-reads.ts";
+
+/** A pack that was sent: sizes in bytes. */
+export interface SentPack {
+  readonly objects: number;
+  /** What the client took. */
+  readonly packBytes: number;
+  /** Whether that is the whole pack: a client may leave, and a read may fail. */
+  readonly complete: boolean;
+  /** Largest sum of module memory and buffers. */
+  readonly peakBytes: number;
+}
 
 /** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices. Pull-driven: no more than
  * `READS_AHEAD` reads are under way besides the batch being sent, and ending the iteration starts no other.
+ * @param held counts what that takes, plan and codec included
  * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer then and passes for no pack
  * @see gitformat-pack(5) */
 export async function* streamPack(
   plan: PackPlan,
   store: ChunkStore,
   codec: DeltaCodec,
+  held = new HeldBytes(),
 ): AsyncGenerator<Uint8Array[], void, void> {
   const hash = createHash("sha1");
   const hashed = (slices: Uint8Array[]): Uint8Array[] => {
     for (const slice of slices) hash.update(slice);
     return slices;
   };
+  held.add(planSizeBytes(plan));
   yield hashed([encodePackHeader(plan.objectCount)]);
-  for await (const fragments of readPieces(plan, store)) {
+  for await (const fragments of readPieces(plan, store, held)) {
     yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
   }
   const chains = new DeltaChains(plan, store, codec);
   for (const link of plan.expansions) {
     const { type, bytes } = await chains.resolve(link);
-    yield hashed([encodeEntryHeader(type, bytes.length), codec.deflate(bytes)]);
+    const deflated = codec.deflate(bytes);
+    const heldBytes = chains.memoryBytes + codec.memoryBytes + deflated.length;
+    held.add(heldBytes);
+    yield hashed([encodeEntryHeader(type, bytes.length), deflated]);
+    held.add(-heldBytes);
   }
   yield [new Uint8Array(hash.digest())];
 }

@@ -9,6 +9,7 @@ import type { DeltaCodec } from "./delta-chains.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance.ts";
 import type { PushRequest, PushResult, PushTarget } from "./push.ts";
+import type { SentPack } from "./pack-stream.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { UploadPack } from "./upload-pack.ts";
 
@@ -28,7 +29,10 @@ export interface RepositoryPlatform {
 }
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = {
+export type RepositoryEvent = PushEvent | FetchEvent;
+
+/** A push came to its end, with its refs moved or not. */
+export interface PushEvent {
   readonly event: "push";
   readonly refs: number;
   readonly packBytes: number;
@@ -39,7 +43,13 @@ export type RepositoryEvent = {
   /** Largest sum of module memory and buffers. */
   readonly peakBytes: number;
   readonly operations: ChunkCounters;
-};
+}
+
+/** A pack was sent. */
+export interface FetchEvent extends SentPack {
+  readonly event: "fetch";
+  readonly operations: ChunkCounters;
+}
 
 /**
  * One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on;

@@ -11,9 +11,11 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import type { RepositoryEvent } from "../../src/repository/repository.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
+import { WorkerLog } from "./worker-log.ts";
 
 /** How to start a server; every field may be left out. */
 export interface ServerOptions {
@@ -31,6 +33,9 @@ export interface Server {
   readonly persistDir: string;
   /** The process id of workerd, which runs the Worker and its Durable Objects; changes with a restart. */
   readonly pid: number;
+  /** Takes the oldest event of a kind that nobody has taken, out of the Worker's log; waits for it if need be.
+   * @throws Error after 10 seconds */
+  takeEvent<Kind extends RepositoryEvent["event"]>(kind: Kind): Promise<Extract<RepositoryEvent, { event: Kind }>>;
   /** CPU and memory of workerd since it started. */
   readUsage(): Usage;
   /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
@@ -46,7 +51,8 @@ export interface Server {
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const persistDir = options.persistDir ?? makeTempDir("data");
   const port = await findFreePort();
-  const miniflareOptions = await configure({ port, persistDir, vars: { ACCESS: "open", ...options.vars } });
+  const log = new WorkerLog();
+  const miniflareOptions = await configure({ port, persistDir, vars: { ACCESS: "open", ...options.vars }, log });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -55,6 +61,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     get pid() {
       return pidOf(running.workerd);
     },
+    takeEvent: (kind) => log.take(kind),
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
       running.workerd.kill("SIGKILL");
@@ -101,6 +108,7 @@ async function configure(settings: {
   readonly port: number;
   readonly persistDir: string;
   readonly vars: Readonly<Record<string, string>>;
+  readonly log: WorkerLog;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   // Whatever wrangler.toml declares, passed on as it is.
   const workerOptions: Record<string, unknown> = unstable_getMiniflareWorkerOptions(
@@ -113,6 +121,7 @@ async function configure(settings: {
     resourcePersistencePath: settings.persistDir,
     cf: false,
     log: new Log(LogLevel.ERROR),
+    handleStructuredLogs: (entry) => settings.log.add(entry),
     workers: [
       {
         ...workerOptions,

@@ -46,6 +46,7 @@ export const nodeCodec: DeltaCodec = {
   },
   applyDelta,
   deflate: (bytes) => deflateSync(bytes),
+  memoryBytes: 0,
 };
 
 /** The stores of one repository, filled from real git's packs without any of the project's code for pushing: what each node
