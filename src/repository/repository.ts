@@ -1,4 +1,5 @@
 import { maskRefused } from "../codec/fsck-messages.ts";
+import { isGitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
 import type { ChunkCounters, ChunkStore } from "../store/chunk-store.ts";
 import { createRepository, hasJobs, readRepository, type RepositoryRecord } from "../store/schema.ts";
@@ -112,6 +113,8 @@ export class Repository implements FetchSource, PushTarget {
       return result;
     } catch (error) {
       if (error === takenBack) return takenBack.result!;
+      // The database failed: what is in memory is read from it again.
+      if (this.#tables !== null && !isGitError(error)) this.#tables = new Tables(this.platform.sql);
       throw error;
     }
   }
