@@ -4,7 +4,7 @@ import { makeHistory } from "../harness/history.ts";
 import { decodeLines, request } from "../harness/raw.ts";
 import { StoredRepository } from "../repository/stored-repository.ts";
 import { type FetchServer, startFetchServer } from "./fetch-server.ts";
-import { askGit, encodeRequest, post, readAnswer } from "./transcript.ts";
+import { askGit, encodeRequest, post, readAnswer } from "../harness/transcript.ts";
 
 const UNKNOWN = "1234567890123456789012345678901234567890";
 

@@ -5,7 +5,7 @@ import { makeHistory } from "../harness/history.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StoredRepository } from "../repository/stored-repository.ts";
 import { type FetchServer, startFetchServer } from "./fetch-server.ts";
-import { countMissing, countReceived } from "./received-pack.ts";
+import { countMissing, countReceived } from "../harness/received-pack.ts";
 
 const SHAPE = { commits: 120, files: 60, branches: 6, merges: 4, tags: 10 };
 

@@ -1,7 +1,5 @@
-import { decodeLines, encodePkt } from "../harness/raw.ts";
-import { tryGit } from "../harness/git.ts";
-import type { FetchServer } from "./fetch-server.ts";
-import { request } from "../harness/raw.ts";
+import { decodeLines, encodePkt, type RawResponse, request } from "./raw.ts";
+import { tryGit } from "./git.ts";
 
 /** Packets of a request: lines get their newline; `flush`, `delim` and `end` name the special packets. */
 export function encodeRequest(...lines: readonly string[]): Buffer {
@@ -21,7 +19,7 @@ export function readAnswer(body: Buffer): Answer {
   const isBare =
     bare >= 4 && body.toString("latin1", bare - 4, bare).match(/^[0-9a-f]{4}$/) === null && body[bare - 1] === 10;
   const lines = decodeLines(isBare ? body.subarray(0, bare) : body);
-  const start = lines.findIndex((line) => /^[\x01\x02\x03]/.test(line));
+  const start = lines.findIndex((line) => line.charCodeAt(0) <= 3);
   return { lines: start < 0 ? lines : lines.slice(0, start), pack: isBare || start >= 0 };
 }
 
@@ -34,14 +32,15 @@ export async function askGit(dir: string, body: Uint8Array, version: 0 | 2): Pro
   return readAnswer(stdoutBytes);
 }
 
-/** Sends a request for git-upload-pack by hand. */
+/** Sends a request for git-upload-pack by hand.
+ * @param url of the repository */
 export function post(
-  server: FetchServer,
+  { url }: { readonly url: string },
   body: Uint8Array,
   version: 0 | 1 | 2,
-  headers: Record<string, string> = {},
-): ReturnType<typeof request> {
-  return request(`${server.url}/git-upload-pack`, {
+  headers: Readonly<Record<string, string>> = {},
+): Promise<RawResponse> {
+  return request(`${url}/git-upload-pack`, {
     method: "POST",
     body,
     headers: {

@@ -1,21 +1,18 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { git, tryGit } from "../harness/git.ts";
-import { makeTempDir } from "../harness/temp-dir.ts";
+import { git, tryGit } from "./git.ts";
+import { makeTempDir } from "./temp-dir.ts";
 
 /** Runs a git command that fetches.
  * @returns how many objects the pack it received holds; 0: it received none
  * @throws Error with git's standard error if it fails */
 export async function countReceived(dir: string, ...args: readonly string[]): Promise<number> {
   const trace = join(makeTempDir("trace"), "received.pack");
+  writeFileSync(trace, "");
   const { code, stderr } = await tryGit(dir, args, { env: { GIT_TRACE_PACKFILE: trace } });
   if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
-  try {
-    return readFileSync(trace).readUInt32BE(8);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return 0;
-    throw error;
-  }
+  const received = readFileSync(trace);
+  return received.length === 0 ? 0 : received.readUInt32BE(8);
 }
 
 /** The ids reachable from some revisions, trees and blobs too. */
