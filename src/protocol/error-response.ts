@@ -27,7 +27,7 @@ const INTERNAL = "internal error";
 /** Answers a failed Git request. git shows a plain-text body to its user as `remote: …`.
  * @returns a response with the failure's status, or 500 (without particulars) for a failure nobody foresaw */
 export function errorResponse(error: unknown): Response {
-  return isGitError(error) ? textResponse(STATUS[error.code], error.message) : textResponse(500, INTERNAL);
+  return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error));
 }
 
 /** A plain-text response that is not cached. */
@@ -45,13 +45,14 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
   "Cache-Control": "no-cache, max-age=0, must-revalidate",
 };
 
-/** What a client may hear of a failure inside a response that has begun. */
+/** What a client may hear of a failure. What is the server's own fault goes to its log, where alone it can be mended. */
 export function errorText(error: unknown): string {
+  if (!isGitError(error) || STATUS[error.code] >= 500) {
+    // oxlint-disable-next-line no-console -- the log is what is left: the client has its answer, and nobody else waits.
+    console.error(error);
+  }
   return isGitError(error) ? error.message : INTERNAL;
 }
-
-/** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
-const ERR_BYTES = 1_000;
 
 /** An ERR packet: the fetch is refused, and git says why.
  * @param message byte string, cut where it is too long

@@ -1,0 +1,48 @@
+// Connections that end in the midst of a push: it is wholly there or wholly absent, and can be repeated.
+import { randomBytes } from "node:crypto";
+import { request as sendRequest } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
+import { encodePushHead, PUSH_TYPE, readRefs, sendPush } from "../harness/raw-push.ts";
+import { startServer, type Server } from "../harness/server.ts";
+
+let server: Server;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+/** Sends the beginning of a body whose length is announced, then ends the connection. */
+async function cut(url: string, body: Uint8Array, sentBytes: number): Promise<void> {
+  const headers = { ...PUSH_TYPE, "content-length": body.length };
+  const outgoing = sendRequest(`${url}/git-receive-pack`, { method: "POST", headers, agent: false });
+  outgoing.on("error", () => undefined);
+  await new Promise((sent) => outgoing.write(body.subarray(0, sentBytes), sent));
+  await sleep(50);
+  outgoing.destroy();
+}
+
+test.each([
+  ["small", 10_000],
+  ["large", 6_000_000],
+])("a %s push, cut early, midway, late, and right behind its end", async (size, blobBytes) => {
+  const url = `${server.url}/me/${size}.git`;
+  const blob = makeObject("blob", randomBytes(blobBytes));
+  const tree = makeTree(["100644", "file", blob]);
+  const commit = makeCommit(tree);
+  const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack: packOf(blob, tree, commit) };
+  const body = Buffer.concat([encodePushHead(push), push.pack]);
+  for (const share of [0.01, 0.5, 0.99]) {
+    await cut(url, body, Math.floor(body.length * share));
+    expect((await readRefs(url)).size).toBe(0);
+  }
+  await cut(url, body, body.length);
+  const there = (await readRefs(url)).size === 1;
+  if (there)
+    expect(
+      (await sendPush(url, { ...push, commands: [{ ...push.commands[0]!, name: "refs/heads/again" }] })).unpack,
+    ).toBe("ok");
+  else expect((await sendPush(url, push)).unpack).toBe("ok");
+  expect((await readRefs(url)).get("refs/heads/main")).toBe(commit.oid);
+});
