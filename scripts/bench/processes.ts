@@ -1,0 +1,38 @@
+/** CPU of servers that are more than one process. */
+import { readdirSync, readFileSync } from "node:fs";
+import { readUsage } from "../../test/harness/process.ts";
+
+/** CPU so far (seconds) of a process and of all that descend from it, ended ones that were waited for included.
+ * Grows only, unless a child ends unawaited. @see proc_pid_stat(5) */
+export function readTreeCpuSeconds(pid: number): number {
+  return readUsage(pid).cpuSeconds + readDescendantsCpuSeconds(pid);
+}
+
+/** The same without the process itself. */
+export function readDescendantsCpuSeconds(pid: number): number {
+  return listChildren(pid).reduce(
+    (sum, child) => sum + orGone(() => readTreeCpuSeconds(child), 0),
+    readUsage(pid).childrenCpuSeconds,
+  );
+}
+
+/** Each thread has children of its own. @see proc_tid_children(5) */
+function listChildren(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    orGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"), "")
+      .split(" ")
+      .filter((child) => child !== "")
+      .map(Number),
+  );
+}
+
+/** A process that ends while it is read has left its CPU to its parent. */
+function orGone<Value>(read: () => Value, gone: Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ESRCH") return gone;
+    throw error;
+  }
+}
