@@ -54,6 +54,9 @@ export function errorText(error: unknown): string {
   return isGitError(error) ? error.message : INTERNAL;
 }
 
+/** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
+const ERR_BYTES = 1_000;
+
 /** An ERR packet: the fetch is refused, and git says why.
  * @param message byte string, cut where it is too long
  * @see gitprotocol-pack(5) */

@@ -21,9 +21,9 @@ export class OidList {
     return this.#count;
   }
 
-  /** The ids, packed: a view. */
-  get oids(): Uint8Array {
-    return this.#bytes.subarray(0, this.#count * OID_BYTES);
+  /** The ids, packed, in a buffer of their own: structured cloning takes buffers whole. */
+  toBytes(): Uint8Array {
+    return this.#bytes.slice(0, this.#count * OID_BYTES);
   }
 
   /** Adds one id. */

@@ -49,8 +49,8 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
   const request: FetchRequest = {
-    wants: args.wants.oids,
-    haves: args.haves.oids,
+    wants: args.wants.toBytes(),
+    haves: args.haves.toBytes(),
     packWhen: packCondition(negotiates, args.has("wait-for-done")),
     thinPack: args.has("thin-pack"),
     ofsDelta: args.has("ofs-delta"),

@@ -25,9 +25,8 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
     packets.line(`${oid} ${name}${capabilities}`);
     capabilities = "";
   };
-  if (head?.oid) {
-    advertise(toHex(head.oid), "HEAD");
-  } else if (names.length === 0) advertise(NULL_OID_HEX, "capabilities^{}");
+  if (head?.oid) advertise(toHex(head.oid), "HEAD");
+  else if (names.length === 0) advertise(NULL_OID_HEX, "capabilities^{}");
   names.forEach((name, i) => {
     const at = i * OID_BYTES;
     advertise(toHex(oids, at), name);
@@ -82,7 +81,7 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
   if (roundEnd === "delim" || (roundEnd === "end" && !round.isDone && round.haves.count > 0)) {
     throw badFraming("the haves do not end with a flush packet");
   }
-  // A client that wants nothing says so with a lone flush packet; one that asked for nothing but its wants' sake gets nothing.
+  // Nothing wanted (a lone flush packet), or no round of haves begun: nothing to say, but not of an unknown repository.
   if (asked.wants.count === 0 || (roundEnd === "end" && !round.isDone)) {
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
@@ -110,8 +109,8 @@ class Round {
 
 async function answerRound(asked: Wants, round: Round, context: FetchContext): Promise<Response> {
   const request: FetchRequest = {
-    wants: asked.wants.oids,
-    haves: round.haves.oids,
+    wants: asked.wants.toBytes(),
+    haves: round.haves.toBytes(),
     packWhen: packCondition(asked, round),
     thinPack: asked.has("thin-pack"),
     ofsDelta: asked.has("ofs-delta"),
@@ -120,7 +119,7 @@ async function answerRound(asked: Wants, round: Round, context: FetchContext): P
   const outcome = await context.source.fetch(request);
   if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
   if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
-  const preamble = acknowledge(asked, round, outcome.negotiation, outcome.plan !== null);
+  const preamble = acknowledge(asked, request, outcome.negotiation, outcome.plan !== null);
   if (outcome.plan === null) return resultResponse("git-upload-pack", preamble);
   const framing = { bandDataBytes: bandDataBytes(asked), progress: !asked.has("no-progress") };
   return resultResponse("git-upload-pack", packBody(preamble, outcome.plan, context, framing));
@@ -137,11 +136,16 @@ function bandDataBytes(asked: Wants): number | null {
 }
 
 /** Writes the lines that answer a round, in the dialect the client chose. @see git's upload-pack.c: get_common_commits() */
-function acknowledge(asked: Wants, round: Round, { common, readyAfter }: Negotiation, sendsPack: boolean): Uint8Array {
+function acknowledge(
+  asked: Wants,
+  { haves, packWhen }: FetchRequest,
+  { common, readyAfter }: Negotiation,
+  sendsPack: boolean,
+): Uint8Array {
   const packets = new PacketText();
   const detailed = asked.has("multi_ack_detailed");
   const multiple = detailed || asked.has("multi_ack");
-  const hex = (have: number): string => toHex(round.haves.oids, have * OID_BYTES);
+  const hex = (have: number): string => toHex(haves, have * OID_BYTES);
   const lastCommon = common.lastIndexOf(1);
   const firstCommon = common.indexOf(1);
   common.forEach((isCommon, have) => {
@@ -150,11 +154,11 @@ function acknowledge(asked: Wants, round: Round, { common, readyAfter }: Negotia
       if (multiple) packets.line(`ACK ${hex(have)} ${detailed ? "common" : "continue"}`);
       else if (have === firstCommon) packets.line(`ACK ${hex(have)}`);
     } else if (multiple && isReady) {
-      // The client's next haves lead nowhere: whatever it names now may count as common.
+      // Enough is known: this tells the client to stop looking for more along that line.
       packets.line(`ACK ${hex(have)} ${detailed ? "ready" : "continue"}`);
     }
   });
-  if (round.isDone) {
+  if (packWhen === "done") {
     if (lastCommon < 0) packets.line("NAK");
     else if (multiple) packets.line(`ACK ${hex(lastCommon)}`);
     return packets.toBytes();

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { git, tryGit } from "../harness/git.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { decodeLines, request } from "../harness/raw.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -189,6 +189,22 @@ test("60,000 haves and 70,000 prefixes are taken", async () => {
   const prefixes = Array.from({ length: 70_000 }, (_, i) => `ref-prefix refs/heads/nothing-${i}`);
   const all = decodeLines((await post(server, resolve(listLines()), 2)).body);
   expect(decodeLines((await post(server, resolve(listLines(...prefixes)), 2)).body)).toEqual(all);
+});
+
+test("a commit that no ref leads to any more is refused, and what still leads somewhere is not", async () => {
+  const moved = await makeRepository("moved.git", "--bare");
+  const repository = new StoredRepository();
+  for (const name of ["side-3", "main"]) {
+    await git(moved, "fetch", "-q", "--no-tags", origin, `+${name}:refs/heads/branch`);
+    await git(moved, "symbolic-ref", "HEAD", "refs/heads/branch");
+    await repository.push(moved);
+  }
+  const forced = await startFetchServer(repository, repository.chunkStore);
+  const ask = async (name: string): Promise<string[]> =>
+    readAnswer((await post(forced, resolve(fetchLines(`want ${name}`, "no-progress", "done")), 2)).body).lines;
+  expect(await ask("side-3")).toEqual([`ERR upload-pack: not our ref ${oids["side-3"]}`]);
+  expect(await ask("main~20")).toEqual(["packfile"]);
+  await forced.close();
 });
 
 test("stored bytes that are missing end a clone with an error that git shows", async () => {

@@ -211,13 +211,12 @@ describe("plans", () => {
     await fetchPack(repository, await request("main", "main~20", { thinPack: true }), oids["main~20"]!);
   });
 
-  test("chunks that several pushes left behind", async () => {
-    const source = origin;
+  test("chunks that several pushes left behind, with objects in between that nothing leads to any more", async () => {
     const growing = await makeRepository("growing.git", "--bare");
     const repository = new StoredRepository({ chunkBytes: 3_000 });
-    for (const step of ["main~120", "main~80", "main~79", "main~40", "main"]) {
-      const oid = await git(source, "rev-parse", step);
-      await git(growing, "fetch", "-q", "--no-tags", source, `+${oid}:refs/heads/main`);
+    for (const step of ["main~120", "side-0", "main~80", "main~79", "side-1", "main~40", "main"]) {
+      const oid = await git(origin, "rev-parse", step);
+      await git(growing, "fetch", "-q", "--no-tags", origin, `+${oid}:refs/heads/main`);
       await repository.push(growing);
     }
     await fetchPack(repository, await request("main", null));
