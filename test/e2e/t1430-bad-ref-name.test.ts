@@ -148,6 +148,6 @@ testPushes([
     name: "refused: deleting from a value that is not the ref's",
     answer: "refused",
     unpack: "ok",
-    push: (_, __) => ({ commands: [{ name: "refs/notes/commits", old: BASE.commit.oid }], objects: [] }),
+    push: () => ({ commands: [{ name: "refs/notes/commits", old: BASE.commit.oid }], objects: [] }),
   },
 ]);

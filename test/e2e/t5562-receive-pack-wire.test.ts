@@ -141,7 +141,7 @@ test("405: any other method", async () => {
 async function exchange(bytes: Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const received: Buffer[] = [];
-  socket.on("data", (piece) => received.push(piece));
+  socket.on("data", (piece: Buffer) => received.push(piece));
   socket.setTimeout(1_000, () => socket.destroy());
   socket.write(bytes);
   await once(socket, "close");
