@@ -5,6 +5,7 @@
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import type { PackIndex } from "./pack-index.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
 
 /** Copies stored bytes of the pack from `offset` into `out` when they are in memory; returns how many, 0 for none. */
@@ -15,77 +16,27 @@ export type IndexNeed =
   | { kind: "bytes"; offset: number; length: number }
   | { kind: "base"; entry: number; oid: Uint8Array };
 
-/** How an entry is stored: the numbers of `Stored` in entries.zig. */
-export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3 } as const;
-
-/** Bits of `PackIndex.nodeFlags`: the low four say as which types (by 1 << type − 1) a node is spoken of. */
-export const NODE_TYPE_MASK = 0b0000_1111;
-export const NODE_SPECIAL_MASK = 0b0011_0000;
-export const NODE_CHECKED = 0b0100_0000;
-
-/** No entry, no node. */
-export const NO_INDEX = 0xffff_ffff;
-
-/**
- * An indexed pack, as views into the module's memory: valid until the indexer is used again.
- * Entries stand in pack order; external entries (thin bases) behind those of the pack.
- */
-export interface PackIndex {
-  /** Entries of the pack itself. */
-  readonly count: number;
-  /** Offset in the pack of each entry (bytes); the last ends at `end`. */
-  readonly offsets: Uint32Array;
-  readonly end: number;
-  /** Inflated size of each object (bytes). */
-  readonly sizes: Uint32Array;
-  /** Base entry of each delta, `NO_INDEX` elsewhere. */
-  readonly bases: Uint32Array;
-  readonly entryNodes: Uint32Array;
-  /** Start of each entry's record in `edges`, 0 for none. */
-  readonly entryEdges: Uint32Array;
-  /** Object types, 1–4. */
-  readonly kinds: Uint8Array;
-  readonly stored: Uint8Array;
-  /** Distinct ids held or mentioned. */
-  readonly nodeCount: number;
-  readonly oids: Uint8Array;
-  /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
-  readonly nodeEntries: Uint32Array;
-  readonly nodeFlags: Uint8Array;
-  /** Records: count of words behind it; a commit's time (low, high word); nodes: tree before parents, or a tree's entries. */
-  readonly edges: Uint32Array;
-}
-
-/** The index of no pack: a push that only deletes, or only names what is there. */
-export const EMPTY_INDEX: PackIndex = {
-  count: 0,
-  offsets: new Uint32Array(),
-  end: 0,
-  sizes: new Uint32Array(),
-  bases: new Uint32Array(),
-  entryNodes: new Uint32Array(),
-  entryEdges: new Uint32Array(),
-  kinds: new Uint8Array(),
-  stored: new Uint8Array(),
-  nodeCount: 0,
-  oids: new Uint8Array(),
-  nodeEntries: new Uint32Array(),
-  nodeFlags: new Uint8Array(),
-  edges: new Uint32Array(),
-};
-
 interface IndexerExports {
   memory: WebAssembly.Memory;
   indexer_begin(
-    windowBytes: number, ringBytes: number, maxObjects: number, maxResidentBytes: number, maxObjectBytes: number,
-    maxInflatedBytes: number, maxInflationRatio: number, inflationFloorBytes: number, maxDeltaDepth: number,
-    streamThresholdBytes: number, refused: bigint,
+    windowBytes: number,
+    ringBytes: number,
+    maxObjects: number,
+    maxResidentBytes: number,
+    maxObjectBytes: number,
+    maxInflatedBytes: number,
+    maxInflationRatio: number,
+    inflationFloorBytes: number,
+    maxDeltaDepth: number,
+    streamThresholdBytes: number,
+    refused: bigint,
   ): number;
   indexer_room(): number;
   indexer_step(length: number): number;
   indexer_finish(): number;
   indexer_external(node: number): number;
   indexer_supply(entry: number, type: number, sizeBytes: number): number;
+  indexer_lack(entry: number): number;
   indexer_value(which: number): number;
 }
 
@@ -93,10 +44,36 @@ const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3 } as const;
 
 /** Numbers of `Value` in indexer_exports.zig. */
 const VALUE = {
-  roomBytes: 0, consumedAddress: 1, consumedBytes: 2, done: 3, declared: 4, packCount: 5, entryCount: 6, entriesEnd: 7,
-  inflatedBytes: 8, deferredCount: 9, offsets: 10, sizes: 11, bases: 12, entryNodes: 13, entryEdges: 14, kinds: 15,
-  stored: 16, nodeCount: 17, oids: 18, nodeEntries: 19, nodeFlags: 20, edges: 21, edgeWords: 22, neededEntry: 23,
-  neededOffset: 24, neededLength: 25, failureCode: 26, failureDetail: 27, failureOid: 28, failureOffset: 29,
+  roomBytes: 0,
+  consumedAddress: 1,
+  consumedBytes: 2,
+  done: 3,
+  declared: 4,
+  packCount: 5,
+  entryCount: 6,
+  entriesEnd: 7,
+  inflatedBytes: 8,
+  deferredCount: 9,
+  offsets: 10,
+  sizes: 11,
+  bases: 12,
+  entryNodes: 13,
+  entryEdges: 14,
+  kinds: 15,
+  stored: 16,
+  nodeCount: 17,
+  oids: 18,
+  nodeEntries: 19,
+  nodeFlags: 20,
+  edges: 21,
+  edgeWords: 22,
+  neededEntry: 23,
+  neededOffset: 24,
+  neededLength: 25,
+  failureCode: 26,
+  failureDetail: 27,
+  failureOid: 28,
+  failureOffset: 29,
   failureValue: 30,
 } as const;
 
@@ -146,9 +123,17 @@ export class PackIndexer {
     this.#instance.readBack = readBack;
     this.#exports = this.#instance.exports;
     const status = this.#exports.indexer_begin(
-      WINDOW_BYTES, options.ringBytes, limits.maxPackObjects, limits.maxResidentObjectBytes, limits.maxObjectSizeBytes,
-      limits.maxInflatedBytes, limits.maxInflationRatio, limits.inflationFloorBytes, limits.maxDeltaDepth,
-      STREAM_THRESHOLD_BYTES, options.refused,
+      WINDOW_BYTES,
+      options.ringBytes,
+      limits.maxPackObjects,
+      limits.maxResidentObjectBytes,
+      limits.maxObjectSizeBytes,
+      limits.maxInflatedBytes,
+      limits.maxInflationRatio,
+      limits.inflationFloorBytes,
+      limits.maxDeltaDepth,
+      STREAM_THRESHOLD_BYTES,
+      options.refused,
     );
     if (status !== STATUS.ok) throw new GitError("unavailable", { reason: "no memory for the pack indexer" });
   }
@@ -246,6 +231,11 @@ export class PackIndexer {
     new Uint8Array(this.#exports.memory.buffer, address, content.length).set(content);
   }
 
+  /** Says that the repository does not hold the object of an external entry: the pack may, as a delta that still waits. */
+  lack(entry: number): void {
+    this.#check(this.#exports.indexer_lack(entry));
+  }
+
   /** The index; complete after `finish` returned null. */
   index(): PackIndex {
     const entries = this.#value("entryCount");
@@ -310,21 +300,45 @@ interface Failure {
 function explain({ code, detail, oid, offset, value, limits }: Failure): GitError {
   const corrupt = (reason: string) => new GitError("corrupt-pack", { reason, offset, value });
   switch (code) {
-    case 1: return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
-    case 2: return new GitError("too-large", { what: "objects in a pack", limit: limits.maxPackObjects, actual: value });
-    case 3: return corrupt(`entry type ${value} does not exist`);
-    case 4: return corrupt("an entry's header is malformed");
-    case 5: return corrupt("an entry does not inflate to its declared size");
-    case 6: return new GitError("too-large", { what: "object (bytes)", limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes, actual: value });
-    case 7: return new GitError("too-large", { what: "inflated pack (bytes)", limit: limits.inflationFloorBytes, actual: value });
-    case 8: return corrupt("a delta's base offset is not an entry");
-    case 9: return corrupt("a delta's base is missing, or deltas wait for one another");
-    case 10: return corrupt("a delta is malformed");
-    case 11: return new GitError("too-large", { what: "delta chain", limit: limits.maxDeltaDepth, actual: value });
-    case 12: return new GitError("sha1-collision", { oid });
-    case 13: return new GitError("bad-object", { oid, id: FSCK_MESSAGES[detail] });
-    case 14: return new GitError("wrong-type", { oid, actual: detail });
-    case 15: return corrupt("it ends too early");
-    default: return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
+    case 1:
+      return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
+    case 2:
+      return new GitError("too-large", { what: "objects in a pack", limit: limits.maxPackObjects, actual: value });
+    case 3:
+      return corrupt(`entry type ${value} does not exist`);
+    case 4:
+      return corrupt("an entry's header is malformed");
+    case 5:
+      return corrupt("an entry does not inflate to its declared size");
+    case 6:
+      return new GitError("too-large", {
+        what: "object (bytes)",
+        limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes,
+        actual: value,
+      });
+    case 7:
+      return new GitError("too-large", {
+        what: "inflated pack (bytes)",
+        limit: limits.inflationFloorBytes,
+        actual: value,
+      });
+    case 8:
+      return corrupt("a delta's base offset is not an entry");
+    case 9:
+      return corrupt("a delta's base is missing, or deltas wait for one another");
+    case 10:
+      return corrupt("a delta is malformed");
+    case 11:
+      return new GitError("too-large", { what: "delta chain", limit: limits.maxDeltaDepth, actual: value });
+    case 12:
+      return new GitError("sha1-collision", { oid });
+    case 13:
+      return new GitError("bad-object", { oid, id: FSCK_MESSAGES[detail] });
+    case 14:
+      return new GitError("wrong-type", { oid, actual: detail });
+    case 15:
+      return corrupt("it ends too early");
+    default:
+      return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
   }
 }

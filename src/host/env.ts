@@ -1,9 +1,7 @@
-import type { RepositoryObject } from "./repository-object.ts";
-
 /** The Worker's bindings and variables, as `wrangler.toml` declares them. */
 export interface Env {
   /** One SQLite-backed Durable Object per repository. */
-  readonly REPOSITORY: DurableObjectNamespace<RepositoryObject>;
+  readonly REPOSITORY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
   /** `token` asks for a token on every request, `open` lets everyone in. */

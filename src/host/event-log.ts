@@ -1,4 +1,4 @@
-import type { RepositoryEvent } from "../repository/repository.ts";
+import type { RepositoryEvent } from "../repository/repository-event.ts";
 
 /** Prints what a repository did as one line of JSON: whoever reads the Worker's logs sees what each request cost. */
 export function printEvent(event: RepositoryEvent): void {

@@ -61,7 +61,9 @@ function withRepository(
   const { owner, repository } = context.req.param() as { owner: string; repository: string };
   const name = repository.replace(/\.git$/, "");
   if (!NAME.test(owner) || !NAME.test(name)) return textResponse(404, "repository not found");
-  return serve(context.env.REPOSITORY.getByName(`${owner}/${name}`));
+  // The bindings do not know the class: it knows them.
+  const repositories = context.env.REPOSITORY as DurableObjectNamespace<RepositoryObject>;
+  return serve(repositories.getByName(`${owner}/${name}`));
 }
 
 /** What serving a fetch needs: the object decides, this Worker carries the bytes. */

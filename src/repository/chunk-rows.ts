@@ -1,5 +1,5 @@
 import { OID_BYTES } from "../format/oid.ts";
-import { NO_INDEX, STORED } from "../codec/pack-indexer.ts";
+import { NO_INDEX, STORED } from "../codec/pack-index.ts";
 import type { NewChunk } from "../store/chunk-table.ts";
 import { newObjectColumns, type ObjectColumns } from "../store/object-index.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";

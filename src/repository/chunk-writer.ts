@@ -76,14 +76,20 @@ export class ChunkWriter {
    * @param boundary the first entry boundary in (from, to], or null when there is none
    * @throws GitError "storage-failed" when an earlier write failed
    */
-  async append(bytes: Uint8Array, packOffset: number, boundary: (from: number, to: number) => number | null): Promise<void> {
+  async append(
+    bytes: Uint8Array,
+    packOffset: number,
+    boundary: (from: number, to: number) => number | null,
+  ): Promise<void> {
     if (this.#end === 0) this.#start = this.#end = packOffset;
     let at = 0;
     while (at < bytes.length) {
       const position = packOffset + at;
       const end = packOffset + bytes.length;
-      const cut = end - this.#start < CHUNK_TARGET_BYTES ? null
-        : boundary(Math.max(position, this.#start + CHUNK_TARGET_BYTES - 1), end);
+      const cut =
+        end - this.#start < CHUNK_TARGET_BYTES
+          ? null
+          : boundary(Math.max(position, this.#start + CHUNK_TARGET_BYTES - 1), end);
       const room = MULTIPART_PART_BYTES - this.#buffered;
       const take = Math.min((cut ?? end) - position, room);
       this.#fill(bytes.subarray(at, at + take));
@@ -135,8 +141,11 @@ export class ChunkWriter {
   /** Brings bytes of the pack into memory that are not there.
    * @throws GitError "storage-failed" */
   async load(offset: number, lengthBytes: number): Promise<void> {
-    const chunk = this.#written.find(({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes);
-    if (chunk?.key == null) throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
+    const chunk = this.#written.find(
+      ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
+    );
+    if (chunk === undefined || chunk.key === null)
+      throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
     await this.#settle(0);
     const from = offset - chunk.packOffset;
     const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
@@ -146,7 +155,10 @@ export class ChunkWriter {
   #fill(bytes: Uint8Array): void {
     const needed = this.#buffered + bytes.length;
     if (needed > this.#buffer.length) {
-      const size = needed <= CHUNK_TARGET_BYTES / 4 ? 2 * needed : Math.max(needed, Math.min(2 * needed, CHUNK_TARGET_BYTES * 1.25));
+      const size =
+        needed <= CHUNK_TARGET_BYTES / 4
+          ? 2 * needed
+          : Math.max(needed, Math.min(2 * needed, CHUNK_TARGET_BYTES * 1.25));
       const grown = new Uint8Array(Math.min(Math.max(size, needed), MULTIPART_PART_BYTES));
       grown.set(this.#buffer.subarray(0, this.#buffered));
       this.#buffer = grown;
@@ -229,7 +241,9 @@ export class ChunkWriter {
   async #settle(most: number): Promise<void> {
     while (this.#inFlight.size > most) await Promise.race(this.#inFlight);
     if (this.#failure === null) return;
-    throw this.#failure instanceof GitError ? this.#failure : new GitError("storage-failed", { key: this.#options.keyPrefix }, { cause: this.#failure });
+    throw this.#failure instanceof GitError
+      ? this.#failure
+      : new GitError("storage-failed", { key: this.#options.keyPrefix }, { cause: this.#failure });
   }
 
   #remember(packOffset: number, bytes: Uint8Array): void {

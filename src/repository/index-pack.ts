@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { NO_INDEX, NODE_SPECIAL_MASK, PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
+import { NO_INDEX, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
+import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, HOT_PUSH_BYTES, type Limits } from "../format/limits.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
@@ -155,14 +156,16 @@ class Indexing {
     const { offsets, end } = indexer.boundaries();
     // The pack's own header is not part of any entry.
     const skip = this.#packBytes === 0 ? Math.min(consumed.length, 12) : 0;
-    await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) => findBoundary(offsets, end, from, to));
+    await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) =>
+      findBoundary(offsets, end, from, to),
+    );
   }
 
   async #checkTrailer(indexer: PackIndexer, piece: Uint8Array | null): Promise<void> {
     const rest: Uint8Array[] = [indexer.rest().slice()];
     if (piece !== null) rest.push(piece);
     let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
-    for (let more; length <= TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null; ) {
+    for (let more; length <= TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null;) {
       rest.push(more);
       length += more.length;
     }
@@ -170,7 +173,9 @@ class Indexing {
     const expected = this.#hash.digest();
     if (length < TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
     if (!trailer.subarray(0, TRAILER_BYTES).equals(expected)) {
-      throw new GitError("corrupt-pack", { reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}` });
+      throw new GitError("corrupt-pack", {
+        reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}`,
+      });
     }
     if (length > TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
   }
@@ -201,10 +206,8 @@ class Indexing {
       if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
       else {
         const base = await this.#options.readBase(need.oid);
-        if (base === null) {
-          throw new GitError("corrupt-pack", { reason: `the delta base ${toHex(need.oid)} is neither in it nor in the repository` });
-        }
-        indexer.supply(need.entry, base.type, base.content);
+        if (base === null) indexer.lack(need.entry);
+        else indexer.supply(need.entry, base.type, base.content);
       }
       this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
       this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes);

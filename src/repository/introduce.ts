@@ -38,7 +38,12 @@ export interface Introductions {
  * The walk of a node's tree ends at every object that one of its parents leads to already: that is one bit test, of the
  * object's introducers against the parents' ancestors, since what leads to a tree leads to all below it.
  */
-export function introduce(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects): Introductions {
+export function introduce(
+  pushed: PushedObjects,
+  graph: CommitGraph,
+  from: number,
+  stored: StoredObjects,
+): Introductions {
   return new Introducing(pushed, graph, from, stored).run();
 }
 
@@ -62,7 +67,13 @@ class Introducing {
     this.#stored = stored;
     this.#ancestors = new AncestorSets(graph, from);
     this.#first = new Uint32Array(pushed.fresh.length);
-    this.#result = { introduced: [], introducers: new Uint32Array(pushed.fresh.length), adopted: [], reintroduced: [], unread: [] };
+    this.#result = {
+      introduced: [],
+      introducers: new Uint32Array(pushed.fresh.length),
+      adopted: [],
+      reintroduced: [],
+      unread: [],
+    };
   }
 
   run(): Introductions {

@@ -2,31 +2,37 @@ import { GitError } from "../format/errors.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import type { Job, JobKind } from "../store/jobs.ts";
 import type { SealedChunk } from "../store/chunk-table.ts";
-import type { Repository } from "./repository.ts";
+import type { RepositoryState } from "./repository-state.ts";
 import { SEAL_BYTES } from "./settle-push.ts";
 
 /** When an object that a job was writing counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
 
 /** What each job does; all of it may happen twice. */
-const HANDLERS: Record<JobKind, (repository: Repository, job: Job) => Promise<void>> = { seal, sweep };
+const HANDLERS: Record<JobKind, (repository: RepositoryState, job: Job) => Promise<void>> = { seal, sweep };
 
 /** Runs the jobs that are due, one after the other. One that fails is put off; the error is reported, the others run. */
-export async function runJobs(repository: Repository, nowMs: number): Promise<void> {
+export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
   const { jobs } = repository;
   for (let job = jobs.take(nowMs); job !== null; job = jobs.take(nowMs)) {
     try {
       await HANDLERS[job.kind](repository, job);
       jobs.done(job);
     } catch (error) {
-      console.error(`job ${job.kind} ${job.key} failed (attempt ${job.attempts})`, error);
+      repository.platform.observe({
+        event: "job-failed",
+        kind: job.kind,
+        key: job.key,
+        attempts: job.attempts,
+        error: error instanceof Error ? error.message : String(error),
+      });
       jobs.fail(job, nowMs);
     }
   }
 }
 
 /** Moves the hot chunks to R2, as many to an object as make `SEAL_BYTES`; what is less stays hot. */
-async function seal({ tables, platform, key, jobs, activePrefixes }: Repository): Promise<void> {
+async function seal({ tables, platform, key, jobs, activePrefixes }: RepositoryState): Promise<void> {
   if (tables === null) return;
   const store = platform.openChunks(newChunkCounters());
   for (let group = nextGroup(); group.size >= SEAL_BYTES; group = nextGroup()) {
@@ -59,7 +65,7 @@ async function seal({ tables, platform, key, jobs, activePrefixes }: Repository)
 }
 
 /** Removes the objects below the job's prefix that no chunk lies in: a push or a job left them when it failed. */
-async function sweep({ tables, platform, activePrefixes }: Repository, job: Job): Promise<void> {
+async function sweep({ tables, platform, activePrefixes }: RepositoryState, job: Job): Promise<void> {
   if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
   const store = platform.openChunks(newChunkCounters());
   const used = tables?.chunks.keys() ?? new Set<string>();

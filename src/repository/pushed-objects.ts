@@ -1,7 +1,7 @@
 import { GitError } from "../format/errors.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { equalOids, OID_BYTES, toHex } from "../format/oid.ts";
-import { NODE_TYPE_MASK, NO_INDEX, STORED, type PackIndex } from "../codec/pack-indexer.ts";
+import { NODE_TYPE_MASK, NO_INDEX, STORED, type PackIndex } from "../codec/pack-index.ts";
 import type { ObjectIndex } from "../store/object-index.ts";
 
 /**

@@ -1,15 +1,19 @@
-import { EMPTY_INDEX } from "../codec/pack-indexer.ts";
-import { isGitError, type GitErrorCode } from "../format/errors.ts";
+import { EMPTY_INDEX } from "../codec/pack-index.ts";
+import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
+import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult } from "./push.ts";
-import type { Repository } from "./repository.ts";
+import type { RepositoryState } from "./repository-state.ts";
 import { SEAL_BYTES, settlePush, type Settlement } from "./settle-push.ts";
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
+
+/** Push option that changes the repository's fsck setting: `git push -o fsck=lenient`. */
+const FSCK_OPTION = "fsck=";
 
 /** Failures that are the pack's own: an answer to the client, not an error of the server. */
 const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
@@ -21,6 +25,7 @@ const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
   "wrong-type",
   "sha1-collision",
   "too-large",
+  "unsupported",
 ]);
 
 /**
@@ -29,15 +34,17 @@ const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
  * the transaction removes it: whatever ends the push otherwise, the job sweeps what it left.
  */
 export class ReceivePack {
-  readonly #repository: Repository;
+  readonly #repository: RepositoryState;
   readonly #request: PushRequest;
   readonly #keyPrefix: string;
+  /** What the repository's fsck setting becomes, null: it stays. */
+  #newFsck: FsckSetting | null = null;
   readonly #operations = newChunkCounters();
   readonly #chunks: ChunkStore;
   /** Whether chunks lie below the key prefix that no row names (yet). */
   #hasWritten = false;
 
-  constructor(repository: Repository, request: PushRequest) {
+  constructor(repository: RepositoryState, request: PushRequest) {
     this.#repository = repository;
     this.#request = request;
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
@@ -46,11 +53,12 @@ export class ReceivePack {
 
   /** @throws GitError when the push could be neither accepted nor refused */
   async run(): Promise<PushResult> {
-    const { pack } = this.#request;
+    const { pack, pushOptions } = this.#request;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
     let indexed: IndexedPack | null = null;
     try {
+      this.#newFsck = readFsckOption(pushOptions);
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
       const settlement = await this.#settle(indexed);
@@ -67,7 +75,10 @@ export class ReceivePack {
       return { unpack: "ok", refs: settlement.outcomes };
     } catch (error) {
       if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
-      return { unpack: error.message, refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })) };
+      return {
+        unpack: error.message,
+        refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })),
+      };
     } finally {
       indexed?.release();
       this.#repository.activePrefixes.delete(this.#keyPrefix);
@@ -77,19 +88,19 @@ export class ReceivePack {
   }
 
   #index(pack: PackSource): Promise<IndexedPack> {
-    const { platform, refused } = this.#repository;
+    const { platform } = this.#repository;
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
       chunks: this.#chunks,
-      refused,
+      refused: maskRefused(this.#newFsck ?? this.#repository.fsck),
       keyPrefix: this.#keyPrefix,
       beforeFirstWrite: () => {
         this.#hasWritten = true;
         this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now() + SWEEP_AFTER_MS);
         this.#repository.scheduleJobs();
       },
-      progress: this.#request.progress,
+      progress: (title, done, total) => this.#request.progress(title, done, total),
       readBase: (oid) => this.#readBase(oid),
       isVetted: (oid, names) => this.#isVetted(oid, names),
     });
@@ -112,7 +123,7 @@ export class ReceivePack {
   async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
     const entries = new Map<number, readonly number[]>();
     for (;;) {
-      const settlement = this.#repository.transact((tables) => {
+      const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const result = settlePush(
           tables,
           {
@@ -144,4 +155,12 @@ export class ReceivePack {
     const { tables, platform } = this.#repository;
     return new ObjectReader(tables!, this.#chunks, platform.codec);
   }
+}
+
+/** Reads the fsck setting among push options, null: there is none.
+ * @throws GitError "unsupported" for a setting that does not exist */
+function readFsckOption(options: readonly string[]): FsckSetting | null {
+  const text = options.findLast((option) => option.startsWith(FSCK_OPTION))?.slice(FSCK_OPTION.length);
+  if (text === undefined || text === "strict" || text === "default" || text === "lenient") return text ?? null;
+  throw new GitError("unsupported", { what: `fsck=${text}`, reason: "choose strict, default or lenient" });
 }

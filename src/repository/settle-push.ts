@@ -1,4 +1,4 @@
-import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-indexer.ts";
+import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
@@ -49,7 +49,11 @@ interface Target {
  * what is checked and what is written. The graph in memory is left as it was unless the outcome is "settled".
  * @param entries object numbers of the entries of stored trees that have been read
  */
-export function settlePush(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>): Settlement {
+export function settlePush(
+  tables: Tables,
+  push: SettledPush,
+  entries: ReadonlyMap<number, readonly number[]>,
+): Settlement {
   return new Settling(tables, push, entries).run();
 }
 
@@ -105,7 +109,9 @@ class Settling {
     return commands.map((_, i) => {
       if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
       const node = nodes[i]!;
-      return node < 0 || pushed.numbers[node] === 0 ? null : { number: pushed.numbers[node]!, type: pushed.types[node]! };
+      return node < 0 || pushed.numbers[node] === 0
+        ? null
+        : { number: pushed.numbers[node]!, type: pushed.types[node]! };
     });
   }
 
@@ -164,12 +170,17 @@ class Settling {
   }
 
   #addSeveral(known: Map<number, StoredObject>, numbers: readonly number[]): void {
-    const several = this.#tables.reachability.severalIntroducers(NumberSet.fromSorted(Uint32Array.from(numbers).sort()));
+    const several = this.#tables.reachability.severalIntroducers(
+      NumberSet.fromSorted(Uint32Array.from(numbers).sort()),
+    );
     for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
   }
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
-    return this.#push.commands.map((command, i) => ({ name: command.name, error: this.#updateRef(command, targets[i]!) }));
+    return this.#push.commands.map((command, i) => ({
+      name: command.name,
+      error: this.#updateRef(command, targets[i]!),
+    }));
   }
 
   /** @returns why the ref did not move, null when it did */
@@ -177,7 +188,8 @@ class Settling {
     const { refs } = this.#tables;
     const { name } = command;
     const isDeletion = isNullOid(command.new);
-    if (isDeletion && refs.head() === name && refs.get(name) !== null) return "deletion of the current branch prohibited";
+    if (isDeletion && refs.head() === name && refs.get(name) !== null)
+      return "deletion of the current branch prohibited";
     if (!isDeletion && target === null) {
       const { missing } = this.#push.pushed;
       return missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
@@ -214,7 +226,9 @@ class Settling {
   }
 
   #typeOf(number: number): number {
-    return this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.range(number, number + 1)).type[0]!;
+    return (
+      this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.range(number, number + 1)).type[0]!
+    );
   }
 
   /** Writes the rows.
@@ -229,7 +243,8 @@ class Settling {
     for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);
     for (const [node, set] of groupByNode(reintroduced)) reachability.reintroduce(set, node);
     pushed.index.nodeFlags.forEach((flags, node) => {
-      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0) vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);
+      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0)
+        vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);
     });
     return rows.unusedKeys;
   }
@@ -248,7 +263,12 @@ class Settling {
 
 function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
   const groups = Map.groupBy(pairs, ({ node }) => node);
-  return new Map([...groups].map(([node, members]) => [node, NumberSet.fromSorted(members.map(({ object }) => object).sort((a, b) => a - b))]));
+  return new Map(
+    [...groups].map(([node, members]) => [
+      node,
+      NumberSet.fromSorted(members.map(({ object }) => object).sort((a, b) => a - b)),
+    ]),
+  );
 }
 
 function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {

@@ -11,7 +11,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
-import type { RepositoryEvent } from "../../src/repository/repository.ts";
+import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import type { RepositoryEvent } from "../../src/repository/repository.ts";
+import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 
 /** How long an event may take from the Worker's console to here: a client may be done before the Worker has spoken. */
 const WAIT_MS = 10_000;

@@ -1,0 +1,60 @@
+/** What the pack indexer hands over: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
+
+/** How an entry is stored: the numbers of `Stored` in entries.zig. */
+export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3 } as const;
+
+/** Bits of `PackIndex.nodeFlags`: the low four say as which types (by 1 << type − 1) a node is spoken of. */
+export const NODE_TYPE_MASK = 0b0000_1111;
+export const NODE_SPECIAL_MASK = 0b0011_0000;
+export const NODE_CHECKED = 0b0100_0000;
+
+/** No entry, no node. */
+export const NO_INDEX = 0xffff_ffff;
+
+/**
+ * An indexed pack, as views into the module's memory: valid until the indexer is used again.
+ * Entries stand in pack order; external entries (thin bases) behind those of the pack.
+ */
+export interface PackIndex {
+  /** Entries of the pack itself. */
+  readonly count: number;
+  /** Offset in the pack of each entry (bytes); the last ends at `end`. */
+  readonly offsets: Uint32Array;
+  readonly end: number;
+  /** Inflated size of each object (bytes). */
+  readonly sizes: Uint32Array;
+  /** Base entry of each delta, `NO_INDEX` elsewhere. */
+  readonly bases: Uint32Array;
+  readonly entryNodes: Uint32Array;
+  /** Start of each entry's record in `edges`, 0 for none. */
+  readonly entryEdges: Uint32Array;
+  /** Object types, 1–4. */
+  readonly kinds: Uint8Array;
+  readonly stored: Uint8Array;
+  /** Distinct ids held or mentioned. */
+  readonly nodeCount: number;
+  readonly oids: Uint8Array;
+  /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
+  readonly nodeEntries: Uint32Array;
+  readonly nodeFlags: Uint8Array;
+  /** Records: count of words behind it; a commit's time (low, high word); nodes: tree before parents, or a tree's entries. */
+  readonly edges: Uint32Array;
+}
+
+/** The index of no pack: a push that only deletes, or only names what is there. */
+export const EMPTY_INDEX: PackIndex = {
+  count: 0,
+  offsets: new Uint32Array(),
+  end: 0,
+  sizes: new Uint32Array(),
+  bases: new Uint32Array(),
+  entryNodes: new Uint32Array(),
+  entryEdges: new Uint32Array(),
+  kinds: new Uint8Array(),
+  stored: new Uint8Array(),
+  nodeCount: 0,
+  oids: new Uint8Array(),
+  nodeEntries: new Uint32Array(),
+  nodeFlags: new Uint8Array(),
+  edges: new Uint32Array(),
+};

@@ -1,0 +1,35 @@
+import type { ChunkCounters } from "../store/chunk-store.ts";
+import type { JobKind } from "../store/jobs.ts";
+import type { SentPack } from "./pack-stream.ts";
+
+/** What a repository did: sizes in bytes, times in ms. */
+export type RepositoryEvent = PushEvent | FetchEvent | JobFailedEvent;
+
+/** A push came to its end, with its refs moved or not. */
+export interface PushEvent {
+  readonly event: "push";
+  readonly refs: number;
+  readonly packBytes: number;
+  readonly objects: number;
+  /** From the first pack byte to the last proof, and from there to the end of the transaction. */
+  readonly indexMs: number;
+  readonly settleMs: number;
+  /** Largest sum of module memory and buffers. */
+  readonly peakBytes: number;
+  readonly operations: ChunkCounters;
+}
+
+/** A pack was sent. */
+export interface FetchEvent extends SentPack {
+  readonly event: "fetch";
+  readonly operations: ChunkCounters;
+}
+
+/** A job failed and was put off. */
+export interface JobFailedEvent {
+  readonly event: "job-failed";
+  readonly kind: JobKind;
+  readonly key: string;
+  readonly attempts: number;
+  readonly error: string;
+}
