@@ -90,6 +90,11 @@ export fn indexer_supply(entry: u32, kind: u8, size: f64) ?[*]u8 {
     return content.ptr;
 }
 
+/// The other answer to `need_base`: there is no such object.
+export fn indexer_lack(entry: u32) Status {
+    return statusOf(indexer.lack(entry));
+}
+
 /// What JavaScript may ask; addresses are of the arrays that `entries.zig`, `nodes.zig` and `queue.zig` describe.
 const Value = enum(u32) {
     room_bytes,
@@ -139,7 +144,7 @@ export fn indexer_value(what: Value) f64 {
         .entry_count => number(indexer.entries.list.len),
         .entries_end => number(indexer.entries_end),
         .inflated_bytes => number(indexer.inflated_bytes),
-        .deferred_count => number(indexer.deferred.items.len),
+        .deferred_count => number(indexer.late.left()),
         .offsets => address(list.items(.offset).ptr),
         .sizes => address(list.items(.size).ptr),
         .bases => address(list.items(.base).ptr),

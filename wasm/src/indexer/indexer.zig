@@ -10,6 +10,7 @@ const std = @import("std");
 const deflate = @import("../deflate.zig");
 const contents = @import("contents.zig");
 const large = @import("large.zig");
+const Late = @import("late.zig").Late;
 const window_parse = @import("window.zig");
 const entry_table = @import("entries.zig");
 const node_table = @import("nodes.zig");
@@ -61,9 +62,7 @@ pub const Indexer = struct {
     nodes: node_table.Nodes = .{},
     /// See `queue.Sink`; word 0 is unused, so that 0 means none.
     edges: std.ArrayList(u32) = .empty,
-    deferred: std.ArrayList(u32) = .empty,
-    /// Deferred deltas: where the present round stands, how many it kept, whether it got on.
-    round: struct { at: usize = 0, kept: usize = 0, progress: bool = false } = .{},
+    late: Late = .{},
     special_at: u32 = 0,
 
     declared: u32 = 0,
@@ -202,11 +201,11 @@ pub const Indexer = struct {
         const base = try ix.baseOf(index);
         const at_hand = if (base) |entry| contents.cached(ix, entry) != null else false;
         if (at_hand) return ix.resolve(index, base.?, delta);
-        ix.deferred.append(ix.allocator, index) catch return ix.outOfMemory();
+        try ix.late.add(ix, index);
     }
 
     /// The resolved entry that a delta builds on, or null.
-    fn baseOf(ix: *Indexer, index: u32) Error!?u32 {
+    pub fn baseOf(ix: *Indexer, index: u32) Error!?u32 {
         const list = ix.entries.list.slice();
         const base = list.items(.base)[index];
         if (list.items(.stored)[index] == .ofs_delta) return if (list.items(.kind)[base] == .none) null else base;
@@ -215,7 +214,7 @@ pub const Indexer = struct {
         return if (entry == no_index or list.items(.kind)[entry] == .none) null else entry;
     }
 
-    fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
+    pub fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
         const list = ix.entries.list.slice();
         const content = try contents.apply(ix, index, base, delta);
         list.items(.base)[index] = base;
@@ -227,8 +226,7 @@ pub const Indexer = struct {
     pub fn finish(ix: *Indexer) Error!void {
         if (ix.phase != .done) return ix.explainEnd();
         try ix.queue.flush(ix);
-        while (ix.deferred.items.len > 0) try ix.resolveRound();
-        try ix.queue.flush(ix);
+        try ix.late.run(ix);
         try ix.checkSpecials();
         try ix.checkTypes();
     }
@@ -244,42 +242,7 @@ pub const Indexer = struct {
         return ix.refuse(.truncated, no_index, ix.window.position() + ix.window.pending().len);
     }
 
-    fn resolveRound(ix: *Indexer) Error!void {
-        const items = ix.deferred.items;
-        while (ix.round.at < items.len) {
-            const index = items[ix.round.at];
-            if (try ix.baseOf(index)) |base| {
-                _ = try contents.contentOf(ix, base);
-                const delta = try contents.readStored(ix, index);
-                try ix.resolve(index, base, delta);
-                ix.round.progress = true;
-            } else {
-                items[ix.round.kept] = index;
-                ix.round.kept += 1;
-            }
-            ix.round.at += 1;
-        }
-        ix.deferred.shrinkRetainingCapacity(ix.round.kept);
-        const stuck = !ix.round.progress and ix.round.kept > 0;
-        ix.round = .{};
-        if (stuck) try ix.addMissingBases();
-    }
-
-    /// Deltas whose base is not in the pack: the bases become external entries, whose content the caller supplies.
-    fn addMissingBases(ix: *Indexer) Error!void {
-        var added = false;
-        for (ix.deferred.items) |index| {
-            if (ix.entries.list.items(.stored)[index] != .ref_delta) continue;
-            const node = ix.entries.list.items(.base)[index];
-            if (ix.nodes.entries.items[node] != no_index) continue;
-            _ = try ix.addExternal(node);
-            added = true;
-        }
-        // All that is left waits for one another.
-        if (!added) return ix.refuse(.delta_base_missing, ix.deferred.items[0], 0);
-    }
-
-    /// Adds an object that the pack mentions but does not hold; its content is asked for at once.
+    /// Adds an object that the pack mentions but does not hold.
     pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
         const entry = ix.entries.append(ix.allocator, ix.declared, .{
             .offset = std.math.maxInt(u32),
@@ -292,8 +255,15 @@ pub const Indexer = struct {
             .stored = .external,
         }) catch return ix.outOfMemory();
         ix.nodes.entries.items[node] = entry;
-        ix.needed_entry = entry;
         return entry;
+    }
+
+    /// The repository does not hold the object of this external entry.
+    pub fn lack(ix: *Indexer, entry: u32) Error!void {
+        const list = ix.entries.list.slice();
+        const node = list.items(.node)[entry];
+        if (list.items(.kind)[entry] != .none) return ix.refuseObject(.delta_base_missing, entry, &ix.nodes.oids.items[node], 0);
+        ix.nodes.entries.items[node] = no_index;
     }
 
     /// Room for the content of an external entry; the caller fills it before it calls anything else.
@@ -302,6 +272,7 @@ pub const Indexer = struct {
         const list = ix.entries.list.slice();
         list.items(.kind)[entry] = kind;
         list.items(.size)[entry] = @intCast(size);
+        try ix.late.wakeNode(ix, list.items(.node)[entry]);
         return contents.reserve(ix, entry, @intCast(size), no_index);
     }
 

@@ -64,6 +64,7 @@ pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const
     // The same object twice: the first one counts, this one's bytes stay unindexed.
     if (holder.* != entry_table.no_index and holder.* < ix.entries.pack_count) return;
     holder.* = entry;
+    try ix.late.wakeNode(ix, node);
     const kind = list.items(.kind)[entry];
     if (kind == .blob) {
         const flags = ix.nodes.flags.items[node];

@@ -1,0 +1,115 @@
+/** Drives the pack indexer as the repository does, in every rhythm, and lays what it found out for comparison with git's words. */
+import wasm from "../../src/codec/holdfast.wasm";
+import { maskRefused } from "../../src/codec/fsck-messages.ts";
+import { NO_INDEX, STORED } from "../../src/codec/pack-index.ts";
+import { PackIndexer } from "../../src/codec/pack-indexer.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
+import { toHex } from "../../src/format/oid.ts";
+import type { MadeObject } from "../harness/pack-builder.ts";
+
+/** How a pack is fed, and what is in memory of it afterwards. */
+export interface Feeding {
+  /** Bytes of each piece; the whole pack unless set. */
+  readonly pieceBytes?: number;
+  /** 2 MiB unless set. */
+  readonly ringBytes?: number;
+  /** Tells for each request whether stored bytes are in memory; always unless set. What was asked for and loaded stays. */
+  readonly isResident?: () => boolean;
+  /** Objects that the repository holds beside the pack. */
+  readonly stored?: readonly MadeObject[];
+  readonly limits?: Partial<Limits>;
+  readonly refused?: bigint;
+}
+
+/** An entry as `git verify-pack -v` tells of it. */
+export interface IndexedEntry {
+  readonly oid: string;
+  readonly type: string;
+  readonly sizeBytes: number;
+  readonly offset: number;
+  readonly base: string | null;
+}
+
+/** What the indexer made of a pack. */
+export interface Indexed {
+  readonly entries: IndexedEntry[];
+  /** Where the last entry ends. */
+  readonly end: number;
+  /** Ids that each commit, tree and tag refers to, in its order; a commit's time first. */
+  readonly edges: Map<string, (string | number)[]>;
+  readonly memoryBytes: number;
+  /** How often bytes had to be loaded. */
+  readonly loads: number;
+}
+
+const TYPES = ["none", "commit", "tree", "blob", "tag"];
+export const TRAILER_BYTES = 20;
+
+/** Indexes a pack; what stands behind its entries is not looked at.
+ * @throws GitError as the indexer does
+ * @throws Error when it asks without end */
+export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
+  const { pieceBytes = pack.length, isResident = () => true } = feeding;
+  let loaded: { offset: number; end: number } | null = null;
+  let loads = 0;
+  const indexer = new PackIndexer(wasm, {
+    limits: { ...DEFAULT_LIMITS, ...feeding.limits },
+    ringBytes: feeding.ringBytes ?? 2 * 1024 * 1024,
+    refused: feeding.refused ?? maskRefused("default"),
+    readBack: (offset, out) => {
+      const isLoaded = loaded !== null && offset >= loaded.offset && offset < loaded.end;
+      if (!isLoaded && !isResident()) return 0;
+      const end = Math.min(offset + out.length, isLoaded ? loaded!.end : pack.length);
+      out.set(pack.subarray(offset, end));
+      return end - offset;
+    },
+  });
+  feed(indexer, pack, pieceBytes);
+  for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
+    if (need.kind === "bytes") {
+      if (++loads > 200_000) throw new Error("the indexer asks without end");
+      loaded = { offset: need.offset, end: need.offset + need.length };
+      continue;
+    }
+    const oid = toHex(need.oid);
+    const base = feeding.stored?.find((object) => object.oid === oid);
+    if (base === undefined) indexer.lack(need.entry);
+    else indexer.supply(need.entry, TYPES.indexOf(base.type), base.content);
+  }
+  return layOut(indexer, loads);
+}
+
+function feed(indexer: PackIndexer, pack: Uint8Array, pieceBytes: number): void {
+  for (let at = 0; at < pack.length && !indexer.done;) {
+    const room = indexer.room();
+    const piece = pack.subarray(at, at + Math.min(pieceBytes, room.length));
+    room.set(piece);
+    at += piece.length;
+    indexer.step(piece.length);
+  }
+}
+
+function layOut(indexer: PackIndexer, loads: number): Indexed {
+  const index = indexer.index();
+  const oidOf = (node: number): string => toHex(index.oids, node * 20);
+  const entries: IndexedEntry[] = [];
+  const edges = new Map<string, (string | number)[]>();
+  for (let entry = 0; entry < index.count; entry++) {
+    const oid = oidOf(index.entryNodes[entry]!);
+    const isDelta = index.stored[entry] === STORED.ofsDelta || index.stored[entry] === STORED.refDelta;
+    entries.push({
+      oid,
+      type: TYPES[index.kinds[entry]!]!,
+      sizeBytes: index.sizes[entry]!,
+      offset: index.offsets[entry]!,
+      base: isDelta && index.bases[entry] !== NO_INDEX ? oidOf(index.entryNodes[index.bases[entry]!]!) : null,
+    });
+    const start = index.entryEdges[entry]!;
+    if (start === 0) continue;
+    const words = index.edges.subarray(start + 1, start + 1 + index.edges[start]!);
+    const isCommit = index.kinds[entry] === 1;
+    const time = isCommit ? [words[1]! * 2 ** 32 + words[0]!] : [];
+    edges.set(oid, [...time, ...Array.from(words.subarray(isCommit ? 2 : 0), oidOf)]);
+  }
+  return { entries, end: index.end, edges, memoryBytes: indexer.memoryBytes, loads };
+}

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { Random } from "../format/random.ts";
+import { git, tryGit } from "../harness/git.ts";
+import { assemblePack, makeObject } from "../harness/pack-builder.ts";
+import { encodeEntry } from "../harness/raw.ts";
+import { type Feeding, type Indexed, indexPack, TRAILER_BYTES } from "./indexed-pack.ts";
+import { makeChain, makeSamplePacks, type SamplePack, storeObjects } from "./packs.ts";
+
+let samples: SamplePack[];
+beforeAll(async () => {
+  samples = await makeSamplePacks();
+});
+
+/** What must not depend on how the pack was fed. */
+function outcome({ entries, end, edges }: Indexed): unknown {
+  return { entries, end, edges: [...edges] };
+}
+
+/** Has git index a pack, and says what it found: type, size and content by id; offset and base of each entry. */
+async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
+  objects: Map<string, { type: string; sizeBytes: number; content: Buffer }>;
+  entries: { oid: string; offset: number; base: string | null }[];
+}> {
+  const dir = await storeObjects(stored);
+  const indexed = await tryGit(dir, ["index-pack", "--stdin", "--fix-thin"], { stdin: pack });
+  expect(indexed.stderr).toBe("");
+  const { stdoutBytes } = await tryGit(dir, ["cat-file", "--batch", "--batch-all-objects"]);
+  const objects = new Map<string, { type: string; sizeBytes: number; content: Buffer }>();
+  for (let at = 0; at < stdoutBytes.length;) {
+    const end = stdoutBytes.indexOf(10, at);
+    const [oid, type, size] = stdoutBytes.toString("latin1", at, end).split(" ") as [string, string, string];
+    objects.set(oid, { type, sizeBytes: Number(size), content: stdoutBytes.subarray(end + 1, end + 1 + Number(size)) });
+    at = end + 2 + Number(size);
+  }
+  const name = indexed.stdout.trim().split("\t").at(-1)!;
+  const canShow = pack.readUInt32BE(8) > 0 && !sampleName.startsWith("the same object");
+  const shown = !canShow ? "" : await git(dir, "verify-pack", "-v", `objects/pack/pack-${name}.idx`);
+  const entries = shown
+    .split("\n")
+    .map((line) => /^([0-9a-f]{40}) +\w+ +\d+ \d+ (\d+)(?: \d+ ([0-9a-f]{40}))?$/.exec(line))
+    .filter((match) => match !== null)
+    .map(([, oid, offset, base]) => ({ oid: oid!, offset: Number(offset), base: base ?? null }))
+    .filter(({ offset }) => offset < pack.length - TRAILER_BYTES)
+    .sort((a, b) => a.offset - b.offset);
+  return { objects, entries };
+}
+
+/** Ids that an object's content refers to, submodules left out; a commit's time first. */
+function readEdges(type: string, content: Buffer): (string | number)[] {
+  const text = content.toString("latin1");
+  if (type === "tag") return [text.slice(7, 47)];
+  if (type === "commit") {
+    const head = text.split("\n\n", 1)[0]!;
+    const time = Number(/^committer .* (\d+) [+-]\d+$/m.exec(head)![1]);
+    return [time, ...[...head.matchAll(/^(?:tree|parent) ([0-9a-f]{40})$/gm)].map((match) => match[1]!)];
+  }
+  const oids: string[] = [];
+  for (let at = 0; at < content.length;) {
+    const end = content.indexOf(0, at);
+    if (!text.startsWith("160000", at)) oids.push(content.toString("hex", end + 1, end + 21));
+    at = end + 21;
+  }
+  return oids;
+}
+
+describe("what git says", () => {
+  test("of every entry: id, type, size, offset and base", async () => {
+    for (const sample of samples) {
+      const [asked, indexed] = [await askGit(sample), indexPack(sample.pack, { stored: sample.stored })];
+      expect(indexed.end, sample.name).toBe(sample.pack.length - TRAILER_BYTES);
+      expect(indexed.entries.length, sample.name).toBe(sample.pack.readUInt32BE(8));
+      const offsets = new Map(asked.entries.map((entry) => [entry.offset, entry]));
+      for (const { oid, type, sizeBytes, offset, base } of indexed.entries) {
+        const { content, ...object } = asked.objects.get(oid)!;
+        expect({ type, sizeBytes }, sample.name).toEqual(object);
+        // Of a pack that holds an object twice, verify-pack says nothing.
+        if (asked.entries.length > 0) expect(offsets.get(offset), sample.name).toEqual({ oid, offset, base });
+        if (type === "blob") continue;
+        expect(indexed.edges.get(oid), sample.name).toEqual(readEdges(type, content));
+      }
+    }
+  });
+});
+
+describe("the outcome does not depend on", () => {
+  const rhythms = [1, 7, 4_096, 65_536, 1_000_000_000];
+
+  function expectSame(variants: (sample: SamplePack) => Feeding[]): void {
+    for (const sample of samples) {
+      const expected = outcome(indexPack(sample.pack, { stored: sample.stored }));
+      for (const feeding of variants(sample)) {
+        const indexed = indexPack(sample.pack, { stored: sample.stored, ...feeding });
+        expect(outcome(indexed), `${sample.name} ${JSON.stringify(feeding)}`).toEqual(expected);
+      }
+    }
+  }
+
+  test("how large the pieces are", () => {
+    expectSame(({ isSmall }) => rhythms.filter((bytes) => isSmall || bytes > 1_000).map((pieceBytes) => ({ pieceBytes })));
+  });
+
+  test("what stays in memory", () => {
+    const random = new Random(11);
+    expectSame(({ isSmall }) => [
+      { ringBytes: 65_536 },
+      { ringBytes: 65_536, isResident: () => false },
+      { ringBytes: 65_536, isResident: () => random.below(3) > 0 },
+      { isResident: () => false },
+      { ringBytes: 65_536, isResident: () => random.below(3) > 0, pieceBytes: isSmall ? 7 : 4_096 },
+      { ringBytes: 8_192, isResident: () => random.below(2) > 0, pieceBytes: 4_096 },
+    ]);
+  });
+});
+
+describe("memory", () => {
+  test("deltas that come round a small ring again and again take no more of it", () => {
+    const random = new Random(3);
+    const roots = Array.from({ length: 8 }, () => makeObject("blob", random.bytes(12_000)));
+    const rounds = (length: number): Buffer => {
+      const chains = roots.map((root) => makeChain(length, "ref", root));
+      return assemblePack(Array.from({ length: length + 1 }, (_, i) => chains.map((chain) => chain[i]!)).flat());
+    };
+    const few = indexPack(rounds(20), { ringBytes: 65_536, isResident: () => false });
+    const many = indexPack(rounds(400), { ringBytes: 65_536, isResident: () => false });
+    expect(many.entries.length).toBe(3_208);
+    // Twenty times the deltas: only what is kept of each entry and id grows, below 200 bytes.
+    expect(many.memoryBytes - few.memoryBytes).toBeLessThan(3_208 * 200 + 65_536 * 16);
+    expect(many.memoryBytes).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  test("a blob of 40 MB that streams past is never held", () => {
+    const pack = assemblePack([encodeEntry(makeObject("blob", Buffer.alloc(40_000_000, "x".repeat(999))))]);
+    expect(indexPack(pack, { limits: { maxInflationRatio: 1_000 } }).memoryBytes).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  test("a header that claims many entries takes memory for those that come", () => {
+    const pack = assemblePack([encodeEntry(makeObject("blob", "one"))], { count: 400_000 });
+    let grown = 0;
+    expect(() => {
+      grown = indexPack(pack).memoryBytes;
+    }).toThrow();
+    expect(grown).toBe(0);
+  });
+});

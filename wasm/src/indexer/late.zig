@@ -1,0 +1,120 @@
+//! Deltas whose base was not at hand when they came: resolved after the last byte, in the order in which their bases
+//! become known, each once. What waits is sorted by what it waits for, so that any order of entries takes the same time.
+
+const std = @import("std");
+const contents = @import("contents.zig");
+const entry_table = @import("entries.zig");
+const node_table = @import("nodes.zig");
+const Indexer = @import("indexer.zig").Indexer;
+const Error = @import("failure.zig").Error;
+
+const no_index = entry_table.no_index;
+
+pub const Late = struct {
+    /// Deferred deltas in pack order, until `begin`.
+    deferred: std.ArrayList(u32) = .empty,
+    /// The same by what they wait for, ascending: bit 63 for a base node (else a base entry), the base, the delta.
+    waiting: []u64 = &.{},
+    /// A stack of deltas whose base is resolved. A delta may be on it twice.
+    ready: std.ArrayList(u32) = .empty,
+    /// The delta under way: `NeedBytes` may come in between.
+    present: u32 = no_index,
+    begun: bool = false,
+    resolved: u32 = 0,
+    /// How many of `deferred` have had their base asked for, if they needed that.
+    asked: u32 = 0,
+
+    pub fn left(late: *const Late) u32 {
+        return @as(u32, @intCast(late.deferred.items.len)) - late.resolved;
+    }
+
+    pub fn add(late: *Late, ix: *Indexer, delta: u32) Error!void {
+        node_table.appendGrowing(u32, &late.deferred, ix.allocator, delta) catch return ix.outOfMemory();
+    }
+
+    /// Resolves all of them; called again after each `NeedBytes` and `NeedBase`.
+    pub fn run(late: *Late, ix: *Indexer) Error!void {
+        if (!late.begun) try late.begin(ix);
+        while (true) {
+            while (late.next()) |delta| {
+                try late.resolve(ix, delta);
+                late.present = no_index;
+            }
+            try ix.queue.flush(ix);
+            if (late.ready.items.len > 0) continue;
+            if (late.left() == 0) return;
+            return late.askForBase(ix);
+        }
+    }
+
+    /// The object of `node` is resolved: what is built on it can be.
+    pub fn wakeNode(late: *Late, ix: *Indexer, node: u32) Error!void {
+        if (late.begun) try late.wake(ix, 1 << 31 | @as(u64, node));
+    }
+
+    fn begin(late: *Late, ix: *Indexer) Error!void {
+        const list = ix.entries.list.slice();
+        const items = late.deferred.items;
+        late.waiting = ix.allocator.alloc(u64, items.len) catch return ix.outOfMemory();
+        late.ready.ensureTotalCapacityPrecise(ix.allocator, items.len) catch return ix.outOfMemory();
+        var i = items.len;
+        while (i > 0) {
+            i -= 1;
+            const delta = items[i];
+            const is_ref = list.items(.stored)[delta] == .ref_delta;
+            const base: u64 = list.items(.base)[delta];
+            late.waiting[i] = @as(u64, @intFromBool(is_ref)) << 63 | base << 32 | delta;
+            if (try ix.baseOf(delta) != null) late.ready.appendAssumeCapacity(delta);
+        }
+        std.mem.sortUnstable(u64, late.waiting, {}, std.sort.asc(u64));
+        late.begun = true;
+    }
+
+    fn next(late: *Late) ?u32 {
+        if (late.present == no_index) late.present = late.ready.pop() orelse return null;
+        return late.present;
+    }
+
+    fn resolve(late: *Late, ix: *Indexer, delta: u32) Error!void {
+        if (ix.entries.list.items(.kind)[delta] != .none) return;
+        const base = (try ix.baseOf(delta)).?;
+        _ = try contents.contentOf(ix, base);
+        const instructions = try contents.readStored(ix, delta);
+        try ix.resolve(delta, base, instructions);
+        late.resolved += 1;
+        try late.wake(ix, delta);
+    }
+
+    /// Makes ready what waits for `key`: the upper half of `waiting`.
+    fn wake(late: *Late, ix: *Indexer, key: u64) Error!void {
+        var at = std.sort.lowerBound(u64, late.waiting, (key + 1) << 32, order);
+        while (at > 0 and late.waiting[at - 1] >> 32 == key) {
+            at -= 1;
+            late.ready.append(ix.allocator, @truncate(late.waiting[at])) catch return ix.outOfMemory();
+        }
+    }
+
+    fn order(wanted: u64, item: u64) std.math.Order {
+        return std.math.order(wanted, item);
+    }
+
+    /// Asks for a base that may be outside the pack: which of them are, nobody knows before the deltas inside are
+    /// resolved. One at a time, as what builds on it may be the base of the rest.
+    fn askForBase(late: *Late, ix: *Indexer) Error {
+        const list = ix.entries.list.slice();
+        while (late.asked < late.deferred.items.len) {
+            const delta = late.deferred.items[late.asked];
+            late.asked += 1;
+            if (list.items(.kind)[delta] != .none or list.items(.stored)[delta] != .ref_delta) continue;
+            ix.needed_entry = try ix.addExternal(list.items(.base)[delta]);
+            return error.NeedBase;
+        }
+        for (late.deferred.items) |delta| {
+            if (list.items(.kind)[delta] != .none or list.items(.stored)[delta] != .ref_delta) continue;
+            const base = list.items(.base)[delta];
+            return ix.refuseObject(.delta_base_missing, delta, &ix.nodes.oids.items[base], 0);
+        }
+        // An OFS delta's base stands before it: the first that waits is a REF delta.
+        unreachable;
+    }
+};
