@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { git, tryGit } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { checkRoundTrip, importCommit, importFile, importRepository } from "./round-trip.ts";
+
+test("100,000 files in one tree", async () => {
+  const files = Array.from({ length: 100_000 }, (_, i) => importFile(`file-${i}`, `line ${i}`));
+  // One file less, and one more: two trees of 4 MB that differ by little.
+  const changes = [importCommit(1), "D file-500\n", importFile("file-more", "more")];
+  const origin = await importRepository([importCommit(0), ...files, ...changes]);
+  await checkRoundTrip("100,000 files in one tree", origin);
+});
+
+test("100,000 files in nested trees", async () => {
+  const files = Array.from({ length: 100_000 }, (_, i) =>
+    importFile(`a-${i % 7}/b-${i % 53}/c-${i % 997}/d-${i % 11}/file-${i}`, `line ${i}`),
+  );
+  const changes = [importCommit(1), "D a-3\n", importFile("a-1/b-1/more", "more")];
+  const origin = await importRepository([importCommit(0), ...files, ...changes]);
+  await checkRoundTrip("100,000 files in nested trees", origin);
+});
+
+test("300,000 objects in one pack", async () => {
+  const commits = Array.from(
+    { length: 75_000 },
+    (_, i) => importCommit(i) + importFile(`dir-${i % 50}/file-${i % 1000}`, `line ${i}`),
+  );
+  const origin = await importRepository(commits);
+  expect(Number(await git(origin, "rev-list", "--objects", "--all", "--count"))).toBeGreaterThanOrEqual(299_000);
+  await checkRoundTrip("300,000 objects in one pack", origin);
+});
+
+test("30,000 refs: branches, tags and annotated tags", async () => {
+  const origin = await makeHistory({ commits: 1_000, files: 50, branches: 20, merges: 10 });
+  const commits = (await git(origin, "rev-list", "main")).split("\n");
+  const commitAt = (i: number): string => commits[i % commits.length]!;
+  const refs = Array.from(
+    { length: 20_000 },
+    (_, i) => `create refs/${i % 2 === 0 ? "heads" : "tags"}/topic-${i} ${commitAt(i)}\n`,
+  );
+  expect((await tryGit(origin, ["update-ref", "--stdin"], { stdin: refs.join("") })).code).toBe(0);
+  const tags = Array.from(
+    { length: 10_000 },
+    (_, i) => `tag v${i}\nfrom ${commitAt(i)}\ntagger Ada Example <ada@example.com> 1700000000 +0100\ndata 0\n`,
+  );
+  expect((await tryGit(origin, ["fast-import", "--quiet"], { stdin: tags.join("") })).code).toBe(0);
+  await checkRoundTrip("30,000 refs", origin);
+});
