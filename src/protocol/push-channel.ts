@@ -34,6 +34,7 @@ export class PushChannel {
     this.#begin = resolve;
   }
 
+  /** Whether the response has begun, so that its status stands. */
   get hasBegun(): boolean {
     return this.#body !== null;
   }
@@ -62,13 +63,14 @@ export class PushChannel {
     for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(line)))) this.#send(pkt);
   }
 
-  /** Sends the report, which may be empty; `close` ends the response. */
+  /** Sends the report, which may be empty, and what ends it; `close` is to follow. */
   report(report: Uint8Array): void {
     clearInterval(this.#keepAlive);
     for (const pkt of encodeSideBand(PACK_BAND, report)) this.#send(pkt);
     this.#send(FLUSH_PKT);
   }
 
+  /** Ends the response, if it has begun, and the signs of life. */
   close(): void {
     clearInterval(this.#keepAlive);
     if (!this.#gone) this.#body?.close();
