@@ -103,12 +103,17 @@ async function run(options: Options): Promise<boolean> {
 // Exiting, unlike ending by the signal, ends Apache and removes the temporary folder.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 
-const options = readOptions();
-if (options === "help") {
-  process.stdout.write(USAGE);
-} else {
-  process.stderr.write("building\n");
-  const cleanUp = await setUp();
-  process.exitCode = (await run(options)) ? 0 : 1;
-  await cleanUp();
+try {
+  const options = readOptions();
+  if (options === "help") {
+    process.stdout.write(USAGE);
+  } else {
+    process.stderr.write("building\n");
+    const cleanUp = await setUp();
+    if (!(await run(options))) process.exitCode = 1;
+    await cleanUp();
+  }
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
 }
