@@ -4,7 +4,8 @@ const std = @import("std");
 const steps = @import("sha1_steps.zig");
 const collision = @import("sha1_collision.zig");
 
-pub const block_bytes = 64;
+const block_bytes = steps.block_bytes;
+const lane_count = steps.lane_count;
 
 /// A digest, and whether the message was made to collide: then it must be refused.
 pub const Digest = struct { oid: [20]u8, collided: bool };
@@ -32,7 +33,11 @@ pub const Sha1 = struct {
             self.compress(&self.partial);
             rest = rest[taken..];
         }
-        while (rest.len >= block_bytes) : (rest = rest[block_bytes..]) self.compress(rest[0..block_bytes]);
+        while (rest.len >= block_bytes) {
+            const blocks = rest[0..@min(rest.len - rest.len % block_bytes, lane_count * block_bytes)];
+            self.compress(blocks);
+            rest = rest[blocks.len..];
+        }
         @memcpy(self.partial[0..rest.len], rest);
     }
 
@@ -48,23 +53,29 @@ pub const Sha1 = struct {
         return .{ .oid = encode(self.state), .collided = self.collided };
     }
 
-    pub fn compress(self: *Sha1, block: *const [block_bytes]u8) void {
-        var w: [80]u32 = undefined;
-        for (w[0..16], 0..) |*word, i| word.* = std.mem.readInt(u32, block[4 * i ..][0..4], .big);
-        steps.expand(u32, &w);
-        const before_58 = steps.forward(u32, 0, 58, &w, self.state);
-        const before_65 = steps.forward(u32, 58, 65, &w, before_58);
-        const end = steps.forward(u32, 65, 80, &w, before_65);
-        for (&self.state, end) |*word, e| word.* +%= e;
-        const candidates = collision.candidates(u32, &w);
-        if (candidates == 0) return;
-        if (collision.isCollision(&.{
-            .stride = 1,
-            .w = &w,
-            .before_58 = &before_58,
-            .before_65 = &before_65,
-            .after = &self.state,
-        }, candidates)) self.collided = true;
+    /// Compresses one to `lane_count` blocks. They depend on one another, but their expansion does not, nor does the
+    /// search for marks of an attack: the lanes do that for all at once.
+    pub fn compress(self: *Sha1, bytes: []const u8) void {
+        const count = bytes.len / block_bytes;
+        var blocks: [lane_count]*const [block_bytes]u8 = @splat(bytes[0..block_bytes]);
+        for (blocks[0..count], 0..) |*block, i| block.* = bytes[i * block_bytes ..][0..block_bytes];
+        const expanded: steps.Expanded = .init(blocks);
+        const candidates: [lane_count]u32 = collision.candidates(&expanded);
+        for (candidates[0..count], 0..) |vectors, i| {
+            const w = expanded.lane(i);
+            const before_58 = steps.forward(u32, 0, 58, w, lane_count, self.state);
+            const before_65 = steps.forward(u32, 58, 65, w, lane_count, before_58);
+            const end = steps.forward(u32, 65, 80, w, lane_count, before_65);
+            for (&self.state, end) |*word, e| word.* +%= e;
+            if (vectors == 0) continue;
+            const compressed: collision.Compressed = .{
+                .w = w,
+                .before_58 = before_58,
+                .before_65 = before_65,
+                .after = self.state,
+            };
+            if (collision.isCollision(&compressed, vectors)) self.collided = true;
+        }
     }
 };
 

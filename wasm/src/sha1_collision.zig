@@ -8,6 +8,7 @@ const steps = @import("sha1_steps.zig");
 const conditions = @import("sha1_conditions.zig").conditions;
 
 const Condition = @import("sha1_conditions.zig").Condition;
+const Lanes = steps.Lanes;
 const State = steps.State;
 
 /// A disturbance vector I(k,b) or II(k,b) in the classification of Manuel.
@@ -63,43 +64,39 @@ const vectors = blk: {
 };
 
 /// Conditions that are looked at for every block; the rest is looked at for the vectors that these leave over.
-/// Four lanes are fastest with 64 to 100 of them.
+/// Hashing is fastest with 64 to 100 of them.
 const common = 76;
 
-/// The vectors, a bit each, that the first conditions leave over.
-/// `T` is u32 for one block, or a SIMD vector of u32 for as many blocks as it has lanes.
-pub inline fn candidates(comptime T: type, w: *const [80]T) T {
-    @setEvalBranchQuota(10_000);
-    var excluded = steps.splat(T, 0);
+/// The vectors of each block, a bit each, that the first conditions leave over.
+pub inline fn candidates(expanded: *const steps.Expanded) Lanes {
+    const w = &expanded.words;
+    var excluded: Lanes = @splat(0);
     inline for (conditions[0..common]) |c| {
-        const broken = spread(T, w[c[0]], c[1]) ^ spread(T, w[c[3]], c[4]);
-        excluded |= (if (c[2] == .same) broken else ~broken) & steps.splat(T, c[5]);
+        const differ = spread(w[c[0]], c[1]) ^ spread(w[c[3]], c[4]);
+        const broken = if (c[2] == .same) differ else ~differ;
+        excluded |= broken & @as(Lanes, @splat(c[5]));
     }
     return ~excluded;
 }
 
 /// All bits of each word set to its bit `bit`.
-inline fn spread(comptime T: type, word: T, comptime bit: u5) T {
-    const Signed = if (T == u32) i32 else @Vector(@typeInfo(T).vector.len, i32);
-    const up: Signed = @bitCast(steps.shl(T, word, 31 - bit));
-    return @bitCast(up >> @as(if (T == u32) u5 else @Vector(@typeInfo(T).vector.len, u5), if (T == u32) 31 else @splat(31)));
+inline fn spread(words: Lanes, comptime bit: u5) Lanes {
+    const top: @Vector(steps.lane_count, i32) = @bitCast(words << @splat(31 - bit));
+    return @bitCast(top >> @splat(31));
 }
 
-/// A compressed block as `isCollision` reads it: `stride` is 1, or the number of lanes that the words lie between.
+/// What compressing a block has left behind, for `isCollision`.
 pub const Compressed = struct {
-    stride: usize,
-    /// The expanded message.
+    /// The block's lane of the expanded messages.
     w: [*]const u32,
     /// The state before the steps at which vectors meet.
-    before_58: [*]const u32,
-    before_65: [*]const u32,
+    before_58: State,
+    before_65: State,
     /// The chaining value that the block leads to.
-    after: [*]const u32,
+    after: State,
 
-    fn state(self: *const Compressed, words: [*]const u32) State {
-        var copy: State = undefined;
-        for (&copy, 0..) |*word, i| word.* = words[i * self.stride];
-        return copy;
+    fn word(self: *const Compressed, t: usize) u32 {
+        return self.w[t * steps.lane_count];
     }
 };
 
@@ -139,23 +136,22 @@ const remaining = blk: {
 
 fn isHalf(block: *const Compressed, vector: u5) bool {
     for (remaining[vector]) |c| {
-        const first = block.w[c[0] * block.stride] >> c[1];
-        const second = block.w[c[3] * block.stride] >> c[4];
+        const first = block.word(c[0]) >> c[1];
+        const second = block.word(c[3]) >> c[4];
         if ((first ^ second) & 1 != @intFromEnum(c[2])) return false;
     }
     var other: [80]u32 = undefined;
-    for (&other, &differences[vector], 0..) |*word, difference, t| word.* = block.w[t * block.stride] ^ difference;
-    const after = block.state(block.after);
+    for (&other, &differences[vector], 0..) |*word, difference, t| word.* = block.word(t) ^ difference;
     return if (meetings[vector] == 58)
-        leadsTo(58, &other, block.state(block.before_58), after)
+        leadsTo(58, &other, block.before_58, block.after)
     else
-        leadsTo(65, &other, block.state(block.before_65), after);
+        leadsTo(65, &other, block.before_65, block.after);
 }
 
 /// Whether the message whose state before step `at` is `state` leads to the chaining value `after`.
 fn leadsTo(comptime at: usize, w: *const [80]u32, state: State, after: State) bool {
     const start = steps.backward(at, w, state);
-    const end = steps.forward(u32, at, 80, w, state);
+    const end = steps.forward(u32, at, 80, w, 1, state);
     for (start, end, after) |s, e, a| if (s +% e != a) return false;
     return true;
 }

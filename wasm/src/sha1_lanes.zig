@@ -6,9 +6,9 @@ const steps = @import("sha1_steps.zig");
 const collision = @import("sha1_collision.zig");
 const sha1 = @import("sha1.zig");
 
-const lane_count = 4;
-const Lanes = @Vector(lane_count, u32);
-const block_bytes = sha1.block_bytes;
+const lane_count = steps.lane_count;
+const Lanes = steps.Lanes;
+const block_bytes = steps.block_bytes;
 
 /// One object to hash: `header` ("blob 123\0", at most 32 bytes), then `data`, which is read where it is.
 pub const Job = struct {
@@ -24,7 +24,7 @@ pub fn hashAll(jobs: []Job) void {
     var hasher: Hasher = .{ .waiting = jobs };
     for (0..lane_count) |i| hasher.refill(i);
     while (hasher.busy > 1) hasher.step();
-    for (&hasher.lanes, 0..) |*lane, i| if (lane.job != null) lane.finishAlone(hasher.stateOf(i));
+    for (&hasher.lanes, 0..) |*lane, i| if (lane.job != null) lane.finishAlone(laneOf(&hasher.state, i));
 }
 
 /// Where a lane stands in its object: header, data and padding as a row of blocks.
@@ -69,9 +69,18 @@ const Lane = struct {
         return made;
     }
 
+    /// Hashes what is left of the object without the other lanes.
     fn finishAlone(self: *Lane, state: steps.State) void {
-        var hash: sha1.Sha1 = .{ .state = state };
-        while (self.blocks_left > 0) hash.compress(self.next());
+        const job = self.job.?;
+        var hash: sha1.Sha1 = .{ .state = state, .length = self.at };
+        if (self.at > job.header.len + job.data.len) {
+            // Only the block that ends the padding is left.
+            hash.compress(self.next());
+            return self.finish(hash.state, hash.collided);
+        }
+        if (self.at == 0) hash.update(job.header);
+        hash.update(job.data[self.at -| job.header.len..]);
+        _ = hash.final();
         self.finish(hash.state, hash.collided);
     }
 
@@ -87,7 +96,7 @@ const Hasher = struct {
     waiting: []Job,
     lanes: [lane_count]Lane = @splat(.{}),
     /// Chaining words, one for each lane.
-    state: [5][lane_count]u32 = undefined,
+    state: [5]Lanes = undefined,
     /// Lanes that have an object.
     busy: usize = 0,
 
@@ -96,69 +105,43 @@ const Hasher = struct {
         self.lanes[i].begin(&self.waiting[0]);
         self.waiting = self.waiting[1..];
         self.busy += 1;
-        for (&self.state, steps.initial) |*words, word| words[i] = word;
-    }
-
-    fn stateOf(self: *const Hasher, i: usize) steps.State {
-        var words: steps.State = undefined;
-        for (&words, self.state) |*word, lanes| word.* = lanes[i];
-        return words;
+        for (&self.state, steps.initial) |*words, word| @as(*[lane_count]u32, @ptrCast(words))[i] = word;
     }
 
     /// Compresses the next block of every lane.
     fn step(self: *Hasher) void {
-        var w: [80]Lanes = undefined;
         var blocks: [lane_count]*const [block_bytes]u8 = undefined;
         for (&blocks, &self.lanes) |*block, *lane| block.* = lane.next();
-        inline for (0..4) |quarter| w[4 * quarter ..][0..4].* = transpose(blocks, 16 * quarter);
-        steps.expand(Lanes, &w);
-        const before: [5]Lanes = .{ self.state[0], self.state[1], self.state[2], self.state[3], self.state[4] };
-        const before_58 = steps.forward(Lanes, 0, 58, &w, before);
-        const before_65 = steps.forward(Lanes, 58, 65, &w, before_58);
-        const end = steps.forward(Lanes, 65, 80, &w, before_65);
-        inline for (&self.state, before, end) |*words, b, e| words.* = b +% e;
+        const expanded: steps.Expanded = .init(blocks);
+        const w = &expanded.words;
+        const before_58 = steps.forward(Lanes, 0, 58, w, 1, self.state);
+        const before_65 = steps.forward(Lanes, 58, 65, w, 1, before_58);
+        const end = steps.forward(Lanes, 65, 80, w, 1, before_65);
+        inline for (&self.state, end) |*words, e| words.* +%= e;
 
-        const candidates = collision.candidates(Lanes, &w);
+        const candidates = collision.candidates(&expanded);
         if (@reduce(.Or, candidates) != 0) for (@as([lane_count]u32, candidates), 0..) |vectors, i| {
+            if (vectors == 0) continue;
             const job = self.lanes[i].job orelse continue;
-            if (collision.isCollision(&.{
-                .stride = lane_count,
-                .w = laneWords(&w, i),
-                .before_58 = laneWords(&before_58, i),
-                .before_65 = laneWords(&before_65, i),
-                .after = @as([*]const u32, &self.state[0]) + i,
-            }, vectors)) job.collided = true;
+            const compressed: collision.Compressed = .{
+                .w = expanded.lane(i),
+                .before_58 = laneOf(&before_58, i),
+                .before_65 = laneOf(&before_65, i),
+                .after = laneOf(&self.state, i),
+            };
+            if (collision.isCollision(&compressed, vectors)) job.collided = true;
         };
         for (&self.lanes, 0..) |*lane, i| {
             if (lane.job == null or lane.blocks_left > 0) continue;
-            lane.finish(self.stateOf(i), false);
+            lane.finish(laneOf(&self.state, i), false);
             self.busy -= 1;
             self.refill(i);
         }
     }
 };
 
-/// Big-endian words `from / 4` to `from / 4 + 3` of the four blocks, a lane for each block.
-inline fn transpose(blocks: [lane_count]*const [block_bytes]u8, comptime from: usize) [4]Lanes {
-    const reversed = @Vector(16, i32){ 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12 };
-    var rows: [4]Lanes = undefined;
-    inline for (&rows, blocks) |*row, block| {
-        const bytes: @Vector(16, u8) = block[from..][0..16].*;
-        row.* = @bitCast(@shuffle(u8, bytes, undefined, reversed));
-    }
-    const low_01 = @shuffle(u32, rows[0], rows[1], [4]i32{ 0, ~@as(i32, 0), 1, ~@as(i32, 1) });
-    const high_01 = @shuffle(u32, rows[0], rows[1], [4]i32{ 2, ~@as(i32, 2), 3, ~@as(i32, 3) });
-    const low_23 = @shuffle(u32, rows[2], rows[3], [4]i32{ 0, ~@as(i32, 0), 1, ~@as(i32, 1) });
-    const high_23 = @shuffle(u32, rows[2], rows[3], [4]i32{ 2, ~@as(i32, 2), 3, ~@as(i32, 3) });
-    return .{
-        @shuffle(u32, low_01, low_23, [4]i32{ 0, 1, ~@as(i32, 0), ~@as(i32, 1) }),
-        @shuffle(u32, low_01, low_23, [4]i32{ 2, 3, ~@as(i32, 2), ~@as(i32, 3) }),
-        @shuffle(u32, high_01, high_23, [4]i32{ 0, 1, ~@as(i32, 0), ~@as(i32, 1) }),
-        @shuffle(u32, high_01, high_23, [4]i32{ 2, 3, ~@as(i32, 2), ~@as(i32, 3) }),
-    };
-}
-
-/// The words of lane `i`, `lane_count` apart.
-inline fn laneWords(words: []const Lanes, i: usize) [*]const u32 {
-    return @as([*]const u32, @ptrCast(words.ptr)) + i;
+/// The state in lane `i`.
+fn laneOf(state: *const [5]Lanes, i: usize) steps.State {
+    const words: *const [5][lane_count]u32 = @ptrCast(state);
+    return .{ words[0][i], words[1][i], words[2][i], words[3][i], words[4][i] };
 }
