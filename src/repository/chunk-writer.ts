@@ -128,14 +128,15 @@ export class ChunkWriter {
       out.set(this.#buffer.subarray(from, from + length));
       return length;
     }
-    for (const { packOffset, bytes } of this.#resident) {
-      if (offset < packOffset || offset >= packOffset + bytes.length) continue;
-      const from = offset - packOffset;
-      const length = Math.min(out.length, bytes.length - from);
-      out.set(bytes.subarray(from, from + length));
-      return length;
-    }
-    return 0;
+    // The newest first: what was loaded for this very request may overlap an older one that ends too early.
+    const held = this.#resident.findLast(
+      ({ packOffset, bytes }) => offset >= packOffset && offset < packOffset + bytes.length,
+    );
+    if (held === undefined) return 0;
+    const from = offset - held.packOffset;
+    const length = Math.min(out.length, held.bytes.length - from);
+    out.set(held.bytes.subarray(from, from + length));
+    return length;
   }
 
   /** Brings bytes of the pack into memory that are not there.
@@ -199,7 +200,10 @@ export class ChunkWriter {
   async #putPart(): Promise<void> {
     if (this.#multipart === null) {
       const key = this.#newKey();
-      this.#multipart = { key, write: this.#chunks.createMultipart(key), parts: 0 };
+      const write = this.#chunks.createMultipart(key);
+      // Whoever awaits it learns of a failure; until then nobody may be listening.
+      write.catch(() => undefined);
+      this.#multipart = { key, write, parts: 0 };
     }
     const { write } = this.#multipart;
     const number = ++this.#multipart.parts;

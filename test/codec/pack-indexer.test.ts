@@ -16,13 +16,14 @@ function outcome({ entries, end, edges }: Indexed): unknown {
   return { entries, end, edges: [...edges] };
 }
 
-/** Has git index a pack, and says what it found: type, size and content by id; offset and base of each entry. */
+/** Has git index a pack, and says what it found, null when git is confused by an object that is there twice: type, size and content by id; offset and base of each entry. */
 async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
   objects: Map<string, { type: string; sizeBytes: number; content: Buffer }>;
   entries: { oid: string; offset: number; base: string | null }[];
-}> {
+} | null> {
   const dir = await storeObjects(stored);
   const indexed = await tryGit(dir, ["index-pack", "--stdin", "--fix-thin"], { stdin: pack });
+  if (/duplicate base/.test(indexed.stderr)) return null;
   expect(indexed.stderr).toBe("");
   const { stdoutBytes } = await tryGit(dir, ["cat-file", "--batch", "--batch-all-objects"]);
   const objects = new Map<string, { type: string; sizeBytes: number; content: Buffer }>();
@@ -69,6 +70,7 @@ describe("what git says", () => {
       const [asked, indexed] = [await askGit(sample), indexPack(sample.pack, { stored: sample.stored })];
       expect(indexed.end, sample.name).toBe(sample.pack.length - TRAILER_BYTES);
       expect(indexed.entries.length, sample.name).toBe(sample.pack.readUInt32BE(8));
+      if (asked === null) continue;
       const offsets = new Map(asked.entries.map((entry) => [entry.offset, entry]));
       for (const { oid, type, sizeBytes, offset, base } of indexed.entries) {
         const { content, ...object } = asked.objects.get(oid)!;

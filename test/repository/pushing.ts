@@ -1,0 +1,155 @@
+/** A whole repository without the runtime, and pushes to it as git would make them. */
+import wasm from "../../src/codec/holdfast.wasm";
+import { instantiateCodec } from "../../src/codec/codec.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
+import { toHex } from "../../src/format/oid.ts";
+import type { PushResult, RefCommand } from "../../src/repository/push.ts";
+import { Repository } from "../../src/repository/repository.ts";
+import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
+import type { ChunkStore } from "../../src/store/chunk-store.ts";
+import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import type { Sql, Transactor } from "../../src/store/sql.ts";
+import { Tables } from "../../src/store/tables.ts";
+import { git, tryGit } from "../harness/git.ts";
+import { NodeSql } from "./sqlite.ts";
+import { fromHex } from "./stored-repository.ts";
+
+const NULL_HEX = "0".repeat(40);
+
+/** Transactions of a database outside the runtime. */
+export class NodeTransactor implements Transactor {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  transactionSync<T>(f: () => T): T {
+    this.#sql.exec("BEGIN");
+    try {
+      const result = f();
+      this.#sql.exec("COMMIT");
+      return result;
+    } catch (error) {
+      this.#sql.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+/** A ref's update in hex; null: absent. */
+export type HexCommand = readonly [name: string, old: string | null, next: string | null];
+
+/** What else a push may be. */
+export interface PushOptions {
+  readonly atomic?: boolean;
+  /** Bytes of each piece that the source yields. */
+  readonly pieceBytes?: number;
+  readonly pushOptions?: readonly string[];
+}
+
+/** What a repository stands on in a test. */
+export interface PushedOptions {
+  readonly chunks?: ChunkStore;
+  readonly sql?: NodeSql;
+  readonly transactor?: Transactor;
+  readonly limits?: Partial<Limits>;
+}
+
+/** A repository that real pushes fill. */
+export class PushedRepository {
+  readonly sql: NodeSql;
+  readonly chunks: ChunkStore;
+  readonly repository: Repository;
+  readonly events: RepositoryEvent[] = [];
+  /** When its jobs are to run next, null: never was one. */
+  wakeMs: number | null = null;
+
+  constructor({ chunks = new MemoryChunkStore(), sql = new NodeSql(), transactor, limits }: PushedOptions = {}) {
+    this.sql = sql;
+    this.chunks = chunks;
+    this.repository = new Repository({
+      sql,
+      transactor: transactor ?? new NodeTransactor(sql),
+      openChunks: () => this.chunks,
+      module: wasm,
+      codec: instantiateCodec(wasm),
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      wakeAt: (timeMs) => (this.wakeMs = timeMs),
+      observe: (event) => this.events.push(event),
+    });
+  }
+
+  /** The tables as the repository has them. */
+  get tables(): Tables {
+    return this.repository.state.tables!;
+  }
+
+  /** The tables as one that starts now would find them. */
+  reopen(): Tables {
+    return new Tables(this.sql);
+  }
+
+  /** Pushes a pack, or none. */
+  push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
+    return this.repository.receive({
+      commands: commands.map(encodeCommand),
+      atomic: options.atomic ?? false,
+      pushOptions: options.pushOptions ?? [],
+      shallow: [],
+      pack: pack === null ? null : sourceOf(pack, options.pieceBytes ?? pack.length),
+      agent: null,
+      progress: () => undefined,
+    });
+  }
+
+  /** Brings refs to where a git repository has them, as `git push` would.
+   * @param refs pairs of ref and revision; null: delete it */
+  async pushFrom(dir: string, refs: Readonly<Record<string, string | null>>, options: PushOptions = {}): Promise<PushResult> {
+    const commands: HexCommand[] = [];
+    for (const [name, revision] of Object.entries(refs)) {
+      const isOid = revision === null || /^[0-9a-f]{40}$/.test(revision);
+      const oid = isOid ? revision : await git(dir, "rev-parse", "--verify", revision);
+      commands.push([name, this.refs().get(name) ?? null, oid]);
+    }
+    const wants = commands.map(([, , oid]) => oid).filter((oid) => oid !== null);
+    const haves = [...this.refs().values()].map((oid) => `^${oid}`);
+    const pack = wants.length === 0 ? null : await packRevisions(dir, [...wants, ...haves]);
+    return this.push(commands, pack, options);
+  }
+
+  /** Every ref's id. */
+  refs(): Map<string, string> {
+    const all = this.repository.state.tables?.refs.all();
+    return new Map(all?.names.map((name, i) => [name, toHex(all.oids, i * 20)]));
+  }
+
+  /** Every stored R2 key. */
+  async keys(): Promise<string[]> {
+    return Array.fromAsync(this.chunks.list(""));
+  }
+}
+
+/** A thin pack of these revisions, as push makes it. */
+export async function packRevisions(dir: string, revisions: readonly string[], ...options: readonly string[]): Promise<Buffer> {
+  const args = ["pack-objects", "-q", "--revs", "--stdout", "--thin", "--delta-base-offset", ...options];
+  const { code, stdoutBytes, stderr } = await tryGit(dir, args, { stdin: `${revisions.join("\n")}\n` });
+  if (code !== 0) throw new Error(stderr);
+  return stdoutBytes;
+}
+
+function encodeCommand([name, old, next]: HexCommand): RefCommand {
+  return { name, old: fromHex(old ?? NULL_HEX), new: fromHex(next ?? NULL_HEX) };
+}
+
+function sourceOf(pack: Uint8Array, pieceBytes: number): { read(minimumBytes: number): Promise<Uint8Array | null> } {
+  let at = 0;
+  return {
+    read: async (minimumBytes) => {
+      if (at >= pack.length) return null;
+      const piece = pack.slice(at, at + Math.max(minimumBytes, pieceBytes));
+      at += piece.length;
+      return piece;
+    },
+  };
+}
