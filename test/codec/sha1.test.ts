@@ -36,7 +36,9 @@ test("hashObjects agrees whatever lies beside an object in the lanes", () => {
   const objects = sizes.map((size, index) => ({ type: TYPES[index % 4]!, content: text(size, index + 1) }));
   for (const count of [0, 1, 2, 3, 4, 5, 63, 64, 65, objects.length]) {
     const some = objects.slice(0, count);
-    expect(codec.hashObjects(some).map((oid) => toHex(oid))).toEqual(some.map(({ type, content }) => gitId(type, content)));
+    expect(codec.hashObjects(some).map((oid) => toHex(oid))).toEqual(
+      some.map(({ type, content }) => gitId(type, content)),
+    );
   }
 });
 
