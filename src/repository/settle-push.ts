@@ -272,7 +272,7 @@ function groupByNode(pairs: readonly { object: number; node: number }[]): Map<nu
 }
 
 function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
-  return outcomes.map(({ name, error }) => ({ name, error: error ?? "atomic push failed" }));
+  return outcomes.map(({ name, error }) => ({ name, error: error ?? "atomic push failure" }));
 }
 
 function short(oid: Oid | null): string {
