@@ -325,7 +325,7 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
     case 8:
       return corrupt("a delta's base offset is not an entry");
     case 9:
-      return corrupt("a delta's base is missing, or deltas wait for one another");
+      return corrupt(`the delta base ${oid} is neither in it nor in the repository`);
     case 10:
       return corrupt("a delta is malformed");
     case 11:
