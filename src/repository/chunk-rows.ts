@@ -37,10 +37,15 @@ export function layOutRows(
     const end = chunk.packOffset + chunk.sizeBytes;
     const first = { entry, at };
     const floors = { ofs: 0, base: 0 };
+    let hasStrayDistance = false;
     for (; entry < index.count && index.offsets[entry]! < end; entry++) {
       if (fresh[at] !== entry) continue;
-      const base = index.bases[entry] === NO_INDEX ? 0 : numbers[index.entryNodes[index.bases[entry]!]!]!;
+      const baseEntry = index.bases[entry]!;
+      const baseNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
+      const base = baseNode === NO_INDEX ? 0 : numbers[baseNode]!;
       const isOfs = index.stored[entry] === STORED.ofsDelta;
+      // An object that is twice in the pack: the distance leads to the copy that is not indexed.
+      if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;
       if (base !== 0) floors.base = lower(floors.base, base);
       if (isOfs) floors.ofs = lower(floors.ofs, base);
       const offset = index.offsets[entry]!;
@@ -53,7 +58,7 @@ export function layOutRows(
       objects.type[at] = index.kinds[entry]!;
       objects.size[at] = index.sizes[entry]!;
       objects.base[at] = base;
-      objects.distance[at] = isOfs ? offset - index.offsets[index.bases[entry]!]! : 0;
+      objects.distance[at] = isOfs ? offset - index.offsets[baseEntry]! : 0;
       at++;
     }
     if (at === first.at) {
@@ -69,7 +74,7 @@ export function layOutRows(
       packOffset: chunk.packOffset,
       firstNumber: firstNumber + first.at,
       lastNumber: firstNumber + at - 1,
-      whole: at - first.at === entry - first.entry,
+      whole: at - first.at === entry - first.entry && !hasStrayDistance,
       ofsFloor: floors.ofs,
       baseFloor: floors.base,
     });

@@ -4,6 +4,7 @@ import { instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { PushResult, RefCommand } from "../../src/repository/push.ts";
+import { streamPack } from "../../src/repository/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunk-store.ts";
@@ -12,7 +13,7 @@ import type { Sql, Transactor } from "../../src/store/sql.ts";
 import { Tables } from "../../src/store/tables.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { NodeSql } from "./sqlite.ts";
-import { fromHex } from "./stored-repository.ts";
+import { fromHex, nodeCodec } from "./stored-repository.ts";
 
 const NULL_HEX = "0".repeat(40);
 
@@ -122,6 +123,22 @@ export class PushedRepository {
   refs(): Map<string, string> {
     const all = this.repository.state.tables?.refs.all();
     return new Map(all?.names.map((name, i) => [name, toHex(all.oids, i * 20)]));
+  }
+
+  /** The pack that a client gets who wants these objects and has nothing. */
+  async clone(...wants: readonly string[]): Promise<Buffer> {
+    const outcome = await this.repository.fetch({
+      wants: fromHex(wants.join("")),
+      haves: new Uint8Array(0),
+      packWhen: "done",
+      thinPack: true,
+      ofsDelta: true,
+      includeTag: false,
+    });
+    if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
+    const slices: Uint8Array[] = [];
+    for await (const batch of streamPack(outcome.plan, this.chunks, nodeCodec)) slices.push(...batch.map((slice) => slice.slice()));
+    return Buffer.concat(slices);
   }
 
   /** Every stored R2 key. */
