@@ -4,6 +4,7 @@
  */
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
+import { fromTypeNumber } from "../format/object.ts";
 import { STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
 import type { PackIndex } from "./pack-index.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
@@ -319,7 +320,7 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
     case 7:
       return new GitError("too-large", {
         what: "inflated pack (bytes)",
-        limit: limits.inflationFloorBytes,
+        limit: value > limits.maxInflatedBytes ? limits.maxInflatedBytes : limits.inflationFloorBytes,
         actual: value,
       });
     case 8:
@@ -335,7 +336,7 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
     case 13:
       return new GitError("bad-object", { oid, id: FSCK_MESSAGES[detail] });
     case 14:
-      return new GitError("wrong-type", { oid, actual: detail });
+      return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
     case 15:
       return corrupt("it ends too early");
     default:

@@ -3,6 +3,7 @@
 const std = @import("std");
 const Indexer = @import("indexer/indexer.zig").Indexer;
 const failure_table = @import("indexer/failure.zig");
+const InflateStream = @import("inflate_stream.zig").InflateStream;
 const memory = @import("allocator.zig");
 
 /// Copies stored bytes of the pack to `out`, as many as are in memory from `offset` on; 0: none.
@@ -43,6 +44,7 @@ export fn indexer_begin(
 ) Status {
     if (begun) |at| memory.release(at);
     begun = memory.mark();
+    const streams = memory.allocator.create([2]InflateStream) catch return .refused;
     const window = memory.allocator.alloc(u8, window_bytes) catch return .refused;
     const ring = memory.allocator.alignedAlloc(u8, .@"16", ring_bytes) catch return .refused;
     indexer = .{
@@ -50,6 +52,8 @@ export fn indexer_begin(
         .readBack = readBack,
         .window = .{ .bytes = window },
         .ring = .{ .bytes = ring },
+        .back = .{ .stream = &streams[0] },
+        .large = .{ .stream = &streams[1] },
         .options = .{
             .max_objects = max_objects,
             .max_resident_bytes = @intFromFloat(max_resident_bytes),

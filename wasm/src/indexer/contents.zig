@@ -187,7 +187,7 @@ pub const Back = struct {
     read: u64 = 0,
     produced: usize = 0,
     size: usize = 0,
-    stream: inflate_stream.InflateStream = undefined,
+    stream: *inflate_stream.InflateStream,
 };
 
 fn inflateBack(ix: *Indexer, entry: u32) Error![]const u8 {
@@ -201,7 +201,7 @@ fn inflateBack(ix: *Indexer, entry: u32) Error![]const u8 {
         const bytes = try piece(ix, offset, peek);
         const header = (window_parse.parseHeader(bytes) catch null) orelse return ix.refuse(.bad_entry_header, entry, 0);
         if (header.size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, entry, header.size);
-        back.* = .{ .entry = entry, .read = header.length, .size = @intCast(header.size) };
+        back.* = .{ .entry = entry, .read = header.length, .size = @intCast(header.size), .stream = back.stream };
         back.stream.init();
     }
     while (true) {

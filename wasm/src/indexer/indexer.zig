@@ -53,8 +53,8 @@ pub const Indexer = struct {
     slots: [2]contents.Slot = .{ .{}, .{} },
     read_buffer: []u8 = &.{},
     inflate_buffer: []u8 = &.{},
-    back: contents.Back = .{},
-    large: large.Large = .{},
+    back: contents.Back,
+    large: large.Large,
     queue: queue.Queue = .{},
     chain: std.ArrayList(u32) = .empty,
 
@@ -307,8 +307,11 @@ pub const Indexer = struct {
             const kind = @intFromEnum(ix.entries.list.items(.kind)[entry]);
             if (kind == 0) continue;
             const own = @as(u8, 1) << @intCast(kind - 1);
-            if (flags & node_table.Flags.type_mask & ~own != 0)
-                return ix.refuseObject(.wrong_type, entry, &ix.nodes.oids.items[node], kind);
+            const others = flags & node_table.Flags.type_mask & ~own;
+            if (others == 0) continue;
+            const refused = ix.refuseObject(.wrong_type, entry, &ix.nodes.oids.items[node], kind);
+            ix.failure.value = @ctz(others) + 1;
+            return refused;
         }
     }
 

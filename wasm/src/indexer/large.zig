@@ -14,7 +14,7 @@ pub const Large = struct {
     type: u8 = 0,
     size: u64 = 0,
     produced: u64 = 0,
-    stream: inflate_stream.InflateStream = undefined,
+    stream: *inflate_stream.InflateStream,
     hash: sha1.Sha1 = undefined,
     piece: []u8 = &.{},
 };
