@@ -53,8 +53,8 @@ pub const Indexer = struct {
     slots: [2]contents.Slot = .{ .{}, .{} },
     read_buffer: []u8 = &.{},
     inflate_buffer: []u8 = &.{},
-    back: contents.Back = .{},
-    large: large.Large = .{},
+    back: contents.Back,
+    large: large.Large,
     queue: queue.Queue = .{},
     chain: std.ArrayList(u32) = .empty,
 
