@@ -8,23 +8,31 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 /** What module memory and buffers together may take at any time of a push or clone. */
 const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 
+/** Moves all refs of a repository to the one at `url`. */
+type Push = (origin: string, url: string) => Promise<unknown>;
+
 /** Pushes all refs of a repository to a server of its own, and clones it as a mirror: refs must be the same, fsck must have nothing
  * to say, and memory must stay below its limit. Prints what both took, beside git's own server.
  * @param origin a repository, bare or not
+ * @param push how, unless by `git push`
  * @returns the clone's folder; it is there until the run ends */
-export async function checkRoundTrip(name: string, origin: string): Promise<string> {
+export async function checkRoundTrip(name: string, origin: string, push: Push = pushMirror): Promise<string> {
   const server = await startServer();
   const root = makeTempDir("native");
   await git(root, "init", "-q", "--bare", "large.git");
   const native = await startNative(root);
   try {
-    return await compare(name, origin, server, native);
+    return await compare(name, origin, { server, native, push });
   } finally {
     await Promise.all([server.close(), native.close()]);
   }
 }
 
-async function compare(name: string, origin: string, server: Server, native: NativeServer): Promise<string> {
+async function compare(
+  name: string,
+  origin: string,
+  { server, native, push }: { server: Server; native: NativeServer; push: Push },
+): Promise<string> {
   const nativePushMs = await measure(() => push(origin, `${native.url}/large.git`));
   const nativeCloneMs = await measure(() => clone(`${native.url}/large.git`));
   const url = `${server.url}/me/large.git`;
@@ -55,7 +63,7 @@ async function compare(name: string, origin: string, server: Server, native: Nat
   return mirror;
 }
 
-function push(origin: string, url: string): Promise<string> {
+function pushMirror(origin: string, url: string): Promise<string> {
   return git(origin, "push", "-q", "--mirror", url);
 }
 
