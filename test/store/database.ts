@@ -4,15 +4,15 @@ import { createRepository } from "../../src/store/schema.ts";
 import type { Sql, Transactor } from "../../src/store/sql.ts";
 
 /** Runs a test in a new repository object, with the tables made. */
-export async function withDatabase<T>(run: (sql: Sql, transactor: Transactor) => T | Promise<T>): Promise<T> {
-  return await withEmptyDatabase((sql, transactor) => {
+export function withDatabase<T>(run: (sql: Sql, transactor: Transactor) => T | Promise<T>): Promise<T> {
+  return withEmptyDatabase((sql, transactor) => {
     createRepository(sql, { key: "key", createdMs: 1, fsck: "default" });
     return run(sql, transactor);
   });
 }
 
 /** Runs a test in a new repository object whose database is empty. */
-export async function withEmptyDatabase<T>(run: (sql: Sql, transactor: Transactor) => T | Promise<T>): Promise<T> {
+export function withEmptyDatabase<T>(run: (sql: Sql, transactor: Transactor) => T | Promise<T>): Promise<T> {
   const repository = env.REPOSITORY.getByName(`test/${crypto.randomUUID()}`);
-  return await runInDurableObject(repository, async (_, { storage }) => await run(storage.sql, storage));
+  return runInDurableObject(repository, async (_, { storage }) => run(storage.sql, storage));
 }
