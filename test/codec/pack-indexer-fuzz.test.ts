@@ -40,7 +40,11 @@ const damages: ((body: Buffer, random: Random, sample: SamplePack) => Buffer)[] 
   function splice(body, random, sample) {
     const entries = entriesOf(sample);
     const [from, to] = [random.pick(entries), random.pick(entries)];
-    return Buffer.concat([body.subarray(0, to.offset), body.subarray(from.offset, from.end), body.subarray(random.pick([to.offset, to.end]))]);
+    return Buffer.concat([
+      body.subarray(0, to.offset),
+      body.subarray(from.offset, from.end),
+      body.subarray(random.pick([to.offset, to.end])),
+    ]);
   },
   function removeEntry(body, random, sample) {
     const { offset, end } = random.pick(entriesOf(sample));
@@ -53,7 +57,8 @@ const damages: ((body: Buffer, random: Random, sample: SamplePack) => Buffer)[] 
     const head = body.subarray(offset, offset + headLength(body, offset));
     const content = inflateSync(body.subarray(offset + head.length, end));
     if (content.length === 0) return body;
-    for (let i = 1 + random.below(2); i > 0; i--) content[random.below(Math.min(content.length, 60))] = random.below(256);
+    for (let i = 1 + random.below(2); i > 0; i--)
+      content[random.below(Math.min(content.length, 60))] = random.below(256);
     return Buffer.concat([body.subarray(0, offset), head, deflateSync(content), body.subarray(end)]);
   },
   function changeHead(body, random, sample) {
@@ -92,7 +97,12 @@ test.each([1, 2, 3, 4])("damaged packs, seed %i", async (seed) => {
     const stored = sample.stored;
     const about = `${sample.name}, ${damage.name}, ${i}`;
     const refusal = refusalOf(pack, { stored });
-    const slow = refusalOf(pack, { stored, pieceBytes: 1 + random.below(500), ringBytes: 65_536, isResident: () => random.below(2) > 0 });
+    const slow = refusalOf(pack, {
+      stored,
+      pieceBytes: 1 + random.below(500),
+      ringBytes: 65_536,
+      isResident: () => random.below(2) > 0,
+    });
     expect(slow === null, about).toBe(refusal === null);
     if (refusal !== null) refused += 1;
     else if (!pack.equals(sample.pack) && ++taken <= 25) expect(await gitTakes(sample, pack), about).toBe(true);

@@ -23,15 +23,17 @@ import { append, makeChain } from "./packs.ts";
 
 /** What the indexer says of a pack, in whatever pieces it comes. */
 function refusalOf(pack: Uint8Array, feeding: Feeding = {}): { code: string; data: Record<string, unknown> } {
-  const refusals = [pack.length, 1_000, 13, 1].filter((bytes) => bytes > 20 || pack.length < 5_000).map((pieceBytes) => {
-    try {
-      indexPack(pack, { pieceBytes, ...feeding });
-    } catch (error) {
-      if (isGitError(error)) return { code: error.code, data: error.data };
-      throw error;
-    }
-    return { code: "accepted", data: {} };
-  });
+  const refusals = [pack.length, 1_000, 13, 1]
+    .filter((bytes) => bytes > 20 || pack.length < 5_000)
+    .map((pieceBytes) => {
+      try {
+        indexPack(pack, { pieceBytes, ...feeding });
+      } catch (error) {
+        if (isGitError(error)) return { code: error.code, data: error.data };
+        throw error;
+      }
+      return { code: "accepted", data: {} };
+    });
   for (const refusal of refusals) expect(refusal).toEqual(refusals[0]);
   return refusals[0]!;
 }
@@ -59,17 +61,23 @@ function corrupt(reason: RegExp, offset: number, value: number): unknown {
 describe("the pack", () => {
   test("without its signature, or of another version", () => {
     expect(refusalOf(assemblePack([first], { signature: "PAKC" }))).toEqual(corrupt(/does not begin with PACK/, 0, 0));
-    for (const version of [1, 4]) expect(refusalOf(assemblePack([first], { version }))).toEqual(corrupt(/version/, 0, version));
+    for (const version of [1, 4])
+      expect(refusalOf(assemblePack([first], { version }))).toEqual(corrupt(/version/, 0, version));
   });
 
   test("of more objects than allowed, by its header", () => {
     expect(refusalOf(assemblePack([first], { count: 4_294_967_295 }))).toEqual({
-      code: "too-large", data: { what: "objects in a pack", limit: 500_000, actual: 4_294_967_295 },
+      code: "too-large",
+      data: { what: "objects in a pack", limit: 500_000, actual: 4_294_967_295 },
     });
   });
 
   test("that ends anywhere", () => {
-    const pack = packOf(blob, makeTree(["100644", "file", blob]), makeObject("blob", Buffer.alloc(2 * MIB, "0123456789abcdef!")));
+    const pack = packOf(
+      blob,
+      makeTree(["100644", "file", blob]),
+      makeObject("blob", Buffer.alloc(2 * MIB, "0123456789abcdef!")),
+    );
     const body = pack.subarray(0, -20);
     for (let length = 0; length < body.length; length += length < 250 ? 1 : 1_997) {
       const refusal = refusalOf(body.subarray(0, length), { pieceBytes: 65_536 });
@@ -97,11 +105,18 @@ describe("an entry", () => {
   ])("%s", (_, entry) => {
     // Whether by the fast inflate or the careful one, at the end of the pack or before more of it.
     expect(refusalOf(packWith(entry))).toMatchObject(corrupt(/inflate/, second, expect.any(Number) as never) as object);
-    expect(refusalOf(packWith(entry, ...Array.from({ length: 20 }, () => first)))).toMatchObject({ code: "corrupt-pack", data: { offset: second } });
+    expect(refusalOf(packWith(entry, ...Array.from({ length: 20 }, () => first)))).toMatchObject({
+      code: "corrupt-pack",
+      data: { offset: second },
+    });
   });
 
   test.each(["blob", "tree"] as const)("a %s above the stream threshold that lies about its size", (type) => {
-    const content = type === "blob" ? Buffer.alloc(2 * MIB) : makeTree(...Array.from({ length: 50_000 }, (_, i) => ["100644", `f${10_000_000 + i}`, blob] as const)).content;
+    const content =
+      type === "blob"
+        ? Buffer.alloc(2 * MIB)
+        : makeTree(...Array.from({ length: 50_000 }, (_, i) => ["100644", `f${10_000_000 + i}`, blob] as const))
+            .content;
     for (const more of [-1, 1]) {
       const entry = encodeEntry({ type, content, claimedSize: content.length + more });
       expect(refusalOf(packWith(entry))).toEqual(corrupt(/inflate/, second, content.length + more));
@@ -111,20 +126,28 @@ describe("an entry", () => {
   test("larger than an object may be, or than one that is held may be", () => {
     const head = (type: number, size: bigint): Buffer => Buffer.concat([encodeEntryHead(type, size), deflateSync("x")]);
     expect(refusalOf(packWith(head(3, 1n << 40n)))).toEqual({
-      code: "too-large", data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
+      code: "too-large",
+      data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
     });
     expect(refusalOf(packWith(head(2, 33n * 1024n * 1024n)))).toEqual({
-      code: "too-large", data: { what: "object (bytes)", limit: 32 * MIB, actual: 33 * MIB },
+      code: "too-large",
+      data: { what: "object (bytes)", limit: 32 * MIB, actual: 33 * MIB },
     });
   });
 
   test("that inflates out of all proportion", () => {
     const limits = { inflationFloorBytes: 100_000, maxInflationRatio: 10 };
     const bomb = packWith(encodeEntry(makeObject("blob", Buffer.alloc(900_000))));
-    expect(refusalOf(bomb, { limits })).toMatchObject({ code: "too-large", data: { what: "inflated pack (bytes)", limit: 100_000 } });
-    expect(refusalOf(packWith(encodeEntry(makeObject("blob", Buffer.alloc(9_000_000)))), { limits })).toMatchObject({ code: "too-large" });
+    expect(refusalOf(bomb, { limits })).toMatchObject({
+      code: "too-large",
+      data: { what: "inflated pack (bytes)", limit: 100_000 },
+    });
+    expect(refusalOf(packWith(encodeEntry(makeObject("blob", Buffer.alloc(9_000_000)))), { limits })).toMatchObject({
+      code: "too-large",
+    });
     expect(refusalOf(bomb, { limits: { maxInflatedBytes: 800_000 } })).toEqual({
-      code: "too-large", data: { what: "inflated pack (bytes)", limit: 800_000, actual: 900_000 + blob.content.length },
+      code: "too-large",
+      data: { what: "inflated pack (bytes)", limit: 800_000, actual: 900_000 + blob.content.length },
     });
   });
 });
@@ -132,11 +155,16 @@ describe("an entry", () => {
 describe("a delta", () => {
   const same = encodeDelta(blob.content.length, blob.content.length, copy(0, blob.content.length));
 
-  test.each([["zero", 0], ["before the pack", 5_000], ["into the pack's header", first.length + 5], ["into an entry", first.length - 2]])(
-    "whose distance leads %s", (_, distance) => {
-      expect(refusalOf(packWith(encodeEntry(ofsDelta(distance, same))))).toEqual(corrupt(/not an entry/, second, distance));
-    },
-  );
+  test.each([
+    ["zero", 0],
+    ["before the pack", 5_000],
+    ["into the pack's header", first.length + 5],
+    ["into an entry", first.length - 2],
+  ])("whose distance leads %s", (_, distance) => {
+    expect(refusalOf(packWith(encodeEntry(ofsDelta(distance, same))))).toEqual(
+      corrupt(/not an entry/, second, distance),
+    );
+  });
 
   test("whose distance does not end", () => {
     const entry = Buffer.concat([encodeEntryHead(6, 5n), Buffer.alloc(30, 0xff)]);
@@ -149,11 +177,17 @@ describe("a delta", () => {
     const two = append(blob, "22");
     const rows = [
       [[encodeEntry(refDelta(lost.oid, insertAll(4, blob.content)))], lost.oid],
-      [[encodeEntry(refDelta(one.object.oid, insertAll(one.object.content.length, one.object.content)))], one.object.oid],
-      [[
-        encodeEntry(refDelta(two.object.oid, insertAll(two.object.content.length, one.object.content))),
-        encodeEntry(refDelta(one.object.oid, insertAll(one.object.content.length, two.object.content))),
-      ], two.object.oid],
+      [
+        [encodeEntry(refDelta(one.object.oid, insertAll(one.object.content.length, one.object.content)))],
+        one.object.oid,
+      ],
+      [
+        [
+          encodeEntry(refDelta(two.object.oid, insertAll(two.object.content.length, one.object.content))),
+          encodeEntry(refDelta(one.object.oid, insertAll(one.object.content.length, two.object.content))),
+        ],
+        two.object.oid,
+      ],
     ] as const;
     for (const [entries, base] of rows) {
       expect(refusalOf(packWith(...entries))).toEqual(corrupt(new RegExp(base), second, 0));
@@ -163,7 +197,7 @@ describe("a delta", () => {
   const size = blob.content.length;
   test.each<[string, Buffer]>([
     ["empty", Buffer.alloc(0)],
-    ["cut in its sizes", Buffer.from([0x80 | size % 128])],
+    ["cut in its sizes", Buffer.from([0x80 | (size % 128)])],
     ["for a base of another size", encodeDelta(size + 1, 5, insert("hello"))],
     ["that makes too little", encodeDelta(size, 6, insert("hello"))],
     ["that makes too much", encodeDelta(size, 4, insert("hello"))],
@@ -175,33 +209,50 @@ describe("a delta", () => {
     ["with sizes that do not end", Buffer.alloc(20, 0xff)],
   ])("%s", (_, delta) => {
     for (const entry of [ofsDelta(first.length, delta), refDelta(blob.oid, delta)]) {
-      expect(refusalOf(packWith(encodeEntry(entry)))).toMatchObject({ code: "corrupt-pack", data: { reason: "a delta is malformed", offset: second } });
+      expect(refusalOf(packWith(encodeEntry(entry)))).toMatchObject({
+        code: "corrupt-pack",
+        data: { reason: "a delta is malformed", offset: second },
+      });
     }
     // Deferred, since its base comes behind it.
-    expect(refusalOf(assemblePack([encodeEntry(refDelta(blob.oid, delta)), first]))).toMatchObject({ code: "corrupt-pack", data: { offset: 12 } });
+    expect(refusalOf(assemblePack([encodeEntry(refDelta(blob.oid, delta)), first]))).toMatchObject({
+      code: "corrupt-pack",
+      data: { offset: 12 },
+    });
   });
 
   test("that claims more than may be held", () => {
     const delta = encodeDelta(size, 2 ** 40, insert("hello"));
     expect(refusalOf(packWith(encodeEntry(ofsDelta(first.length, delta))))).toEqual({
-      code: "too-large", data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
+      code: "too-large",
+      data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
     });
   });
 
   test("that 1,000 bytes multiply to more than a push may cost", () => {
     const grow = encodeDelta(size, size * 5_000, ...Array.from({ length: 5_000 }, () => copy(0, size)));
     const pack = packWith(...Array.from({ length: 40 }, () => encodeEntry(refDelta(blob.oid, grow))));
-    expect(refusalOf(pack, { limits: { maxInflatedBytes: 10_000_000 } })).toMatchObject({ code: "too-large", data: { limit: 10_000_000 } });
+    expect(refusalOf(pack, { limits: { maxInflatedBytes: 10_000_000 } })).toMatchObject({
+      code: "too-large",
+      data: { limit: 10_000_000 },
+    });
   });
 
   test("at the end of a chain that is too long to rebuild", () => {
     const chain = makeChain(30, "ofs", makeObject("blob", Buffer.alloc(1_500, "abc")));
-    const between = Array.from({ length: 8 }, (_, i) => encodeEntry(makeObject("blob", Buffer.alloc(1_900, String(i)))));
+    const between = Array.from({ length: 8 }, (_, i) =>
+      encodeEntry(makeObject("blob", Buffer.alloc(1_900, String(i)))),
+    );
     const distance = [...between, chain.at(-2)!].reduce((sum, entry) => sum + entry.length, 0);
-    const pack = assemblePack([...chain.slice(0, -1), ...between, encodeEntry(ofsDelta(distance, encodeDelta(1_500, 2, copy(0, 2))))]);
+    const pack = assemblePack([
+      ...chain.slice(0, -1),
+      ...between,
+      encodeEntry(ofsDelta(distance, encodeDelta(1_500, 2, copy(0, 2)))),
+    ]);
     expect(() => indexPack(pack, { ringBytes: 8_192, limits: { maxDeltaDepth: 30 } })).not.toThrow();
     expect(refusalOf(pack, { ringBytes: 8_192, limits: { maxDeltaDepth: 20 } })).toEqual({
-      code: "too-large", data: { what: "delta chain", limit: 20, actual: 20 },
+      code: "too-large",
+      data: { what: "delta chain", limit: 20, actual: 20 },
     });
   });
 });
@@ -209,7 +260,10 @@ describe("a delta", () => {
 describe("an object", () => {
   test("that fails fsck", () => {
     const bad = makeTree(["100644", ".git", blob]);
-    expect(refusalOf(packWith(encodeEntry(bad)))).toEqual({ code: "bad-object", data: { oid: bad.oid, id: "hasDotgit" } });
+    expect(refusalOf(packWith(encodeEntry(bad)))).toEqual({
+      code: "bad-object",
+      data: { oid: bad.oid, id: "hasDotgit" },
+    });
     expect(() => indexPack(packWith(encodeEntry(bad)), { refused: 0n })).not.toThrow();
   });
 
@@ -228,7 +282,10 @@ describe("an object", () => {
       [makeTag(blob, "commit", "v1"), "commit", "blob"],
       [makeTree(["40000", "dir", blob]), "tree", "blob"],
     ] as const) {
-      expect(refusalOf(packOf(liar, blob, tree))).toEqual({ code: "wrong-type", data: { oid: blob.oid, expected, actual } });
+      expect(refusalOf(packOf(liar, blob, tree))).toEqual({
+        code: "wrong-type",
+        data: { oid: blob.oid, expected, actual },
+      });
     }
   });
 });

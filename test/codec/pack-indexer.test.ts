@@ -98,7 +98,9 @@ describe("the outcome does not depend on", () => {
   }
 
   test("how large the pieces are", () => {
-    expectSame(({ isSmall }) => rhythms.filter((bytes) => isSmall || bytes > 1_000).map((pieceBytes) => ({ pieceBytes })));
+    expectSame(({ isSmall }) =>
+      rhythms.filter((bytes) => isSmall || bytes > 1_000).map((pieceBytes) => ({ pieceBytes })),
+    );
   });
 
   test("what stays in memory", () => {

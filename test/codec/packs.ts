@@ -68,7 +68,11 @@ async function readObjects(dir: string, revision: string): Promise<MadeObject[]>
   const objects: MadeObject[] = [];
   for (let at = 0; at < stdoutBytes.length;) {
     const end = stdoutBytes.indexOf(10, at);
-    const [oid, type, size] = stdoutBytes.toString("latin1", at, end).split(" ") as [string, MadeObject["type"], string];
+    const [oid, type, size] = stdoutBytes.toString("latin1", at, end).split(" ") as [
+      string,
+      MadeObject["type"],
+      string,
+    ];
     objects.push({ oid, type, content: stdoutBytes.subarray(end + 1, end + 1 + Number(size)) });
     at = end + 2 + Number(size);
   }
@@ -83,7 +87,10 @@ export function append(base: MadeObject, text: string | Uint8Array): { object: M
   for (let at = 0; at < base.content.length; at += 0xffffff) {
     copies.push(copy(at, Math.min(0xffffff, base.content.length - at)));
   }
-  return { object: makeObject(base.type, content), delta: encodeDelta(base.content.length, content.length, ...copies, insert(added)) };
+  return {
+    object: makeObject(base.type, content),
+    delta: encodeDelta(base.content.length, content.length, ...copies, insert(added)),
+  };
 }
 
 /** Deltas each on the one before: entries in the order of the chain, the root first. */
@@ -94,7 +101,12 @@ export function makeChain(length: number, kind: "ofs" | "ref", root = makeObject
     const text = `${i}\n`.padStart(8, "0");
     const kept = Math.max(0, Math.min(object.content.length, root.content.length) - 8);
     const content = Buffer.concat([object.content.subarray(0, kept), Buffer.from(text)]);
-    const delta = encodeDelta(object.content.length, content.length, ...(kept > 0 ? [copy(0, kept)] : []), insert(text));
+    const delta = encodeDelta(
+      object.content.length,
+      content.length,
+      ...(kept > 0 ? [copy(0, kept)] : []),
+      insert(text),
+    );
     entries.push(encodeEntry(kind === "ofs" ? ofsDelta(entries.at(-1)!.length, delta) : refDelta(object.oid, delta)));
     object = makeObject("blob", content);
   }
@@ -109,7 +121,9 @@ function packByHand(): Record<string, Buffer> {
   const tree = makeTree(["100644", "empty", empty], ["100644", "file", blob], ["160000", "module", "7".repeat(40)]);
   const commit = makeCommit(tree);
   const tag = makeTag(commit, "commit", "v1");
-  const huge = makeTree(...Array.from({ length: 40_000 }, (_, i) => ["100644", `file-${String(i).padStart(6, "0")}`, blob] as const));
+  const huge = makeTree(
+    ...Array.from({ length: 40_000 }, (_, i) => ["100644", `file-${String(i).padStart(6, "0")}`, blob] as const),
+  );
   const long = makeCommit(huge, [commit.oid], `${"A long story.\n".repeat(90_000)}`);
   const large = makeObject("blob", noise(3 * MIB));
   const onLarge = append(large, "and more");
@@ -118,30 +132,53 @@ function packByHand(): Record<string, Buffer> {
   const again = append(grown.object, "again");
   const threshold = [-2, -1, 0, 1, 2].map((more) => makeObject("blob", Buffer.alloc(MIB + more, "compresses well ")));
   const noisy = makeObject("blob", noise(MIB - 1));
-  const future = makeObject("commit", `tree ${tree.oid}\nauthor ${PERSON}\ncommitter Ada <ada@example.com> 8000000000 +0000\n\n`);
+  const future = makeObject(
+    "commit",
+    `tree ${tree.oid}\nauthor ${PERSON}\ncommitter Ada <ada@example.com> 8000000000 +0000\n\n`,
+  );
   const wide = makeObject("blob", noise(30_000));
   const many = Array.from({ length: 120 }, (_, i) => append(wide, `${i} `.repeat(20)));
   const referred = (base: MadeObject, { delta }: { delta: Buffer }): Buffer => encodeEntry(refDelta(base.oid, delta));
   return {
     "no object": packOf(),
     "one of each type": packOf(empty, blob, tree, commit, tag),
-    "version 3": assemblePack([commit, tree, blob, empty].map((object) => encodeEntry(object)), { version: 3 }),
+    "version 3": assemblePack(
+      [commit, tree, blob, empty].map((object) => encodeEntry(object)),
+      { version: 3 },
+    ),
     "a time beyond 32 bits": packOf(blob, empty, tree, future),
     "a tree of 1.5 MB and a commit of 1.2 MB": packOf(empty, blob, tree, commit, huge, long),
     "blobs around 1024 KiB": packOf(...threshold, noisy),
-    "a delta on a large blob": assemblePack([large, onLarge.delta].map((made) => ("oid" in made ? encodeEntry(made) : encodeEntry(refDelta(large.oid, made))))),
+    "a delta on a large blob": assemblePack(
+      [large, onLarge.delta].map((made) =>
+        "oid" in made ? encodeEntry(made) : encodeEntry(refDelta(large.oid, made)),
+      ),
+    ),
     "a delta before its large blob": assemblePack([referred(large, onLarge), encodeEntry(large)]),
-    "REF deltas before their bases": assemblePack([referred(grown.object, again), referred(text, grown), encodeEntry(text)]),
+    "REF deltas before their bases": assemblePack([
+      referred(grown.object, again),
+      referred(text, grown),
+      encodeEntry(text),
+    ]),
     "the same object twice": packOf(empty, blob, blob, tree, empty, commit, commit),
     "the same object whole and as a delta": assemblePack([
-      referred(text, grown), encodeEntry(grown.object), referred(grown.object, again), encodeEntry(text), encodeEntry(again.object),
+      referred(text, grown),
+      encodeEntry(grown.object),
+      referred(grown.object, again),
+      encodeEntry(text),
+      encodeEntry(again.object),
     ]),
     "120 deltas of 30 KB on one base": assemblePack([encodeEntry(wide), ...many.map((made) => referred(wide, made))]),
-    "120 deltas of 30 KB before their base": assemblePack([...many.map((made) => referred(wide, made)), encodeEntry(wide)]),
+    "120 deltas of 30 KB before their base": assemblePack([
+      ...many.map((made) => referred(wide, made)),
+      encodeEntry(wide),
+    ]),
     "a chain of 5,000 OFS deltas": assemblePack(makeChain(5_000, "ofs")),
     "a chain of 5,000 REF deltas": assemblePack(makeChain(5_000, "ref")),
     "a chain of 1,000 REF deltas, backwards": assemblePack(makeChain(1_000, "ref").reverse()),
-    "a chain of 60 deltas on 20 KB, backwards": assemblePack(makeChain(60, "ref", makeObject("blob", noise(20_000))).reverse()),
+    "a chain of 60 deltas on 20 KB, backwards": assemblePack(
+      makeChain(60, "ref", makeObject("blob", noise(20_000))).reverse(),
+    ),
   };
 }
 

@@ -3,7 +3,13 @@ import { describe, expect, test } from "vitest";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../src/format/limits.ts";
 import { ChunkWriter, type WrittenChunk } from "../../src/repository/chunk-writer.ts";
 import type { ChunkStore } from "../../src/store/chunk-store.ts";
-import { type ChunkCall, type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../src/store/faulty-chunk-store.ts";
+import {
+  type ChunkCall,
+  type Fault,
+  faultAt,
+  FaultyChunkStore,
+  NO_FAULTS,
+} from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import { Random } from "../format/random.ts";
 
@@ -13,7 +19,8 @@ const HEADER_BYTES = 12;
 /** Bytes that differ everywhere, cheap to make. */
 function makeBytes(length: number, seed = 1): Uint8Array {
   const words = new Uint32Array(Math.ceil(length / 4));
-  for (let i = 0, state = seed; i < words.length; i++) words[i] = state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+  for (let i = 0, state = seed; i < words.length; i++)
+    words[i] = state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
   return new Uint8Array(words.buffer, 0, length);
 }
 
@@ -42,7 +49,11 @@ class Run {
   async append(pieceBytes: () => number): Promise<void> {
     for (let at = 0; at < this.#body.length;) {
       const piece = this.#body.subarray(at, at + pieceBytes());
-      await this.writer.append(piece, HEADER_BYTES + at, (from, to) => this.#ends.find((end) => end > from && end <= to) ?? null);
+      await this.writer.append(
+        piece,
+        HEADER_BYTES + at,
+        (from, to) => this.#ends.find((end) => end > from && end <= to) ?? null,
+      );
       at += piece.length;
       this.peakBytes = Math.max(this.peakBytes, this.writer.memoryBytes);
     }
@@ -54,7 +65,12 @@ class Run {
   }
 }
 
-async function write(store: ChunkStore, sizes: readonly number[], pieceBytes: () => number, body = makeBytes(sum(sizes))): Promise<Written> {
+async function write(
+  store: ChunkStore,
+  sizes: readonly number[],
+  pieceBytes: () => number,
+  body = makeBytes(sum(sizes)),
+): Promise<Written> {
   const run = new Run(store, sizes, body);
   await run.append(pieceBytes);
   return run.finish();
@@ -81,7 +97,10 @@ function isWrite({ operation }: ChunkCall): boolean {
 const draws: readonly (readonly [name: string, sizes: (random: Random) => number[]])[] = [
   ["small entries", (random) => Array.from({ length: 8_000 }, () => random.below(1_000))],
   ["entries of up to 3 MB", (random) => Array.from({ length: 12 }, () => random.below(3_000_000))],
-  ["large entries between small ones", (random) => [5, 100, 9_000_000, 10, random.below(40_000_000), 70, 2_000_000, 1_999_999, 1, 8 * 1024 * 1024]],
+  [
+    "large entries between small ones",
+    (random) => [5, 100, 9_000_000, 10, random.below(40_000_000), 70, 2_000_000, 1_999_999, 1, 8 * 1024 * 1024],
+  ],
   ["parts that end exactly", () => [MULTIPART_PART_BYTES, 2 * MULTIPART_PART_BYTES, MULTIPART_PART_BYTES + 1, 1]],
   ["empty boundaries", () => [0, 0, 300_000, 0, CHUNK_TARGET_BYTES - 300_000, 0, 0, 5]],
 ];
@@ -112,7 +131,10 @@ test("parts are equal but the last", async () => {
   class Watched extends MemoryChunkStore {
     override async createMultipart(key: string) {
       const inner = await super.createMultipart(key);
-      return { ...inner, putPart: (number: number, bytes: Uint8Array) => (parts.push(bytes.length), inner.putPart(number, bytes)) };
+      return {
+        ...inner,
+        putPart: (number: number, bytes: Uint8Array) => (parts.push(bytes.length), inner.putPart(number, bytes)),
+      };
     }
   }
   await write(new Watched(), [20_000_000], () => 262_144);
@@ -187,7 +209,10 @@ describe("failures", () => {
     for (let number = 1; number <= healthy.calls.length; number++) {
       const store = new FaultyChunkStore(new MemoryChunkStore(), faultAt(number, faults[number % 3]!));
       const run = new Run(store, sizes, body);
-      const failure = await run.append(() => 262_144).then(() => run.finish()).catch((error: unknown) => error);
+      const failure = await run
+        .append(() => 262_144)
+        .then(() => run.finish())
+        .catch((error: unknown) => error);
       expect(failure, `call ${number}`).toMatchObject({ code: "storage-failed" });
       await run.writer.abort();
     }

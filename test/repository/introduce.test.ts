@@ -1,6 +1,6 @@
 // What each commit introduces, by real pushes of made-up histories, against whole closures as git lists them.
 import { expect, test } from "vitest";
-import { NumberSet } from "../../src/store/number-set.ts";
+import type { NumberSet } from "../../src/store/number-set.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { Tables } from "../../src/store/tables.ts";
 import { Random } from "../format/random.ts";
@@ -35,7 +35,9 @@ class Histories {
     for (const parent of parents.slice(1)) mergeInto(tree, this.#trees[parent]!, this.#random);
     this.#change(tree);
     this.#trees.push(tree);
-    const lines = [`commit refs/heads/c${number}\nmark :${number + 1}\ncommitter A <a@example.com> ${1_700_000_000 + number} +0000\n`];
+    const lines = [
+      `commit refs/heads/c${number}\nmark :${number + 1}\ncommitter A <a@example.com> ${1_700_000_000 + number} +0000\n`,
+    ];
     lines.push(`data 2\nm\n`);
     parents.forEach((parent, i) => lines.push(`${i === 0 ? "from" : "merge"} :${parent + 1}\n`));
     lines.push("deleteall\n", ...listFiles(tree, ""), "\n");
@@ -68,7 +70,8 @@ class Histories {
         }
         case 1:
           tree.clear();
-          for (const [name, entry] of copyOf(this.#trees[random.below(Math.max(1, this.#trees.length))] ?? new Map())) tree.set(name, entry);
+          for (const [name, entry] of copyOf(this.#trees[random.below(Math.max(1, this.#trees.length))] ?? new Map()))
+            tree.set(name, entry);
           break;
         case 2: {
           const other = this.#trees[random.below(Math.max(1, this.#trees.length))] ?? new Map();
@@ -89,7 +92,8 @@ function copyOf(directory: Directory): Directory {
 }
 
 function mergeInto(tree: Directory, other: Directory, random: Random): void {
-  for (const [name, entry] of other) if (!tree.has(name) || random.below(3) === 0) tree.set(name, entry instanceof Map ? copyOf(entry) : entry);
+  for (const [name, entry] of other)
+    if (!tree.has(name) || random.below(3) === 0) tree.set(name, entry instanceof Map ? copyOf(entry) : entry);
 }
 
 function listFiles(directory: Directory, path: string): string[] {
@@ -119,7 +123,11 @@ function oidsOf({ objects }: Tables, numbers: NumberSet): string[] {
 }
 
 /** Compares pairs of nodes, each as the repository has them in memory and as it would read them. */
-function expectExact(repository: PushedRepository, closures: ReadonlyMap<string, Set<string>>, pairs: readonly (readonly [string[], string[]])[]): void {
+function expectExact(
+  repository: PushedRepository,
+  closures: ReadonlyMap<string, Set<string>>,
+  pairs: readonly (readonly [string[], string[]])[],
+): void {
   const fresh = repository.reopen();
   for (const [wanted, had] of pairs) {
     const present = new Set(had.flatMap((oid) => [...closures.get(oid)!]));
@@ -142,7 +150,10 @@ test.each(seeds)("history %i, pushed in several steps, any commits", async (seed
   const order = random.below(2) === 0 ? [...commits.keys()] : [...commits.keys()].sort(() => random.below(3) - 1);
   for (let at = 0; at < order.length;) {
     const step = order.slice(at, (at += 1 + random.below(12)));
-    const result = await repository.pushFrom(dir, Object.fromEntries(step.map((i) => [`refs/heads/c${i}`, commits[i]!])));
+    const result = await repository.pushFrom(
+      dir,
+      Object.fromEntries(step.map((i) => [`refs/heads/c${i}`, commits[i]!])),
+    );
     expect(result.unpack).toBe("ok");
     expect(result.refs.map(({ error }) => error)).toEqual(step.map(() => null));
   }
@@ -150,7 +161,11 @@ test.each(seeds)("history %i, pushed in several steps, any commits", async (seed
   for (const commit of new Set(commits)) closures.set(commit, await closureOf(dir, commit));
   const some = (most: number): string[] => Array.from({ length: random.below(most + 1) }, () => random.pick(commits));
   const pairs = Array.from({ length: 150 }, () => [[random.pick(commits), ...some(2)], some(3)] as const);
-  expectExact(repository, closures, pairs.map(([wanted, had]) => [[...wanted], [...had]]));
+  expectExact(
+    repository,
+    closures,
+    pairs.map(([wanted, had]) => [[...wanted], [...had]]),
+  );
 });
 
 test("objects that nothing referred to are adopted by what does later, trees with all below them", async () => {
@@ -161,12 +176,18 @@ test("objects that nothing referred to are adopted by what does later, trees wit
   const rootObjects = [makeObject("blob", "root\n"), makeTree(["100644", "other", makeObject("blob", "root\n")]), root];
   const repository = new PushedRepository();
   await repository.push([["refs/heads/main", null, root.oid]], packOf(blob, inner, outer, ...rootObjects));
-  expect(oidsOf(repository.tables, repository.tables.objects.unintroduced())).toEqual([blob.oid, inner.oid, outer.oid].sort());
+  expect(oidsOf(repository.tables, repository.tables.objects.unintroduced())).toEqual(
+    [blob.oid, inner.oid, outer.oid].sort(),
+  );
 
   const child = makeCommit(outer, [root.oid]);
-  expect(await repository.push([["refs/heads/main", root.oid, child.oid]], packOf(child))).toMatchObject({ refs: [{ error: null }] });
+  expect(await repository.push([["refs/heads/main", root.oid, child.oid]], packOf(child))).toMatchObject({
+    refs: [{ error: null }],
+  });
   expect(repository.tables.objects.hasUnintroduced()).toBe(false);
-  expect(between(repository.tables, [child.oid], [root.oid])).toEqual([child.oid, outer.oid, inner.oid, blob.oid].sort());
+  expect(between(repository.tables, [child.oid], [root.oid])).toEqual(
+    [child.oid, outer.oid, inner.oid, blob.oid].sort(),
+  );
   expect(between(repository.tables, [root.oid], [])).toEqual(rootObjects.map(({ oid }) => oid).sort());
 });
 
@@ -176,14 +197,24 @@ test("a subtree of another, unmerged branch is read, and what is below it counts
   const outer = makeTree(["40000", "inner", inner]);
   const left = makeCommit(makeTree(["40000", "left", outer]));
   const repository = new PushedRepository();
-  await repository.push([["refs/heads/left", null, left.oid]], packOf(blob, inner, outer, makeTree(["40000", "left", outer]), left));
+  await repository.push(
+    [["refs/heads/left", null, left.oid]],
+    packOf(blob, inner, outer, makeTree(["40000", "left", outer]), left),
+  );
   const right = makeCommit(makeTree(["40000", "right", outer]), [], "Right\n");
-  const pushed = await repository.push([["refs/heads/right", null, right.oid]], packOf(makeTree(["40000", "right", outer]), right));
+  const pushed = await repository.push(
+    [["refs/heads/right", null, right.oid]],
+    packOf(makeTree(["40000", "right", outer]), right),
+  );
   expect(pushed.refs).toEqual([{ name: "refs/heads/right", error: null }]);
   const rightTree = makeTree(["40000", "right", outer]).oid;
-  expect(between(repository.tables, [right.oid], [])).toEqual([right.oid, rightTree, outer.oid, inner.oid, blob.oid].sort());
+  expect(between(repository.tables, [right.oid], [])).toEqual(
+    [right.oid, rightTree, outer.oid, inner.oid, blob.oid].sort(),
+  );
   expect(between(repository.tables, [right.oid], [left.oid])).toEqual([right.oid, rightTree].sort());
-  expect(between(repository.tables, [left.oid, right.oid], [right.oid])).toEqual([left.oid, makeTree(["40000", "left", outer]).oid].sort());
+  expect(between(repository.tables, [left.oid, right.oid], [right.oid])).toEqual(
+    [left.oid, makeTree(["40000", "left", outer]).oid].sort(),
+  );
 });
 
 test("refs to blobs and trees, tags of tags, of trees and of blobs", async () => {
@@ -197,11 +228,18 @@ test("refs to blobs and trees, tags of tags, of trees and of blobs", async () =>
   const tagOfBlob = makeTag(other, "blob", "four");
   const repository = new PushedRepository();
   const first = await repository.push(
-    [["refs/tags/blob", null, blob.oid], ["refs/tags/two", null, tagOfTag.oid]],
+    [
+      ["refs/tags/blob", null, blob.oid],
+      ["refs/tags/two", null, tagOfTag.oid],
+    ],
     packOf(tagOfTag, tag, commit, tree, blob),
   );
   const second = await repository.push(
-    [["refs/tags/tree", null, tree.oid], ["refs/tags/three", null, tagOfTree.oid], ["refs/tags/four", null, tagOfBlob.oid]],
+    [
+      ["refs/tags/tree", null, tree.oid],
+      ["refs/tags/three", null, tagOfTree.oid],
+      ["refs/tags/four", null, tagOfBlob.oid],
+    ],
     packOf(tagOfTree, tagOfBlob, other),
   );
   expect([...first.refs, ...second.refs].map(({ error }) => error)).toEqual([null, null, null, null, null]);
@@ -215,7 +253,11 @@ test("refs to blobs and trees, tags of tags, of trees and of blobs", async () =>
   ]);
   const nodes = [...closures.keys()];
   const pairs = nodes.flatMap((wanted) => [[], ...nodes.map((had) => [had])].map((had) => [[wanted], had] as const));
-  expectExact(repository, closures, pairs.map(([wanted, had]) => [[...wanted], [...had]]));
+  expectExact(
+    repository,
+    closures,
+    pairs.map(([wanted, had]) => [[...wanted], [...had]]),
+  );
   const peeled = [tagOfTag.oid, tagOfTree.oid, tagOfBlob.oid, tree.oid].map((oid) => {
     const name = [...repository.refs()].find(([, value]) => value === oid)![0];
     const ref = repository.tables.refs.get(name)!;

@@ -61,36 +61,41 @@ test("small pushes cost no R2 operation; then one write takes them all, and a cl
   await expectClone(await repository.clone(next), next);
 });
 
-test.each(["before", "after"] as const)("a put that fails %s its effect leaves all as it was; the next try seals, and a sweep clears up", async (fault) => {
-  vi.spyOn(console, "error").mockImplementation(() => undefined);
-  const plan = { faults: (({ operation }) => (operation === "put" ? fault : null)) as FaultPlan };
-  const { repository } = openFaulty(plan);
-  const tip = await pushFat(repository);
-  const before = await repository.clone(tip);
-  const hotBytes = repository.tables.chunks.hotBytes();
-  const now = Date.now();
-  await repository.repository.runJobs(now + 1);
-  expect(repository.tables.chunks.hotBytes()).toBe(hotBytes);
-  expect((await repository.keys()).length).toBe(fault === "after" ? 1 : 0);
-  expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
+test.each(["before", "after"] as const)(
+  "a put that fails %s its effect leaves all as it was; the next try seals, and a sweep clears up",
+  async (fault) => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const plan = { faults: (({ operation }) => (operation === "put" ? fault : null)) as FaultPlan };
+    const { repository } = openFaulty(plan);
+    const tip = await pushFat(repository);
+    const before = await repository.clone(tip);
+    const hotBytes = repository.tables.chunks.hotBytes();
+    const now = Date.now();
+    await repository.repository.runJobs(now + 1);
+    expect(repository.tables.chunks.hotBytes()).toBe(hotBytes);
+    expect((await repository.keys()).length).toBe(fault === "after" ? 1 : 0);
+    expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
 
-  plan.faults = () => null;
-  await repository.repository.runJobs(now + 60_000);
-  const used = [...repository.tables.chunks.keys()];
-  expect(used.length).toBe(1);
-  // The sweep of the first try is due an hour after it began.
-  await repository.repository.runJobs(now + 2 * 60 * 60_000);
-  expect(await repository.keys()).toEqual(used);
-  expect(repository.tables.jobs.nextDueMs()).toBe(null);
-  expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
-  vi.restoreAllMocks();
-});
+    plan.faults = () => null;
+    await repository.repository.runJobs(now + 60_000);
+    const used = [...repository.tables.chunks.keys()];
+    expect(used.length).toBe(1);
+    // The sweep of the first try is due an hour after it began.
+    await repository.repository.runJobs(now + 2 * 60 * 60_000);
+    expect(await repository.keys()).toEqual(used);
+    expect(repository.tables.jobs.nextDueMs()).toBe(null);
+    expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
+    vi.restoreAllMocks();
+  },
+);
 
 test("a crash between put and seal leaves garbage that a new life sweeps", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
   const store = new MemoryChunkStore();
   let isCrashed = false;
-  const dying = new FaultyChunkStore(store, ({ operation }) => (operation === "put" ? ((isCrashed = true), "after") : null));
+  const dying = new FaultyChunkStore(store, ({ operation }) =>
+    operation === "put" ? ((isCrashed = true), "after") : null,
+  );
   const first = new PushedRepository({ chunks: dying });
   const tip = await pushFat(first);
   await first.repository.runJobs(Date.now() + 1);
@@ -131,7 +136,9 @@ test("a sweep leaves alone what rows name and what is being written", async () =
 
 test("a job that fails is tried after 2 s, 4 s, … at most an hour, and does not hold up the others", async () => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
-  const plan = { faults: (({ operation, key }) => (operation === "list" && key === "bad/" ? "before" : null)) as FaultPlan };
+  const plan = {
+    faults: (({ operation, key }) => (operation === "list" && key === "bad/" ? "before" : null)) as FaultPlan,
+  };
   const { repository } = openFaulty(plan);
   const { jobs } = repository.repository.state;
   await repository.chunks.put("good/0", random.bytes(5));

@@ -106,7 +106,11 @@ export class PushedRepository {
 
   /** Brings refs to where a git repository has them, as `git push` would.
    * @param refs pairs of ref and revision; null: delete it */
-  async pushFrom(dir: string, refs: Readonly<Record<string, string | null>>, options: PushOptions = {}): Promise<PushResult> {
+  async pushFrom(
+    dir: string,
+    refs: Readonly<Record<string, string | null>>,
+    options: PushOptions = {},
+  ): Promise<PushResult> {
     const commands: HexCommand[] = [];
     for (const [name, revision] of Object.entries(refs)) {
       const isOid = revision === null || /^[0-9a-f]{40}$/.test(revision);
@@ -137,7 +141,8 @@ export class PushedRepository {
     });
     if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
     const slices: Uint8Array[] = [];
-    for await (const batch of streamPack(outcome.plan, this.chunks, nodeCodec)) slices.push(...batch.map((slice) => slice.slice()));
+    for await (const batch of streamPack(outcome.plan, this.chunks, nodeCodec))
+      slices.push(...batch.map((slice) => slice.slice()));
     return Buffer.concat(slices);
   }
 
@@ -148,7 +153,11 @@ export class PushedRepository {
 }
 
 /** A thin pack of these revisions, as push makes it. */
-export async function packRevisions(dir: string, revisions: readonly string[], ...options: readonly string[]): Promise<Buffer> {
+export async function packRevisions(
+  dir: string,
+  revisions: readonly string[],
+  ...options: readonly string[]
+): Promise<Buffer> {
   const args = ["pack-objects", "-q", "--revs", "--stdout", "--thin", "--delta-base-offset", ...options];
   const { code, stdoutBytes, stderr } = await tryGit(dir, args, { stdin: `${revisions.join("\n")}\n` });
   if (code !== 0) throw new Error(stderr);

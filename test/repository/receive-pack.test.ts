@@ -4,7 +4,16 @@ import { append, makeSamplePacks } from "../codec/packs.ts";
 import { Random } from "../format/random.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { assemblePack, makeCommit, makeObject, type MadeObject, makeTree, ofsDelta, packOf, refDelta } from "../harness/pack-builder.ts";
+import {
+  assemblePack,
+  makeCommit,
+  makeObject,
+  type MadeObject,
+  makeTree,
+  ofsDelta,
+  packOf,
+  refDelta,
+} from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";
 import { packRevisions, PushedRepository } from "./pushing.ts";
 
@@ -43,7 +52,10 @@ test("a history pushed step by step is cloned as it is", async () => {
   expect(repository.events.length).toBe(4);
   const tip = await git(dir, "rev-parse", "main");
   const listed = await git(dir, "rev-list", "--objects", "--no-object-names", "main");
-  await expectObjects(await repository.clone(tip), listed.split("\n").map((oid) => ({ oid })));
+  await expectObjects(
+    await repository.clone(tip),
+    listed.split("\n").map((oid) => ({ oid })),
+  );
 });
 
 test("REF deltas that build on one another over a thin base, in any order", async () => {
@@ -58,7 +70,12 @@ test("REF deltas that build on one another over a thin base, in any order", asyn
     encodeEntry(refDelta(first.object.oid, second.delta)),
     encodeEntry(refDelta(second.object.oid, third.delta)),
   ];
-  for (const order of [[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 0, 1]]) {
+  for (const order of [
+    [0, 1, 2],
+    [2, 1, 0],
+    [1, 2, 0],
+    [2, 0, 1],
+  ]) {
     const repository = new PushedRepository();
     const start = makeHolder([root]);
     await repository.push([["refs/heads/main", null, start.commit.oid]], packOf(root, start.tree, start.commit));
@@ -84,7 +101,13 @@ test("an OFS delta on the second copy of an object is cloned on the first", asyn
   const between = [encodeEntry(a), encodeEntry(twice.object), encodeEntry(root)];
   const distance = early.length + between.reduce((sum, entry) => sum + entry.length, 0);
   const pack = assemblePack([
-    early, ...between, encodeEntry(ofsDelta(distance, onTwice.delta)), encodeEntry(b), ...few.map((blob) => encodeEntry(blob)), encodeEntry(holder.tree), encodeEntry(holder.commit),
+    early,
+    ...between,
+    encodeEntry(ofsDelta(distance, onTwice.delta)),
+    encodeEntry(b),
+    ...few.map((blob) => encodeEntry(blob)),
+    encodeEntry(holder.tree),
+    encodeEntry(holder.commit),
   ]);
   const repository = new PushedRepository();
   const result = await repository.push([["refs/heads/main", null, holder.commit.oid]], pack);
@@ -97,7 +120,10 @@ test("what a thin pack builds on may be missing: the push is refused with its na
   const base = makeObject("blob", "nowhere\n");
   const { delta } = append(base, "x");
   const repository = new PushedRepository();
-  const result = await repository.push([["refs/heads/main", null, base.oid]], assemblePack([encodeEntry(refDelta(base.oid, delta))]));
+  const result = await repository.push(
+    [["refs/heads/main", null, base.oid]],
+    assemblePack([encodeEntry(refDelta(base.oid, delta))]),
+  );
   expect(result.unpack).toContain(`the delta base ${base.oid} is neither in it nor in the repository`);
 });
 

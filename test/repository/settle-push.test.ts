@@ -3,17 +3,23 @@ import { EMPTY_INDEX } from "../../src/codec/pack-index.ts";
 import { PushedObjects } from "../../src/repository/pushed-objects.ts";
 import { FaultyChunkStore } from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
-import { Tables } from "../../src/store/tables.ts";
+import type { Tables } from "../../src/store/tables.ts";
 import { makeCommit, makeObject, type MadeObject, makeTag, makeTree, packOf } from "../harness/pack-builder.ts";
 import { fromHex } from "./stored-repository.ts";
 import { type HexCommand, PushedRepository } from "./pushing.ts";
 import { NodeSql } from "./sqlite.ts";
 
 /** A commit of one file, and its parts. */
-function makeGround(text: string, parents: readonly MadeObject[] = []): { blob: MadeObject; tree: MadeObject; commit: MadeObject; all: MadeObject[] } {
+function makeGround(
+  text: string,
+  parents: readonly MadeObject[] = [],
+): { blob: MadeObject; tree: MadeObject; commit: MadeObject; all: MadeObject[] } {
   const blob = makeObject("blob", `${text}\n`);
   const tree = makeTree(["100644", "file", blob]);
-  const commit = makeCommit(tree, parents.map(({ oid }) => oid));
+  const commit = makeCommit(
+    tree,
+    parents.map(({ oid }) => oid),
+  );
   return { blob, tree, commit, all: [blob, tree, commit] };
 }
 
@@ -26,7 +32,11 @@ function describeTables(tables: Tables): unknown {
     objects: tables.objects.lastNumber(),
     chunks: tables.chunks.allInOrder(),
     nodes: Array.from({ length: graph.length }, (_, p) => [
-      graph.number(p), [...graph.parents(p)].map((parent) => graph.number(parent)), graph.tree(p), graph.generation(p), graph.time(p),
+      graph.number(p),
+      [...graph.parents(p)].map((parent) => graph.number(parent)),
+      graph.tree(p),
+      graph.generation(p),
+      graph.time(p),
     ]).sort(([a], [b]) => (a as number) - (b as number)),
   };
 }
@@ -44,7 +54,12 @@ function isStored({ oid }: MadeObject): boolean {
 }
 
 /** Pushes, and has it change nothing, on disk or in memory. */
-async function expectRefused(commands: readonly HexCommand[], pack: Uint8Array | null, errors: readonly RegExp[], atomic = false): Promise<void> {
+async function expectRefused(
+  commands: readonly HexCommand[],
+  pack: Uint8Array | null,
+  errors: readonly RegExp[],
+  atomic = false,
+): Promise<void> {
   const before = describeTables(repository.tables);
   const result = await repository.push(commands, pack, { atomic });
   expect(result.refs.length).toBe(commands.length);
@@ -57,34 +72,52 @@ describe("connectivity", () => {
   const gone = "1234567890".repeat(4);
   const good = makeGround("good", [base.commit]);
   const rows: readonly (readonly [string, () => { tip: MadeObject; objects: MadeObject[] }])[] = [
-    ["a missing blob", () => {
-      const tree = makeTree(["100644", "gone", gone]);
-      const tip = makeCommit(tree);
-      return { tip, objects: [tree, tip] };
-    }],
-    ["a missing tree", () => {
-      const tip = makeCommit(gone);
-      return { tip, objects: [tip] };
-    }],
-    ["a missing subtree, three levels up", () => {
-      const inner = makeTree(["40000", "gone", gone]);
-      const outer = makeTree(["40000", "inner", inner]);
-      const tip = makeCommit(outer, [base.commit.oid]);
-      return { tip, objects: [inner, outer, tip] };
-    }],
-    ["a missing parent", () => {
-      const tip = makeCommit(base.tree, [gone]);
-      return { tip, objects: [tip] };
-    }],
-    ["a missing grandparent", () => {
-      const parent = makeCommit(base.tree, [gone]);
-      const tip = makeCommit(base.tree, [parent.oid]);
-      return { tip, objects: [tip, parent] };
-    }],
-    ["a missing tag target", () => {
-      const tip = makeTag(gone, "commit", "lost");
-      return { tip, objects: [tip] };
-    }],
+    [
+      "a missing blob",
+      () => {
+        const tree = makeTree(["100644", "gone", gone]);
+        const tip = makeCommit(tree);
+        return { tip, objects: [tree, tip] };
+      },
+    ],
+    [
+      "a missing tree",
+      () => {
+        const tip = makeCommit(gone);
+        return { tip, objects: [tip] };
+      },
+    ],
+    [
+      "a missing subtree, three levels up",
+      () => {
+        const inner = makeTree(["40000", "gone", gone]);
+        const outer = makeTree(["40000", "inner", inner]);
+        const tip = makeCommit(outer, [base.commit.oid]);
+        return { tip, objects: [inner, outer, tip] };
+      },
+    ],
+    [
+      "a missing parent",
+      () => {
+        const tip = makeCommit(base.tree, [gone]);
+        return { tip, objects: [tip] };
+      },
+    ],
+    [
+      "a missing grandparent",
+      () => {
+        const parent = makeCommit(base.tree, [gone]);
+        const tip = makeCommit(base.tree, [parent.oid]);
+        return { tip, objects: [tip, parent] };
+      },
+    ],
+    [
+      "a missing tag target",
+      () => {
+        const tip = makeTag(gone, "commit", "lost");
+        return { tip, objects: [tip] };
+      },
+    ],
   ];
 
   test.each(rows)("%s: the ref is refused, its objects are not stored, another ref passes", async (_, make) => {
@@ -92,10 +125,25 @@ describe("connectivity", () => {
     const name = tip.type === "tag" ? "refs/tags/bad" : "refs/heads/bad";
     await expectRefused([[name, null, tip.oid]], packOf(...objects), [/missing necessary objects/]);
     await expectRefused(
-      [["refs/heads/good", null, good.commit.oid], [name, null, tip.oid]], packOf(...objects, ...good.all), [/atomic/, /missing/], true,
+      [
+        ["refs/heads/good", null, good.commit.oid],
+        [name, null, tip.oid],
+      ],
+      packOf(...objects, ...good.all),
+      [/atomic/, /missing/],
+      true,
     );
-    const result = await repository.push([[name, null, tip.oid], ["refs/heads/good", null, good.commit.oid]], packOf(...good.all, ...objects));
-    expect(result.refs).toEqual([{ name, error: expect.stringContaining(gone) }, { name: "refs/heads/good", error: null }]);
+    const result = await repository.push(
+      [
+        [name, null, tip.oid],
+        ["refs/heads/good", null, good.commit.oid],
+      ],
+      packOf(...good.all, ...objects),
+    );
+    expect(result.refs).toEqual([
+      { name, error: expect.stringContaining(gone) },
+      { name: "refs/heads/good", error: null },
+    ]);
     expect(objects.map(isStored)).toEqual(objects.map(() => false));
     expect(good.all.map(isStored)).toEqual([true, true, true]);
     expect(describeTables(repository.tables)).toEqual(describeTables(repository.reopen()));
@@ -164,17 +212,41 @@ describe("compare and swap", () => {
   });
 
   test("a conflict inside one push takes the second; after a deletion in it there is none", async () => {
-    const result = await repository.push([["refs/heads/a/b", null, oid], ["refs/heads/a", null, oid]], packOf(...next.all));
+    const result = await repository.push(
+      [
+        ["refs/heads/a/b", null, oid],
+        ["refs/heads/a", null, oid],
+      ],
+      packOf(...next.all),
+    );
     expect(result.refs.map(({ error }) => error)).toEqual([null, "conflicts with refs/heads/a/b"]);
-    const swapped = await repository.push([["refs/heads/a/b", oid, null], ["refs/heads/a", null, oid]], packOf());
+    const swapped = await repository.push(
+      [
+        ["refs/heads/a/b", oid, null],
+        ["refs/heads/a", null, oid],
+      ],
+      packOf(),
+    );
     expect(swapped.refs.map(({ error }) => error)).toEqual([null, null]);
     expect([...repository.refs().keys()]).toEqual(["refs/heads/a", "refs/heads/main"]);
   });
 
   test("an atomic push moves all refs at once", async () => {
-    const commands: HexCommand[] = [["refs/heads/main", base.commit.oid, oid], ["refs/tags/v1", null, base.commit.oid], ["refs/heads/x", null, oid]];
-    expect((await repository.push(commands, packOf(...next.all), { atomic: true })).refs.map(({ error }) => error)).toEqual([null, null, null]);
-    expect(repository.refs()).toEqual(new Map([["refs/heads/main", oid], ["refs/heads/x", oid], ["refs/tags/v1", base.commit.oid]]));
+    const commands: HexCommand[] = [
+      ["refs/heads/main", base.commit.oid, oid],
+      ["refs/tags/v1", null, base.commit.oid],
+      ["refs/heads/x", null, oid],
+    ];
+    expect(
+      (await repository.push(commands, packOf(...next.all), { atomic: true })).refs.map(({ error }) => error),
+    ).toEqual([null, null, null]);
+    expect(repository.refs()).toEqual(
+      new Map([
+        ["refs/heads/main", oid],
+        ["refs/heads/x", oid],
+        ["refs/tags/v1", base.commit.oid],
+      ]),
+    );
   });
 });
 
@@ -186,7 +258,10 @@ describe("HEAD", () => {
     [["refs/tags/v1"], null],
   ])("after a first push of %j is %s", async (names, head) => {
     const first = new PushedRepository();
-    await first.push(names.map((name) => [name, null, base.commit.oid] as const), packOf(...base.all));
+    await first.push(
+      names.map((name) => [name, null, base.commit.oid] as const),
+      packOf(...base.all),
+    );
     expect(first.tables.refs.head()).toBe(head);
   });
 
@@ -227,43 +302,54 @@ describe("a repository that does not exist", () => {
 });
 
 describe("when the database fails", () => {
-  test.each(["before", "after"] as const)("%s a push was settled, memory and disk agree, and the next push succeeds", async (when) => {
-    let fails = false;
-    const sql = new NodeSql();
-    const failing = new PushedRepository({
-      sql,
-      transactor: {
-        transactionSync: (f) => {
-          sql.exec("BEGIN");
-          try {
-            if (fails && when === "before") throw new Error("disk full");
-            const result = f();
-            if (fails) throw new Error("disk full");
-            sql.exec("COMMIT");
-            return result;
-          } catch (error) {
-            sql.exec("ROLLBACK");
-            throw error;
-          }
+  test.each(["before", "after"] as const)(
+    "%s a push was settled, memory and disk agree, and the next push succeeds",
+    async (when) => {
+      let fails = false;
+      const sql = new NodeSql();
+      const failing = new PushedRepository({
+        sql,
+        transactor: {
+          transactionSync: (f) => {
+            sql.exec("BEGIN");
+            try {
+              if (fails && when === "before") throw new Error("disk full");
+              const result = f();
+              if (fails) throw new Error("disk full");
+              sql.exec("COMMIT");
+              return result;
+            } catch (error) {
+              sql.exec("ROLLBACK");
+              throw error;
+            }
+          },
         },
-      },
-    });
-    await failing.push([["refs/heads/main", null, base.commit.oid]], packOf(...base.all));
-    const before = describeTables(failing.tables);
-    const next = makeGround("next", [base.commit]);
-    fails = true;
-    await expect(failing.push([["refs/heads/main", base.commit.oid, next.commit.oid]], packOf(...next.all))).rejects.toThrow("disk full");
-    expect(describeTables(failing.tables)).toEqual(before);
-    fails = false;
-    const result = await failing.push([["refs/heads/main", base.commit.oid, next.commit.oid]], packOf(...next.all));
-    expect(result.refs[0]!.error).toBe(null);
-    expect(describeTables(failing.tables)).toEqual(describeTables(failing.reopen()));
-  });
+      });
+      await failing.push([["refs/heads/main", null, base.commit.oid]], packOf(...base.all));
+      const before = describeTables(failing.tables);
+      const next = makeGround("next", [base.commit]);
+      fails = true;
+      await expect(
+        failing.push([["refs/heads/main", base.commit.oid, next.commit.oid]], packOf(...next.all)),
+      ).rejects.toThrow("disk full");
+      expect(describeTables(failing.tables)).toEqual(before);
+      fails = false;
+      const result = await failing.push([["refs/heads/main", base.commit.oid, next.commit.oid]], packOf(...next.all));
+      expect(result.refs[0]!.error).toBe(null);
+      expect(describeTables(failing.tables)).toEqual(describeTables(failing.reopen()));
+    },
+  );
 });
 
 describe("chunks", () => {
-  const noise = makeObject("blob", Buffer.from(Array.from({ length: 400_000 }, (_, i) => (i * 7919 * (i >> 3)) & 0xff)));
-  const large = makeObject("blob", Buffer.from(Uint32Array.from({ length: 200_000 }, (_, i) => Math.imul(i, 0x9e3779b1)).buffer));
+  const noise = makeObject(
+    "blob",
+    Buffer.from(Array.from({ length: 400_000 }, (_, i) => (i * 7919 * (i >> 3)) & 0xff)),
+  );
+  const large = makeObject(
+    "blob",
+    Buffer.from(Uint32Array.from({ length: 200_000 }, (_, i) => Math.imul(i, 0x9e3779b1)).buffer),
+  );
 
   test("that hold nothing new are swept, and those of a failed push too", async () => {
     const pushed = new PushedRepository();
@@ -282,7 +368,9 @@ describe("chunks", () => {
 
   test("a store that fails leaves no ref, and its garbage to a job", async () => {
     let isBroken = true;
-    const chunks = new FaultyChunkStore(new MemoryChunkStore(), ({ operation }) => (isBroken && operation === "put" ? "after" : null));
+    const chunks = new FaultyChunkStore(new MemoryChunkStore(), ({ operation }) =>
+      isBroken && operation === "put" ? "after" : null,
+    );
     const pushed = new PushedRepository({ chunks });
     const tree = makeTree(["100644", "large", large]);
     const commit = makeCommit(tree);
@@ -299,5 +387,9 @@ describe("chunks", () => {
 
 test("an empty index names and holds nothing", () => {
   const pushed = new PushedObjects(EMPTY_INDEX, repository.tables.objects);
-  expect([pushed.fresh.length, pushed.missing, [...pushed.findNodes(fromHex(base.commit.oid))]]).toEqual([0, null, [-1]]);
+  expect([pushed.fresh.length, pushed.missing, [...pushed.findNodes(fromHex(base.commit.oid))]]).toEqual([
+    0,
+    null,
+    [-1],
+  ]);
 });
