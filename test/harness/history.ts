@@ -12,6 +12,8 @@ export interface HistoryShape {
   readonly branches?: number;
   /** How many of these branches `main` merges again, at most `branches`. */
   readonly merges?: number;
+  /** How many commits of `main` also rename files and folders, turn files into folders and back, and revert, in turn. */
+  readonly upheavals?: number;
   /** Tags `v0`, `v1`, … on commits of `main`, annotated and lightweight in turn. */
   readonly tags?: number;
 }
@@ -43,6 +45,9 @@ class History {
   readonly #shape: HistoryShape;
   readonly #random: (below: number) => number;
   readonly #files: string[][];
+  /** Where each file lies, and what it held at first. */
+  readonly #paths: string[];
+  readonly #firstFiles: readonly string[][];
   readonly #stream: string[] = [];
   #mark = 0;
 
@@ -52,14 +57,18 @@ class History {
     this.#files = Array.from({ length: shape.files }, () =>
       Array.from({ length: 5 + this.#random(60) }, () => this.#makeLine()),
     );
+    this.#paths = this.#files.map((_, number) => `dir-${number % 17}/dir-${number % 5}/file-${number}.txt`);
+    this.#firstFiles = this.#files.map((lines) => [...lines]);
   }
 
   write(): string {
-    const { commits, branches = 0, merges = 0, tags = 0 } = this.#shape;
+    const { commits, branches = 0, merges = 0, tags = 0, upheavals = 0 } = this.#shape;
     let tip = this.#writeCommit("main", [], [...this.#files.keys()]);
     const branchEvery = Math.max(1, Math.floor(commits / (branches + 1)));
     const tagEvery = Math.max(1, Math.floor(commits / (tags + 1)));
+    const upheavalEvery = Math.max(1, Math.floor(commits / (upheavals + 1)));
     let branch = 0;
+    let upheaval = 0;
     let tag = 0;
     for (let count = 1; count < commits; count++) {
       const parents = [tip];
@@ -67,7 +76,8 @@ class History {
         const side = this.#writeBranch(`side-${branch}`, tip);
         if (branch++ < merges) parents.push(side);
       }
-      tip = this.#writeCommit("main", parents, this.#editFiles());
+      const isUpheaval = upheaval < upheavals && count % upheavalEvery === 0;
+      tip = this.#writeCommit("main", parents, this.#editFiles(), isUpheaval ? this.#upset(upheaval++) : "");
       if (tag < tags && count % tagEvery === 0) this.#writeTag(tag++, tip);
     }
     while (branch < branches) this.#writeBranch(`side-${branch++}`, tip);
@@ -88,22 +98,56 @@ class History {
     return numbers;
   }
 
+  /** Moves a file or folder, makes a file a folder or the reverse, or takes a file back to what it held at first. */
+  #upset(upheaval: number): string {
+    const number = this.#random(this.#files.length);
+    const path = this.#paths[number]!;
+    switch (upheaval % 5) {
+      case 0:
+        return this.#move(path, `moved-${number % 3}/file-${upheaval}.txt`);
+      case 1:
+        return this.#move(path.slice(0, path.lastIndexOf("/")), `folder-${upheaval}/inside`);
+      case 2:
+        return this.#move(path, `aside-${upheaval}`) + this.#move(`aside-${upheaval}`, `${path}/now-inside.txt`);
+      case 3: {
+        const inside = this.#paths.findIndex((other) => other.endsWith("/now-inside.txt"));
+        const from = this.#paths[inside];
+        if (from === undefined) return "";
+        const folder = from.slice(0, from.lastIndexOf("/"));
+        return this.#move(from, `aside-${upheaval}`) + this.#move(`aside-${upheaval}`, folder);
+      }
+      default: {
+        this.#files[number] = [...this.#firstFiles[number]!];
+        return this.#writeFile(number);
+      }
+    }
+  }
+
+  #move(from: string, to: string): string {
+    this.#paths.forEach((path, number) => {
+      if (path === from || path.startsWith(`${from}/`)) this.#paths[number] = to + path.slice(from.length);
+    });
+    return `R ${from} ${to}\n`;
+  }
+
   #writeBranch(name: string, from: number): number {
     return this.#writeCommit(name, [this.#writeCommit(name, [from], this.#editFiles())], this.#editFiles());
   }
 
-  #writeCommit(branch: string, [parent, merged]: readonly number[], numbers: readonly number[]): number {
+  /** @param moves fast-import commands that come after the edits of files `numbers` */
+  #writeCommit(branch: string, [parent, merged]: readonly number[], numbers: readonly number[], moves = ""): number {
     const mark = ++this.#mark;
     const message = `Commit ${mark}: ${this.#makeLine()}\n`;
     this.#stream.push(`commit refs/heads/${branch}\nmark :${mark}\n${this.#writePerson("committer")}${quote(message)}`);
     if (parent !== undefined) this.#stream.push(`from :${parent}\n`);
     if (merged !== undefined) this.#stream.push(`merge :${merged}\n`);
-    for (const number of numbers) {
-      const path = `dir-${number % 17}/dir-${number % 5}/file-${number}.txt`;
-      this.#stream.push(`M 100644 inline ${path}\n${quote(`${(this.#files[number] ?? []).join("\n")}\n`)}`);
-    }
-    this.#stream.push("\n");
+    for (const number of numbers) this.#stream.push(this.#writeFile(number));
+    this.#stream.push(moves, "\n");
     return mark;
+  }
+
+  #writeFile(number: number): string {
+    return `M 100644 inline ${this.#paths[number]}\n${quote(`${(this.#files[number] ?? []).join("\n")}\n`)}`;
   }
 
   #writeTag(number: number, mark: number): void {
