@@ -155,16 +155,15 @@ class Introducing {
  */
 class AncestorSets {
   readonly #graph: CommitGraph;
-  readonly #from: number;
+  /** Of each node, old or new: new children that have not been visited. */
   readonly #childrenLeft: Uint32Array;
   readonly #sets = new Map<number, Bitset>();
 
   constructor(graph: CommitGraph, from: number) {
     this.#graph = graph;
-    this.#from = from;
-    this.#childrenLeft = new Uint32Array(graph.length - from);
+    this.#childrenLeft = new Uint32Array(graph.length);
     for (let position = from; position < graph.length; position++) {
-      for (const parent of graph.parents(position)) if (parent >= from) this.#childrenLeft[parent - from]! += 1;
+      for (const parent of graph.parents(position)) this.#childrenLeft[parent]! += 1;
     }
   }
 
@@ -184,11 +183,11 @@ class AncestorSets {
   settle(position: number, reached: Bitset | null): void {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
-      if (parent < this.#from || --this.#childrenLeft[parent - this.#from]! > 0) continue;
+      if (--this.#childrenLeft[parent]! > 0) continue;
       this.#sets.delete(parent);
       isFree = true;
     }
-    if (this.#childrenLeft[position - this.#from] === 0) return;
+    if (this.#childrenLeft[position] === 0) return;
     const own = reached === null ? this.#graph.ancestors([position]) : isFree ? reached : reached.clone();
     own.add(position);
     this.#sets.set(position, own);
