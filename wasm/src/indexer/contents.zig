@@ -86,8 +86,6 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     ix.chain.clearRetainingCapacity();
     var entry = wanted;
     while (cached(ix, entry) == null) {
-        if (ix.chain.items.len == ix.options.max_delta_depth)
-            return ix.refuse(.delta_chain_too_deep, wanted, ix.options.max_delta_depth);
         ix.chain.append(ix.allocator, entry) catch return ix.outOfMemory();
         switch (list.items(.stored)[entry]) {
             .plain, .external => {

@@ -23,6 +23,8 @@ pub const Entry = struct {
     node: u32,
     /// Place in the content ring plus one, in units of `Ring.unit`; 0: never cached.
     cached_at: u32,
+    /// Deltas between the object and a whole one; known when it is resolved.
+    depth: u32,
     /// Start of the edge record, 0: none (yet).
     edges: u32,
     kind: Kind,

@@ -151,6 +151,7 @@ pub const Indexer = struct {
             .base = no_index,
             .node = no_index,
             .cached_at = 0,
+            .depth = 0,
             .edges = 0,
             .kind = if (header.type < 6) @enumFromInt(header.type) else .none,
             .stored = switch (header.type) {
@@ -216,6 +217,9 @@ pub const Indexer = struct {
 
     pub fn resolve(ix: *Indexer, index: u32, base: u32, delta: []const u8) Error!void {
         const list = ix.entries.list.slice();
+        const depth = list.items(.depth)[base] + 1;
+        if (depth > ix.options.max_delta_depth) return ix.refuse(.delta_chain_too_deep, index, depth);
+        list.items(.depth)[index] = depth;
         const content = try contents.apply(ix, index, base, delta);
         list.items(.base)[index] = base;
         list.items(.kind)[index] = list.items(.kind)[base];
@@ -250,6 +254,7 @@ pub const Indexer = struct {
             .base = no_index,
             .node = node,
             .cached_at = 0,
+            .depth = 0,
             .edges = 0,
             .kind = .none,
             .stored = .external,
