@@ -6,6 +6,9 @@ import type { ChunkStore, MultipartWrite } from "../store/chunk-store.ts";
 /** Chunks under way to R2 at once: enough to hide its latency, bounded since each is held in memory. */
 const MAX_WRITES_IN_FLIGHT = 4;
 
+/** Buffer of a chunk whose last entry is small. */
+const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
+
 /** Bytes of the pack kept in memory for deltas that come back to them. */
 const RESIDENT_BYTES = 24 * 1024 * 1024;
 
@@ -59,6 +62,8 @@ export class ChunkWriter {
   #buffer = new Uint8Array(64 * 1024);
   #buffered = 0;
   #hash = createHash("sha1");
+  /** Bytes of the part on its way to R2. */
+  #partBytes = 0;
   #multipart: { key: string; write: Promise<MultipartWrite>; parts: number } | null = null;
 
   constructor(options: ChunkWriterOptions) {
@@ -68,7 +73,7 @@ export class ChunkWriter {
 
   /** Bytes held in memory. */
   get memoryBytes(): number {
-    return this.#buffer.length + this.#residentBytes;
+    return this.#buffer.length + this.#residentBytes + this.#partBytes;
   }
 
   /**
@@ -156,11 +161,7 @@ export class ChunkWriter {
   #fill(bytes: Uint8Array): void {
     const needed = this.#buffered + bytes.length;
     if (needed > this.#buffer.length) {
-      const size =
-        needed <= CHUNK_TARGET_BYTES / 4
-          ? 2 * needed
-          : Math.max(needed, Math.min(2 * needed, CHUNK_TARGET_BYTES * 1.25));
-      const grown = new Uint8Array(Math.min(Math.max(size, needed), MULTIPART_PART_BYTES));
+      const grown = new Uint8Array(bufferBytes(needed));
       grown.set(this.#buffer.subarray(0, this.#buffered));
       this.#buffer = grown;
     }
@@ -211,12 +212,16 @@ export class ChunkWriter {
     this.#renew();
     // Parts are large: one at a time beside the one being filled.
     await this.#settle(0);
-    await this.#send(async () => (await write).putPart(number, bytes));
+    this.#partBytes = bytes.length;
+    await this.#send(async () => {
+      await (await write).putPart(number, bytes);
+      this.#partBytes = 0;
+    });
   }
 
   /** A new buffer: the old one is on its way to R2. */
   #renew(): void {
-    this.#buffer = new Uint8Array(CHUNK_TARGET_BYTES * 1.25);
+    this.#buffer = new Uint8Array(this.#multipart === null ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES);
     this.#buffered = 0;
   }
 
@@ -252,7 +257,15 @@ export class ChunkWriter {
 
   #remember(packOffset: number, bytes: Uint8Array): void {
     this.#resident.push({ packOffset, bytes });
-    this.#residentBytes += bytes.length;
-    while (this.#residentBytes > RESIDENT_BYTES) this.#residentBytes -= this.#resident.shift()!.bytes.length;
+    this.#residentBytes += bytes.buffer.byteLength;
+    while (this.#residentBytes > RESIDENT_BYTES) {
+      this.#residentBytes -= this.#resident.shift()!.bytes.buffer.byteLength;
+    }
   }
+}
+
+/** Size of a buffer for so many bytes: most chunks fit the second, and what outgrows it becomes parts. */
+function bufferBytes(needed: number): number {
+  if (needed <= CHUNK_BUFFER_BYTES / 4) return 2 * needed;
+  return needed <= CHUNK_BUFFER_BYTES ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES;
 }
