@@ -37,19 +37,12 @@ export function linkChains(
   return { links: rows.toArray(), expansions: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };
 }
 
-/** Reads the rows of the objects, of their bases, of theirs, and so on: one query for each step of the longest chain. */
+/** Reads the rows of the objects, and of all that their chains lead to. */
 function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, Link> {
-  const found = new Map<number, Link>();
-  let frontier = numbers;
-  while (frontier.length > 0) {
-    const rows = objects.locate(NumberSet.fromSorted(Uint32Array.from(frontier).sort()));
-    const bases = new Set<number>();
-    rows.number.forEach((number, i) => {
-      const base = rows.base[i]!;
-      found.set(number, { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]!, base });
-      if (base !== 0) bases.add(base);
-    });
-    frontier = [...bases].filter((base) => !found.has(base));
-  }
-  return found;
+  const rows = objects.locate(objects.withBases(NumberSet.fromSorted(Uint32Array.from(numbers).sort())));
+  const links = Array.from(rows.number, (number, i): [number, Link] => [
+    number,
+    { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]!, base: rows.base[i]! },
+  ]);
+  return new Map(links);
 }

@@ -77,6 +77,12 @@ export function newObjectColumns(count: number): ObjectColumns {
   return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
 }
 
+/** The objects asked for, the bases they are deltas on, theirs, and so on. */
+const CHAINS = `${WITH_ROWS}, chain(number) AS (
+    SELECT number FROM row CROSS JOIN object_chunks ON ${inRange("number")}
+    UNION SELECT base FROM chain JOIN object_chunks USING (number) WHERE base <> 0)
+  SELECT number FROM chain`;
+
 /** Which objects the repository has, and where their bytes are: table `object_chunks`. */
 export class ObjectIndex {
   readonly #sql: Sql;
@@ -147,6 +153,15 @@ export class ObjectIndex {
     }
     if (at !== count) throw damaged(`has only ${at} of ${count} objects`);
     return rows;
+  }
+
+  /** Adds the delta bases that these objects are built from, to the roots of their chains. */
+  withBases(numbers: NumberSet): NumberSet {
+    const found = new Set<number>();
+    for (const ranges of packRanges(numbers.runs)) {
+      for (const [number] of this.#sql.exec(CHAINS, ranges.cells, ranges.rows).raw()) found.add(number as number);
+    }
+    return NumberSet.fromSorted(Uint32Array.from(found).sort());
   }
 
   /** Reads the row of one oid. */

@@ -87,6 +87,24 @@ test("scattered numbers are located, in ascending order", () =>
     expect(located.oid.subarray(-OID_BYTES)).toEqual(oidOf(rows, wanted.at(-1)! - 1));
   }));
 
+test("chains of any length are followed to their roots in one query", () =>
+  withDatabase((sql) => {
+    const index = new ObjectIndex(sql);
+    const rows = randomRows(new Random(8), 1, 12_000);
+    // Up to 6,000 one long chain; behind it, every object a delta on an even number below it.
+    rows.number.forEach((number, i) => {
+      rows.base[i] = number <= 6_000 ? number - 1 : number % 2 === 0 ? 0 : number - 1;
+    });
+    index.insertMany(rows);
+    expect([...index.withBases(NumberSet.fromSorted([5_000, 6_002, 6_005])).toArray()]).toEqual([
+      ...Array.from({ length: 5_000 }, (_, i) => i + 1),
+      6_002,
+      6_004,
+      6_005,
+    ]);
+    expect(index.withBases(NumberSet.EMPTY).size).toBe(0);
+  }));
+
 test("one row is found by its id", () =>
   withDatabase((sql) => {
     const index = new ObjectIndex(sql);
