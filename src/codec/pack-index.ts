@@ -26,7 +26,7 @@ export interface PackIndex {
   /** Base entry of each delta, `NO_INDEX` elsewhere. */
   readonly bases: Uint32Array;
   readonly entryNodes: Uint32Array;
-  /** Start of each entry's record in `edges`, 0 for none. */
+  /** Where each entry's record begins in `edges`, 0 for none. */
   readonly entryEdges: Uint32Array;
   /** Object types, 1–4. */
   readonly kinds: Uint8Array;
@@ -37,7 +37,8 @@ export interface PackIndex {
   /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
   readonly nodeEntries: Uint32Array;
   readonly nodeFlags: Uint8Array;
-  /** Records: count of words behind it; a commit's time (low, high word); nodes: tree before parents, or a tree's entries. */
+  /** The whole memory, in which records lie: count of words behind it; a commit's time (low, high word); nodes: a commit's tree
+   * before its parents, a tree's entries in order. */
   readonly edges: Uint32Array;
 }
 

@@ -66,16 +66,14 @@ const VALUE = {
   oids: 18,
   nodeEntries: 19,
   nodeFlags: 20,
-  edges: 21,
-  edgeWords: 22,
-  neededEntry: 23,
-  neededOffset: 24,
-  neededLength: 25,
-  failureCode: 26,
-  failureDetail: 27,
-  failureOid: 28,
-  failureOffset: 29,
-  failureValue: 30,
+  neededEntry: 21,
+  neededOffset: 22,
+  neededLength: 23,
+  failureCode: 24,
+  failureDetail: 25,
+  failureOid: 26,
+  failureOffset: 27,
+  failureValue: 28,
 } as const;
 
 /** Bytes of the pack that are in the module at once: a whole small entry, and a piece of the body behind it. */
@@ -255,7 +253,7 @@ export class PackIndexer {
       oids: this.#bytes("oids", nodes * OID_BYTES),
       nodeEntries: this.#words("nodeEntries", nodes),
       nodeFlags: this.#bytes("nodeFlags", nodes),
-      edges: this.#words("edges", this.#value("edgeWords")),
+      edges: new Uint32Array(this.#exports.memory.buffer),
     };
   }
 

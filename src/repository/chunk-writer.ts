@@ -9,7 +9,7 @@ const MAX_WRITES_IN_FLIGHT = 4;
 /** Buffer of a chunk whose last entry is small. */
 const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
 
-/** Bytes of the pack kept in memory for deltas that come back to them. */
+/** Bytes of the pack kept in memory, at most, for deltas that come back to them. */
 const RESIDENT_BYTES = 24 * 1024 * 1024;
 
 /** Bytes read back at once when they are not in memory. */
@@ -55,6 +55,7 @@ export class ChunkWriter {
   #failure: unknown = null;
   #resident: Resident[] = [];
   #residentBytes = 0;
+  #residentLimitBytes = RESIDENT_BYTES;
 
   /** The open chunk: where it began, what of it is in the buffer, and its upload if it has begun. */
   #start = 0;
@@ -74,6 +75,12 @@ export class ChunkWriter {
   /** Bytes held in memory. */
   get memoryBytes(): number {
     return this.#buffer.length + this.#residentBytes + this.#partBytes;
+  }
+
+  /** Keeps fewer bytes of the pack in memory from now on (the newest piece always stays). */
+  limitResident(limitBytes: number): void {
+    this.#residentLimitBytes = Math.min(limitBytes, RESIDENT_BYTES);
+    this.#dropResident();
   }
 
   /**
@@ -255,12 +262,16 @@ export class ChunkWriter {
       : new GitError("storage-failed", { key: this.#options.keyPrefix }, { cause: this.#failure });
   }
 
+  #dropResident(): void {
+    while (this.#residentBytes > this.#residentLimitBytes && this.#resident.length > 1) {
+      this.#residentBytes -= this.#resident.shift()!.bytes.buffer.byteLength;
+    }
+  }
+
   #remember(packOffset: number, bytes: Uint8Array): void {
     this.#resident.push({ packOffset, bytes });
     this.#residentBytes += bytes.buffer.byteLength;
-    while (this.#residentBytes > RESIDENT_BYTES) {
-      this.#residentBytes -= this.#resident.shift()!.bytes.buffer.byteLength;
-    }
+    this.#dropResident();
   }
 }
 

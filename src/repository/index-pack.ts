@@ -16,6 +16,11 @@ const TRAILER_BYTES = 20;
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
 const LARGE_RING_BYTES = 16 * 1024 * 1024;
 
+/** What a push is meant to hold in all, and what of it the writer needs besides the bytes it keeps for deltas: the open chunk
+ * and a part on its way. */
+const MEMORY_BYTES = 60 * 1024 * 1024;
+const WRITER_BYTES = 12 * 1024 * 1024;
+
 /** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
 const READ_BYTES = 256 * 1024;
 
@@ -147,9 +152,15 @@ class Indexing {
       await this.#store(indexer, consumed);
       this.#packBytes += consumed.length;
       checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes);
-      this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + piece.length);
+      this.#noteMemory(indexer, piece.length);
     }
     return left;
+  }
+
+  /** Counts what is held, and has the writer hold the less of the pack the more the index needs. */
+  #noteMemory(indexer: PackIndexer, pieceBytes: number): void {
+    this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
+    this.#writer.limitResident(Math.max(0, MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes));
   }
 
   async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
@@ -210,7 +221,7 @@ class Indexing {
         else indexer.supply(need.entry, base.type, base.content);
       }
       this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
-      this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes);
+      this.#noteMemory(indexer, 0);
     }
   }
 }

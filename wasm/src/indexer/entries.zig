@@ -25,11 +25,18 @@ pub const Entry = struct {
     cached_at: u32,
     /// Deltas between the object and a whole one; known when it is resolved.
     depth: u32,
-    /// Start of the edge record, 0: none (yet).
+    /// Address of the edge record in words, 0: none (yet).
     edges: u32,
     kind: Kind,
     stored: Stored,
 };
+
+/// Capacity of a table that is full with `count` rows. It grows in proportion to what has arrived, never to what is
+/// claimed alone; but the last step goes to the claim at once: what a table outgrows is lost until the pack ends.
+pub fn grownTo(count: usize, claimed: usize) usize {
+    const grown = @max(1024, count *| 4);
+    return if (claimed > count and grown *| 2 >= claimed) claimed else grown;
+}
 
 pub const Entries = struct {
     list: std.MultiArrayList(Entry) = .empty,
@@ -40,8 +47,7 @@ pub const Entries = struct {
     pub fn append(self: *Entries, allocator: Allocator, claimed: u32, entry: Entry) !u32 {
         const index: u32 = @intCast(self.list.len);
         if (index == self.list.capacity) {
-            const grown = @max(1024, self.list.capacity *| 4);
-            const wanted = if (index < claimed) @min(grown, claimed) else index + @max(64, index / 8);
+            const wanted = if (index < claimed) grownTo(index, claimed) else index + @max(64, index / 8);
             try self.list.setCapacity(allocator, wanted);
         }
         self.list.appendAssumeCapacity(entry);

@@ -10,6 +10,7 @@ const std = @import("std");
 const deflate = @import("../deflate.zig");
 const contents = @import("contents.zig");
 const large = @import("large.zig");
+const Edges = @import("edges.zig").Edges;
 const Late = @import("late.zig").Late;
 const window_parse = @import("window.zig");
 const entry_table = @import("entries.zig");
@@ -60,8 +61,7 @@ pub const Indexer = struct {
 
     entries: entry_table.Entries = .{},
     nodes: node_table.Nodes = .{},
-    /// See `queue.Sink`; word 0 is unused, so that 0 means none.
-    edges: std.ArrayList(u32) = .empty,
+    edges: Edges = .{},
     late: Late = .{},
     special_at: u32 = 0,
 
@@ -97,7 +97,7 @@ pub const Indexer = struct {
         ix.declared = std.mem.readInt(u32, bytes[8..12], .big);
         if (ix.declared > ix.options.max_objects) return ix.refuse(.too_many_objects, no_index, ix.declared);
         ix.window.consumed += 12;
-        node_table.appendGrowing(u32, &ix.edges, ix.allocator, 0) catch return ix.outOfMemory();
+        ix.nodes.expected = ix.declared;
         ix.phase = if (ix.declared == 0) .done else .entries;
         return true;
     }

@@ -4,7 +4,6 @@
 const std = @import("std");
 const contents = @import("contents.zig");
 const entry_table = @import("entries.zig");
-const node_table = @import("nodes.zig");
 const Indexer = @import("indexer.zig").Indexer;
 const Error = @import("failure.zig").Error;
 
@@ -29,7 +28,7 @@ pub const Late = struct {
     }
 
     pub fn add(late: *Late, ix: *Indexer, delta: u32) Error!void {
-        node_table.appendGrowing(u32, &late.deferred, ix.allocator, delta) catch return ix.outOfMemory();
+        late.deferred.append(ix.allocator, delta) catch return ix.outOfMemory();
     }
 
     /// Resolves all of them; called again after each `NeedBytes` and `NeedBase`.

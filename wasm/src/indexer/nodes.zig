@@ -3,7 +3,8 @@
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
-const no_index = @import("entries.zig").no_index;
+const entry_table = @import("entries.zig");
+const no_index = entry_table.no_index;
 
 pub const oid_bytes = 20;
 pub const Oid = [oid_bytes]u8;
@@ -33,6 +34,8 @@ pub const Nodes = struct {
     flags: std.ArrayList(u8) = .empty,
     /// Open addressing: node + 1, 0 is free.
     slots: []u32 = &.{},
+    /// Objects that the pack claims to hold.
+    expected: u32 = 0,
 
     pub fn count(self: *const Nodes) u32 {
         return @intCast(self.oids.items.len);
@@ -49,9 +52,10 @@ pub const Nodes = struct {
         const slot = self.slotOf(oid);
         if (self.slots[slot] != 0) return self.slots[slot] - 1;
         const node = self.count();
-        try appendGrowing(Oid, &self.oids, allocator, oid.*);
-        try appendGrowing(u32, &self.entries, allocator, no_index);
-        try appendGrowing(u8, &self.flags, allocator, 0);
+        if (node == self.oids.capacity) try self.reserve(allocator);
+        self.oids.appendAssumeCapacity(oid.*);
+        self.entries.appendAssumeCapacity(no_index);
+        self.flags.appendAssumeCapacity(0);
         self.slots[slot] = node + 1;
         return node;
     }
@@ -67,6 +71,15 @@ pub const Nodes = struct {
         return slot;
     }
 
+    /// Makes room for more nodes. Beyond what the pack holds come only those that it mentions: an eighth at a time.
+    fn reserve(self: *Nodes, allocator: Allocator) !void {
+        const at = self.count();
+        const capacity = if (at < self.expected) entry_table.grownTo(at, self.expected) else at + @max(1024, at / 8);
+        try self.oids.ensureTotalCapacityPrecise(allocator, capacity);
+        try self.entries.ensureTotalCapacityPrecise(allocator, capacity);
+        try self.flags.ensureTotalCapacityPrecise(allocator, capacity);
+    }
+
     fn grow(self: *Nodes, allocator: Allocator) !void {
         const old = self.slots;
         self.slots = try allocator.alloc(u32, @max(1024, old.len * 2));
@@ -75,11 +88,3 @@ pub const Nodes = struct {
         allocator.free(old);
     }
 };
-
-/// Appends with growth by half: memory is never given back before the push ends, so that doubling would cost twice.
-pub fn appendGrowing(comptime T: type, list: *std.ArrayList(T), allocator: Allocator, item: T) !void {
-    if (list.items.len == list.capacity) {
-        try list.ensureTotalCapacityPrecise(allocator, @max(1024, list.capacity + list.capacity / 2));
-    }
-    list.appendAssumeCapacity(item);
-}

@@ -102,31 +102,24 @@ pub fn reportSpecial(ix: *Indexer, node: u32, why: enum { not_a_blob, too_large 
     try sink.outcome();
 }
 
-/// Takes what fsck finds. An edge record in `ix.edges`: the number of words that follow; for a commit its time (low
-/// and high word); then the nodes referred to: a commit's tree before its parents, a tree's entries in order.
+/// Takes what fsck finds.
 const Sink = struct {
     ix: *Indexer,
     entry: u32,
     oid: *const Oid,
     failed: ?Error = null,
-    start: u32 = 0,
-    time_at: u32 = 0,
+    has_time: bool = false,
 
     fn begin(self: *Sink, kind: Kind) Error!void {
-        self.start = @intCast(self.ix.edges.items.len);
-        self.add(0);
-        if (kind == .commit) {
-            self.time_at = @intCast(self.ix.edges.items.len);
-            self.add(0);
-            self.add(0);
-        }
-        if (self.failed) |failed| return failed;
+        self.ix.edges.begin(self.ix.allocator) catch return self.ix.outOfMemory();
+        self.has_time = kind == .commit;
+        if (self.has_time) for (0..2) |_| self.add(0);
+        try self.outcome();
     }
 
     fn end(self: *Sink) Error!void {
         try self.outcome();
-        self.ix.edges.items[self.start] = @intCast(self.ix.edges.items.len - self.start - 1);
-        self.ix.entries.list.items(.edges)[self.entry] = self.start;
+        self.ix.entries.list.items(.edges)[self.entry] = self.ix.edges.end();
     }
 
     fn outcome(self: *Sink) Error!void {
@@ -134,7 +127,7 @@ const Sink = struct {
     }
 
     fn add(self: *Sink, word: u32) void {
-        node_table.appendGrowing(u32, &self.ix.edges, self.ix.allocator, word) catch {
+        self.ix.edges.add(self.ix.allocator, word) catch {
             self.failed = self.ix.outOfMemory();
         };
     }
@@ -164,9 +157,9 @@ const Sink = struct {
     }
 
     pub fn commitTime(self: *Sink, seconds: u64) void {
-        if (self.time_at == 0) return;
-        self.ix.edges.items[self.time_at] = @truncate(seconds);
-        self.ix.edges.items[self.time_at + 1] = @truncate(seconds >> 32);
+        if (!self.has_time) return;
+        self.ix.edges.set(1, @truncate(seconds));
+        self.ix.edges.set(2, @truncate(seconds >> 32));
     }
 
     fn mention(self: *Sink, oid: *const Oid, flags: node_table.Flags) ?u32 {
