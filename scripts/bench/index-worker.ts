@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
 
 /** As a push is indexed: the body's pieces, and the memory for deltas. */
 const PIECE_BYTES = 256 * 1024;
-const RING_BYTES = 16 * 1024 * 1024;
+const RING_BYTES = 12 * 1024 * 1024;
 
 let pack = new Uint8Array();
 

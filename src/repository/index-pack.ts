@@ -14,7 +14,7 @@ const TRAILER_BYTES = 20;
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
-const LARGE_RING_BYTES = 16 * 1024 * 1024;
+const LARGE_RING_BYTES = 12 * 1024 * 1024;
 
 /** What a push is meant to hold in all, and what of it the writer needs besides the bytes it keeps for deltas: the open chunk
  * and a part on its way. */

@@ -29,7 +29,9 @@ function push(repository: string, name: string, commit: MadeObject, option?: str
   return sendPush(`${server.url}/me/${repository}`, {
     commands: [{ name: `refs/heads/${name}`, new: commit.oid }],
     pack: packOf(blob, tree, commit),
-    ...(option === undefined ? {} : { capabilities: "report-status side-band-64k push-options", pushOptions: [option] }),
+    ...(option === undefined
+      ? {}
+      : { capabilities: "report-status side-band-64k push-options", pushOptions: [option] }),
   });
 }
 
