@@ -5,7 +5,7 @@
 import { GitError } from "../format/errors.ts";
 import { Bitset } from "./bitset.ts";
 import type { NumberSet } from "./number-set.ts";
-import { BLOB_MAX_BYTES, PACKED_ROWS, readBytes, readIntegers } from "./packed-rows.ts";
+import { NodeWriter, readNodes } from "./node-rows.ts";
 import type { Sql } from "./sql.ts";
 
 /** A node to append. */
@@ -37,7 +37,7 @@ export class CommitGraph {
   static load(sql: Sql): CommitGraph {
     const graph = new CommitGraph();
     const count = sql.exec<{ n: number }>("SELECT count(*) AS n FROM commits").one().n;
-    const columns = readColumns(sql, count);
+    const columns = readNodes(sql, count);
     // One spare in 32 lets the next pushes append without copying the whole graph.
     graph.#reserve(count + (count >>> 5), columns.parents.length);
     // Generation sorts parents before children. 2²⁶ nodes are far beyond what a database holds.
@@ -148,29 +148,18 @@ export class CommitGraph {
    * @param introduced one set per node, in order of position
    * @throws GitError "too-large" when a set does not fit into a row */
   write(sql: Sql, from: number, introduced: readonly NumberSet[]): void {
+    const writer = new NodeWriter(sql);
     for (let p = from; p < this.#length; p++) {
-      const parents = this.parents(p);
-      const numbers = new Uint8Array(parents.length * 4);
-      const view = new DataView(numbers.buffer);
-      parents.forEach((parent, i) => view.setUint32(i * 4, this.#numbers[parent]!, true));
-      const set = introduced[p - from]!.encode();
-      if (set.length > BLOB_MAX_BYTES) {
-        throw new GitError("too-large", {
-          what: "a commit's set of new objects",
-          limit: BLOB_MAX_BYTES,
-          actual: set.length,
-        });
-      }
-      sql.exec(
-        "INSERT INTO commits (number, parents, tree, generation, time, introduced) VALUES (?, ?, ?, ?, ?, ?)",
-        this.#numbers[p]!,
-        numbers,
-        this.#trees[p]!,
-        this.#generations[p]!,
-        this.#times[p]!,
-        set,
-      );
+      writer.add({
+        number: this.#numbers[p]!,
+        parents: this.parents(p).map((parent) => this.#numbers[parent]!),
+        tree: this.#trees[p]!,
+        generation: this.#generations[p]!,
+        time: this.#times[p]!,
+        introduced: introduced[p - from]!,
+      });
     }
+    writer.flush();
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */
@@ -266,46 +255,4 @@ function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
   if (sorted.length < nodes.length)
     throw inconsistent(nodes.find((_, i) => waitsFor[i]! > 0)!.number, "is its own ancestor");
   return sorted;
-}
-
-interface NodeColumns {
-  readonly numbers: Uint32Array;
-  readonly trees: Uint32Array;
-  readonly generations: Uint32Array;
-  readonly times: Float64Array;
-  /** Parents of row i are `parents` from `parentStarts[i]` to `parentStarts[i + 1] - 1`, as object numbers. */
-  readonly parentStarts: Uint32Array;
-  readonly parents: Uint32Array;
-}
-
-const READ = `SELECT json_group_array(number), json_group_array(tree), json_group_array(generation), json_group_array(time),
-    json_group_array(length(parents) / 4), group_concat(hex(parents), '')
-  FROM (SELECT number, tree, generation, time, parents FROM commits WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
-
-/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three times as long. */
-function readColumns(sql: Sql, count: number): NodeColumns {
-  const numbers = new Uint32Array(count);
-  const trees = new Uint32Array(count);
-  const generations = new Uint32Array(count);
-  const times = new Float64Array(count);
-  const parentStarts = new Uint32Array(count + 1);
-  const parents: number[] = [];
-  for (let at = 0, last = 0; at < count; last = numbers[at - 1]!) {
-    const [columns] = [...sql.exec(READ, last).raw()];
-    const [number, tree, generation, time, parentCounts] = columns!.slice(0, 5).map(readIntegers);
-    if (number!.length === 0)
-      throw new GitError("storage-failed", { key: "commits", reason: `has ${at} of ${count} rows` });
-    numbers.set(number!, at);
-    trees.set(tree!, at);
-    generations.set(generation!, at);
-    times.set(time!, at);
-    const bytes = readBytes(columns![5]);
-    const view = new DataView(bytes.buffer);
-    for (let offset = 0; offset < bytes.length; offset += 4) parents.push(view.getUint32(offset, true));
-    for (const parentCount of parentCounts!) {
-      parentStarts[at + 1] = parentStarts[at]! + parentCount;
-      at += 1;
-    }
-  }
-  return { numbers, trees, generations, times, parentStarts, parents: Uint32Array.from(parents) };
 }
