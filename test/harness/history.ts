@@ -134,15 +134,16 @@ class History {
     return this.#writeCommit(name, [this.#writeCommit(name, [from], this.#editFiles())], this.#editFiles());
   }
 
-  /** @param moves fast-import commands that come after the edits of files `numbers` */
+  /** @param moves fast-import commands that come before the edits of files `numbers`, which lie where these put them */
   #writeCommit(branch: string, [parent, merged]: readonly number[], numbers: readonly number[], moves = ""): number {
     const mark = ++this.#mark;
     const message = `Commit ${mark}: ${this.#makeLine()}\n`;
     this.#stream.push(`commit refs/heads/${branch}\nmark :${mark}\n${this.#writePerson("committer")}${quote(message)}`);
     if (parent !== undefined) this.#stream.push(`from :${parent}\n`);
     if (merged !== undefined) this.#stream.push(`merge :${merged}\n`);
+    this.#stream.push(moves);
     for (const number of numbers) this.#stream.push(this.#writeFile(number));
-    this.#stream.push(moves, "\n");
+    this.#stream.push("\n");
     return mark;
   }
 
