@@ -30,12 +30,12 @@ pub const Edges = struct {
         self.segment[self.record + index] = word;
     }
 
-    /// Ends the record; returns its address in words.
-    pub fn end(self: *Edges) u32 {
+    /// Ends the record, which stays where it is returned.
+    pub fn end(self: *Edges) []const u32 {
         const words = self.segment[self.record..self.used];
         words[0] = @intCast(words.len - 1);
         self.record = self.used;
-        return @intCast(@intFromPtr(words.ptr) / @sizeOf(u32));
+        return words;
     }
 
     /// Goes on in a new segment, and takes the open record along.
@@ -54,8 +54,7 @@ test "records survive the change of segment" {
     for ([_]u32{ 3, segment_words - 10, 20, 3 * segment_words }) |length| {
         try edges.begin(arena.allocator());
         for (0..length) |i| try edges.add(arena.allocator(), @intCast(i));
-        const words = edges.segment[edges.record..edges.used];
-        _ = edges.end();
+        const words = edges.end();
         try std.testing.expectEqual(length, words[0]);
         for (words[1..], 0..) |word, i| try std.testing.expectEqual(i, word);
     }

@@ -119,7 +119,8 @@ const Sink = struct {
 
     fn end(self: *Sink) Error!void {
         try self.outcome();
-        self.ix.entries.list.items(.edges)[self.entry] = self.ix.edges.end();
+        const address = @intFromPtr(self.ix.edges.end().ptr);
+        self.ix.entries.list.items(.edges)[self.entry] = @intCast(address / @sizeOf(u32));
     }
 
     fn outcome(self: *Sink) Error!void {
