@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 import { tryGit } from "../harness/git.ts";
 import { type Feeding, indexPack, TRAILER_BYTES } from "./indexed-pack.ts";
 import { makeSamplePacks, type SamplePack, storeObjects } from "./packs.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { assemblePack, makeObject } from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";

@@ -17,7 +17,7 @@ import {
   refDelta,
 } from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 
 /** A pack, and the objects that its repository must hold beforehand. */
 export interface SamplePack {

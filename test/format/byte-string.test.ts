@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { decodeText, encodeText, fromByteString, toByteString } from "../../src/format/byte-string.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 test("every byte is one char code, and comes back", () => {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);

@@ -10,7 +10,7 @@ import {
   OID_BYTES,
   toHex,
 } from "../../src/format/oid.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 

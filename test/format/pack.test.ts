@@ -18,7 +18,7 @@ import {
   PACK_HEADER_BYTES,
 } from "../../src/format/pack.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 const CORRUPT = expect.objectContaining({ code: "corrupt-pack" });
 

@@ -13,7 +13,7 @@ import {
   RESPONSE_END_PKT,
 } from "../../src/format/pkt-line.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 const BAD_REQUEST = expect.objectContaining({ code: "bad-request" });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { encodeText, fromByteString } from "../../src/format/byte-string.ts";
 import { isPushableRefName, isRefName } from "../../src/format/ref-name.ts";
 import { gitEnv } from "../harness/git.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 /** Asks git about each name. Names go in by NUL-separated bytes: an argument of spawn must be text. */
 function checkWithGit(names: readonly string[], ...options: readonly string[]): boolean[] {

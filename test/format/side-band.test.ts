@@ -11,7 +11,7 @@ import {
   SideBandFramer,
 } from "../../src/format/side-band.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 /** The data of one band, packet by packet. */
 function bandData(framed: Uint8Array, wanted: number): Uint8Array[] {

@@ -14,7 +14,7 @@ import {
   typeOfMode,
 } from "../../src/format/tree.ts";
 import { makeRepository, tryGit } from "../harness/git.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 const MODES = [TREE_MODE, FILE_MODE, EXECUTABLE_MODE, SYMLINK_MODE, GITLINK_MODE];
 

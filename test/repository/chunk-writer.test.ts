@@ -11,7 +11,7 @@ import {
   NO_FAULTS,
 } from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 
 /** Where a pack's header ends and its first entry begins. */
 const HEADER_BYTES = 12;

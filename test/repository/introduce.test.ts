@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { NumberSet } from "../../src/store/number-set.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { Tables } from "../../src/store/tables.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeCommit, makeObject, makeTag, makeTree, packOf } from "../harness/pack-builder.ts";
 import { PushedRepository } from "./pushing.ts";

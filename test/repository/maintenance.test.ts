@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { SEAL_BYTES } from "../../src/repository/settle-push.ts";
 import { FaultyChunkStore, type FaultPlan } from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 import { makeRepository, tryGit } from "../harness/git.ts";
 import { makeCommit, makeObject, type MadeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { PushedRepository } from "./pushing.ts";

@@ -1,7 +1,7 @@
 // Packs of every kind through a whole repository: what goes in comes out, by a clone that git checks.
 import { expect, test } from "vitest";
 import { append, makeSamplePacks } from "../codec/packs.ts";
-import { Random } from "../format/random.ts";
+import { Random } from "../harness/random.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Bitset } from "../../src/store/bitset.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 function bitsetOf(length: number, members: Iterable<number>): Bitset {
   const bitset = new Bitset(length);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { CommitGraph, type NewNode } from "../../src/store/commit-graph.ts";
 import { NumberSet } from "../../src/store/number-set.ts";
 import { withDatabase } from "./database.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 /** A history of several pushes: each node's parents are in its own push or in earlier ones. Numbers are in random order inside a
  * push, so that a parent's may be higher than its child's. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
 import { Bitset } from "../../src/store/bitset.ts";
 import { NumberSet } from "../../src/store/number-set.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 /** Runs of random length with random gaps: what object numbers look like. */
 function randomNumbers(random: Random, runs: number, scale: number): number[] {

@@ -4,7 +4,7 @@ import { NumberSet } from "../../src/store/number-set.ts";
 import { newObjectColumns, ObjectIndex, type ObjectColumns } from "../../src/store/object-index.ts";
 import { CountedSql } from "../../src/store/sql.ts";
 import { withDatabase } from "./database.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 /** Rows with random ids; the integers take all widths up to 32 bits. */
 function randomRows(random: Random, firstNumber: number, count: number): ObjectColumns {

@@ -6,7 +6,7 @@ import { newObjectColumns, ObjectIndex } from "../../src/store/object-index.ts";
 import { Reachability } from "../../src/store/reachability.ts";
 import type { Sql } from "../../src/store/sql.ts";
 import { withDatabase } from "./database.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 interface History {
   readonly graph: CommitGraph;

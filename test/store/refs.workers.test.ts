@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { OID_BYTES } from "../../src/format/oid.ts";
 import { type RefColumns, RefStore } from "../../src/store/refs.ts";
 import { withDatabase } from "./database.ts";
-import { Random } from "./random.ts";
+import { Random } from "../harness/random.ts";
 
 const oid = (byte: number): Uint8Array => new Uint8Array(OID_BYTES).fill(byte);
 const OK = { kind: "ok" };

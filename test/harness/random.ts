@@ -1,4 +1,4 @@
-/** Pseudo-random numbers from a seed (mulberry32), so that a failing case can be run again. */
+/** A seeded source of test data: the same seed, the same data. */
 export class Random {
   #state: number;
 
@@ -6,15 +6,18 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A whole number from 0 to `below - 1`. */
-  below(below: number): number {
+  /** An integer from 0 to `bound` - 1 (mulberry32). */
+  below(bound: number): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
   }
 
-  /** So many random bytes. */
+  pick<T>(choices: readonly T[]): T {
+    return choices[this.below(choices.length)]!;
+  }
+
   bytes(length: number): Uint8Array {
     return Uint8Array.from({ length }, () => this.below(256));
   }
