@@ -19,6 +19,9 @@ const NAME = /^(?!\.\.?$)(?!\.git$)[A-Za-z0-9._-]{1,100}$/;
 
 type HostContext = Context<{ Bindings: Env }>;
 
+/** One for the isolate: its calls are synchronous, so no two requests are ever in it. */
+const codec = instantiateCodec(wasm);
+
 const app = new Hono<{ Bindings: Env }>();
 
 app.get("/", (context) =>
@@ -76,7 +79,7 @@ function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
     },
     limits: configuredLimits(env),
     chunks: new R2ChunkStore(env.BUCKET, operations),
-    codec: instantiateCodec(wasm),
+    codec,
     observe: (sent) => printEvent({ event: "fetch", ...sent, operations }),
   };
 }
