@@ -37,9 +37,6 @@ export const MAX_INFLATED_BYTES = 32 * GIB;
  * most 4,095, hand-made packs of 5,000 are accepted. */
 export const MAX_DELTA_DEPTH = 50_000;
 
-/** Nested trees below a commit's root. @see git-config(1) core.maxTreeDepth */
-export const MAX_TREE_DEPTH = 2_048;
-
 /** Commands of one push: all of them are settled in one transaction. */
 export const MAX_REFS_PER_PUSH = 50_000;
 
@@ -76,9 +73,6 @@ export const MAX_HAVES = 100_000;
  * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
 export const MAX_REF_PREFIXES = 65_536;
 
-/** Filters inside one `combine:` filter of a fetch: each costs a test per object. */
-export const MAX_FILTER_TERMS = 64;
-
 /** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
  * is hot, and one read of it from R2 carries hundreds of objects. */
 export const CHUNK_TARGET_BYTES = 2_000_000;
@@ -100,14 +94,12 @@ export interface Limits {
   readonly maxInflationRatio: number;
   readonly inflationFloorBytes: number;
   readonly maxDeltaDepth: number;
-  readonly maxTreeDepth: number;
   readonly maxRefsPerPush: number;
   readonly maxCommandBytes: number;
   readonly maxFetchRequestBytes: number;
   readonly maxWants: number;
   readonly maxHaves: number;
   readonly maxRefPrefixes: number;
-  readonly maxFilterTerms: number;
 }
 
 /** The caps as they are without configuration. */
@@ -120,14 +112,12 @@ export const DEFAULT_LIMITS: Limits = {
   maxInflationRatio: MAX_INFLATION_RATIO,
   inflationFloorBytes: INFLATION_FLOOR_BYTES,
   maxDeltaDepth: MAX_DELTA_DEPTH,
-  maxTreeDepth: MAX_TREE_DEPTH,
   maxRefsPerPush: MAX_REFS_PER_PUSH,
   maxCommandBytes: MAX_COMMAND_BYTES,
   maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
   maxWants: MAX_WANTS,
   maxHaves: MAX_HAVES,
   maxRefPrefixes: MAX_REF_PREFIXES,
-  maxFilterTerms: MAX_FILTER_TERMS,
 };
 
 /** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the
