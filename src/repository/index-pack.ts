@@ -4,13 +4,11 @@ import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, HOT_PUSH_BYTES, type Limits } from "../format/limits.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
+import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
 import type { PackSource, PushRequest } from "./push.ts";
 import { Slots } from "./slots.ts";
-
-/** SHA-1 of all that precedes it ends a pack. @see gitformat-pack(5) */
-const TRAILER_BYTES = 20;
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
@@ -123,7 +121,7 @@ class Indexing {
     return {
       indexer,
       chunks,
-      packBytes: this.#packBytes + TRAILER_BYTES,
+      packBytes: this.#packBytes + PACK_TRAILER_BYTES,
       peakBytes: this.#peakBytes,
     };
   }
@@ -166,7 +164,7 @@ class Indexing {
   async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
     const { offsets, end } = indexer.boundaries();
     // The pack's own header is not part of any entry.
-    const skip = this.#packBytes === 0 ? Math.min(consumed.length, 12) : 0;
+    const skip = this.#packBytes === 0 ? Math.min(consumed.length, PACK_HEADER_BYTES) : 0;
     await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) =>
       findBoundary(offsets, end, from, to),
     );
@@ -176,19 +174,19 @@ class Indexing {
     const rest: Uint8Array[] = [indexer.rest().slice()];
     if (piece !== null) rest.push(piece);
     let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
-    for (let more; length <= TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null;) {
+    for (let more; length <= PACK_TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null;) {
       rest.push(more);
       length += more.length;
     }
     const trailer = Buffer.concat(rest);
     const expected = this.#hash.digest();
-    if (length < TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
-    if (!trailer.subarray(0, TRAILER_BYTES).equals(expected)) {
+    if (length < PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
+    if (!trailer.subarray(0, PACK_TRAILER_BYTES).equals(expected)) {
       throw new GitError("corrupt-pack", {
         reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}`,
       });
     }
-    if (length > TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
+    if (length > PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
   }
 
   async #finish(indexer: PackIndexer): Promise<void> {

@@ -1,7 +1,10 @@
+import { toTypeNumber } from "../format/object.ts";
 import type { Bitset } from "../store/bitset.ts";
 import type { CommitGraph } from "../store/commit-graph.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
+
+const TREE = toTypeNumber("tree");
 
 /** What is known of a stored object that the push mentions. */
 export interface StoredObject {
@@ -144,7 +147,7 @@ class Introducing {
     }
     const { index, fresh: entries, numbers } = this.#pushed;
     const entry = entries[fresh]!;
-    if (index.kinds[entry] !== 2) return;
+    if (index.kinds[entry] !== TREE) return;
     for (const node of this.#pushed.references(index.entryNodes[entry]!)) yield numbers[node]!;
   }
 }

@@ -1,9 +1,12 @@
 import { GitError } from "../format/errors.ts";
+import { CHUNK_TARGET_BYTES } from "../format/limits.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import type { Job, JobKind } from "../store/jobs.ts";
 import type { SealedChunk } from "../store/chunk-table.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { SEAL_BYTES } from "./settle-push.ts";
+
+/** Hot bytes from which sealing them is worth an R2 operation: they make a chunk of the usual size. */
+export const SEAL_BYTES = CHUNK_TARGET_BYTES;
 
 /** When an object that a job was writing counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;

@@ -1,8 +1,10 @@
 import { GitError } from "../format/errors.ts";
-import { fromTypeNumber } from "../format/object.ts";
+import { fromTypeNumber, toTypeNumber } from "../format/object.ts";
 import { equalOids, OID_BYTES, toHex } from "../format/oid.ts";
 import { NODE_TYPE_MASK, NO_INDEX, STORED, type PackIndex } from "../codec/pack-index.ts";
 import type { ObjectIndex } from "../store/object-index.ts";
+
+const COMMIT = toTypeNumber("commit");
 
 /**
  * An indexed pack laid beside the store: which of its objects are new and provable, under which numbers they will go,
@@ -48,7 +50,7 @@ export class PushedObjects {
     const entry = nodeEntries[node]!;
     const start = entryEdges[entry]!;
     if (start === 0) return edges.subarray(0, 0);
-    const skip = kinds[entry] === 1 ? 3 : 1;
+    const skip = kinds[entry] === COMMIT ? 3 : 1;
     return edges.subarray(start + skip, start + 1 + edges[start]!);
   }
 
@@ -56,7 +58,7 @@ export class PushedObjects {
   time(node: number): number {
     const { entryEdges, nodeEntries, edges, kinds } = this.index;
     const entry = nodeEntries[node]!;
-    if (kinds[entry] !== 1) return 0;
+    if (kinds[entry] !== COMMIT) return 0;
     const start = entryEdges[entry]!;
     return edges[start + 2]! * 2 ** 32 + edges[start + 1]!;
   }

@@ -7,7 +7,8 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { SEAL_BYTES, settlePush, type Settlement } from "./settle-push.ts";
+import { SEAL_BYTES } from "./maintenance.ts";
+import { settlePush, type Settlement } from "./settle-push.ts";
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;

@@ -1,4 +1,5 @@
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
+import { toTypeNumber } from "../format/object.ts";
 import { isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
@@ -6,17 +7,13 @@ import type { PushedRef } from "../store/push-log.ts";
 import type { Tables } from "../store/tables.ts";
 import { layOutRows } from "./chunk-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
-import { introduce, type Introductions, type StoredObject } from "./introduce.ts";
+import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
 import type { RefCommand, RefOutcome } from "./push.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
-/** Object types by number. */
-const COMMIT = 1;
-const TREE = 2;
-const TAG = 4;
-
-/** Hot bytes from which sealing them is worth an R2 operation. */
-export const SEAL_BYTES = 2_000_000;
+const COMMIT = toTypeNumber("commit");
+const TREE = toTypeNumber("tree");
+const TAG = toTypeNumber("tag");
 
 /** A push whose pack, if it has one, is indexed and stored. */
 export interface SettledPush {
@@ -142,28 +139,28 @@ class Settling {
     return nodes;
   }
 
-  #storedObjects(): { get(number: number): StoredObject; entries(tree: number): readonly number[] | null } {
+  #storedObjects(): StoredObjects {
     const { objects } = this.#tables;
     const { pushed } = this.#push;
     const known = new Map<number, StoredObject>();
+    const add = (number: number, introducer: number, type: number): void => {
+      known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
+    };
     const numbers: number[] = [];
     pushed.numbers.forEach((number, node) => {
       if (number === 0 || pushed.isFresh(node)) return;
       numbers.push(number);
-      const introducer = pushed.storedIntroducers[node]!;
-      known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: pushed.types[node] === TREE });
+      add(number, pushed.storedIntroducers[node]!, pushed.types[node]!);
     });
     this.#addSeveral(known, numbers);
     return {
       get: (number) => {
-        let object = known.get(number);
-        if (object === undefined) {
+        if (!known.has(number)) {
           const { introducer, type } = objects.locate(NumberSet.range(number, number + 1));
-          known.set(number, { introducers: introducer[0] === 0 ? [] : [introducer[0]!], isTree: type[0] === TREE });
+          add(number, introducer[0]!, type[0]!);
           this.#addSeveral(known, [number]);
-          object = known.get(number)!;
         }
-        return object;
+        return known.get(number)!;
       },
       entries: (tree) => this.#entries.get(tree) ?? null,
     };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { SEAL_BYTES } from "../../src/repository/settle-push.ts";
+import { SEAL_BYTES } from "../../src/repository/maintenance.ts";
 import { FaultyChunkStore, type FaultPlan } from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import { Random } from "../harness/random.ts";
