@@ -52,6 +52,11 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.fetch(request);
   }
 
+  /** @see FetchSource.sizes */
+  readSizes(oids: Uint8Array): Promise<Float64Array | null> {
+    return this.#repository.sizes(oids);
+  }
+
   override async alarm(): Promise<void> {
     await this.#repository.runJobs(Date.now());
   }

@@ -76,6 +76,7 @@ function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
     source: {
       refs: (prefixes) => repository.listRefs(prefixes),
       fetch: (request) => repository.planFetch(request),
+      sizes: (oids) => repository.readSizes(oids),
     },
     limits: configuredLimits(env),
     chunks: new R2ChunkStore(env.BUCKET, operations),

@@ -50,6 +50,10 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
   }
   const request: FetchRequest = {
     wants: args.wants.toBytes(),
+    wantRefs: [],
+    shallows: new Uint8Array(0),
+    deepen: null,
+    filter: null,
     haves: args.haves.toBytes(),
     packWhen: packCondition(negotiates, args.has("wait-for-done")),
     thinPack: args.has("thin-pack"),
@@ -58,6 +62,7 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
   };
   const outcome = await context.source.fetch(request);
   if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
+  if (outcome.kind === "refused") return refusalResponse(outcome.message);
   if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
   const packets = new PacketText();
   if (negotiates) acknowledge(packets, request, outcome.negotiation);

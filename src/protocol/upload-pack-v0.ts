@@ -110,6 +110,10 @@ class Round {
 async function answerRound(asked: Wants, round: Round, context: FetchContext): Promise<Response> {
   const request: FetchRequest = {
     wants: asked.wants.toBytes(),
+    wantRefs: [],
+    shallows: new Uint8Array(0),
+    deepen: null,
+    filter: null,
     haves: round.haves.toBytes(),
     packWhen: packCondition(asked, round),
     thinPack: asked.has("thin-pack"),
@@ -118,6 +122,7 @@ async function answerRound(asked: Wants, round: Round, context: FetchContext): P
   };
   const outcome = await context.source.fetch(request);
   if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
+  if (outcome.kind === "refused") return refusalResponse(outcome.message);
   if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
   const preamble = acknowledge(asked, request, outcome.negotiation, outcome.plan !== null);
   if (outcome.plan === null) return resultResponse("git-upload-pack", preamble);

@@ -1,3 +1,4 @@
+import type { ObjectFilter } from "../format/filter.ts";
 import type { Oid } from "../format/oid.ts";
 import type { RefColumns } from "../store/refs.ts";
 import type { PackPlan } from "./pack-plan.ts";
@@ -19,10 +20,30 @@ export type PackCondition =
   /** Not yet: the client wants to say `done` itself. */
   | "never";
 
+/** How a client wants its history cut. */
+export type Deepen =
+  /** So many commits from the wants; `INFINITE_DEPTH`: all of them. */
+  | { readonly kind: "depth"; readonly depth: number }
+  /** So many commits more than the client has, from its shallow commits on. */
+  | { readonly kind: "relative"; readonly depth: number }
+  /** Commits not older than `since` (seconds), and not reachable from the refs `not` (names, as the client wrote them). */
+  | { readonly kind: "revisions"; readonly since: number | null; readonly not: string[] };
+
+/** The depth by which clients ask for the whole history. @see git's shallow.h */
+export const INFINITE_DEPTH = 0x7fff_ffff;
+
 /** What a client asks for; ids are packed, 20 bytes each. */
 export interface FetchRequest {
   readonly wants: Uint8Array;
+  /** Names of refs that are wanted wherever they are now (`want-ref`), byte strings. */
+  readonly wantRefs: string[];
   readonly haves: Uint8Array;
+  /** The client's shallow commits: it has them, and none of their parents. */
+  readonly shallows: Uint8Array;
+  /** Null: the client's history stays as deep as it is. */
+  readonly deepen: Deepen | null;
+  /** Null: everything comes. */
+  readonly filter: ObjectFilter | null;
   readonly packWhen: PackCondition;
   /** Deltas may refer to objects that the client has. */
   readonly thinPack: boolean;
@@ -41,12 +62,35 @@ export interface Negotiation {
   readonly readyAfter: number;
 }
 
+/** How the client's history will be cut once it has the pack; ids are packed. */
+export interface ShallowUpdate {
+  /** Become shallow: their parents do not come. */
+  readonly shallow: Uint8Array;
+  /** Are shallow no longer: their parents come. */
+  readonly unshallow: Uint8Array;
+}
+
+/** Where a wanted ref is. */
+export interface WantedRef {
+  readonly name: string;
+  readonly oid: Oid;
+}
+
 /** The answer to a `FetchRequest`. */
 export type FetchOutcome =
   | { readonly kind: "unknown-repository" }
-  /** A wanted object that is no ref's tip, and no commit or tag that one leads to; hex. */
+  /** A wanted object that no ref leads to; hex. */
   | { readonly kind: "not-our-ref"; readonly oid: string }
-  | { readonly kind: "negotiated"; readonly negotiation: Negotiation; readonly plan: PackPlan | null };
+  /** The request asks for what cannot be: an unknown ref, a depth that leaves nothing; words for the client, byte string. */
+  | { readonly kind: "refused"; readonly message: string }
+  | {
+      readonly kind: "negotiated";
+      readonly negotiation: Negotiation;
+      /** Null: the client did not ask for another depth. */
+      readonly shallowUpdate: ShallowUpdate | null;
+      readonly wantedRefs: readonly WantedRef[];
+      readonly plan: PackPlan | null;
+    };
 
 /** What serving a fetch needs of a repository, wherever that lives. All values survive structured cloning: the port is
  * satisfied by the stub of a Durable Object, and each HTTP request costs one call. */
@@ -56,4 +100,8 @@ export interface FetchSource {
   refs(prefixes: string[]): Promise<RefList | null>;
   /** Negotiates and, when it is time, plans the pack. */
   fetch(request: FetchRequest): Promise<FetchOutcome>;
+  /** Bytes of objects.
+   * @param oids packed
+   * @returns one size per id, -1 for an object that no ref leads to; null: there is no such repository */
+  sizes(oids: Uint8Array): Promise<Float64Array | null>;
 }

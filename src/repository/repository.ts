@@ -24,6 +24,11 @@ export class Repository implements FetchSource, PushTarget {
     return tables === null ? { kind: "unknown-repository" } : new UploadPack(tables).fetch(request);
   }
 
+  async sizes(oids: Uint8Array): Promise<Float64Array | null> {
+    const { tables } = this.state;
+    return tables === null ? null : new UploadPack(tables).sizes(oids);
+  }
+
   receive(request: PushRequest): Promise<PushResult> {
     return new ReceivePack(this.state, request).run();
   }

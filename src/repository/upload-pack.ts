@@ -42,30 +42,39 @@ export class UploadPack {
   fetch(request: FetchRequest): FetchOutcome {
     const { objects, graph } = this.#stores;
     const wants = objects.lookupMany(request.wants);
-    const refused = this.#findRefused(request.wants, wants);
+    const refused = this.#findRefused(wants);
     if (refused >= 0) return { kind: "not-our-ref", oid: toHex(request.wants, refused * OID_BYTES) };
     const positions = Array.from(wants.number, (number) => graph.position(number));
     const haves = objects.lookupMany(request.haves);
     const negotiation = negotiate(graph, this.#commitsOf(positions), haves);
     const plan = sendsPack(negotiation, request.packWhen) ? this.#plan(request, positions, haves) : null;
-    return { kind: "negotiated", negotiation, plan };
+    return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs: [], plan };
   }
 
-  /** The index of the first want that no ref leads to, -1 when there is none. A tip is always granted; from tips, commits and
-   * tags are; trees and blobs inside commits are not. */
-  #findRefused(oids: Uint8Array, { number }: Lookup): number {
+  /** Reads sizes. @see FetchSource.sizes */
+  sizes(oids: Uint8Array): Float64Array {
+    const { objects, reachability } = this.#stores;
+    const { number } = objects.lookupMany(oids);
+    const found = NumberSet.fromSorted(number.filter((n) => n !== 0).sort());
+    const granted = reachability.within(found, this.#reachableNodes());
+    const rows = objects.locate(granted);
+    const sizes = new Map(Array.from(rows.number, (n, i) => [n, rows.size[i]!]));
+    return Float64Array.from(number, (n) => sizes.get(n) ?? -1);
+  }
+
+  /** The index of the first want that no ref leads to, -1 when there is none. */
+  #findRefused({ number }: Lookup): number {
+    const { reachability } = this.#stores;
+    const found = NumberSet.fromSorted(number.filter((wanted) => wanted !== 0).sort());
+    const granted = reachability.within(found, this.#reachableNodes());
+    return number.findIndex((wanted) => !granted.has(wanted) || this.#stores.graph.position(wanted) < 0);
+  }
+
+  /** Every node that a ref leads to. */
+  #reachableNodes(): Bitset {
     const { refs, objects, graph } = this.#stores;
-    const tips = refs.all().oids;
-    const tipIds = new Set<string>();
-    for (let at = 0; at < tips.length; at += OID_BYTES) tipIds.add(toHex(tips, at));
-    let granted: Bitset | null = null;
-    return number.findIndex((wanted, i) => {
-      if (tipIds.has(toHex(oids, i * OID_BYTES))) return false;
-      const position = wanted === 0 ? -1 : graph.position(wanted);
-      if (position < 0) return true;
-      granted ??= graph.ancestors(Array.from(objects.lookupMany(tips).number, (tip) => graph.position(tip)));
-      return !granted.has(position);
-    });
+    const tips = objects.lookupMany(refs.all().oids).number;
+    return graph.ancestors(Array.from(tips, (tip) => graph.position(tip)));
   }
 
   /** The commits among nodes, tags peeled. */

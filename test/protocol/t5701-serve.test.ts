@@ -165,6 +165,7 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
   const nothing = await startFetchServer({
     refs: () => Promise.resolve(null),
     fetch: () => Promise.resolve({ kind: "unknown-repository" }),
+    sizes: () => Promise.resolve(null),
   });
   for (const headers of [{}, { "git-protocol": "version=2" }]) {
     expect((await request(`${nothing.url}/info/refs?service=git-upload-pack`, { headers })).status).toBe(404);

@@ -1,3 +1,4 @@
+import { CLONE_REQUEST } from "./clone-request.ts";
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FetchRequest } from "../../src/repository/fetch-source.ts";
@@ -112,7 +113,7 @@ describe("reading", () => {
 describe("plans", () => {
   let origin: string;
   let oids: Record<string, string>;
-  const base = { packWhen: "done", thinPack: false, ofsDelta: true, includeTag: false } as const;
+  const base = { ...CLONE_REQUEST, thinPack: false };
 
   beforeAll(async () => {
     origin = await makeHistory({ commits: 150, files: 80, branches: 3, merges: 2, tags: 4 });

@@ -1,5 +1,6 @@
 /** A whole repository without the runtime, and pushes to it as git would make them. */
 import wasm from "../../src/codec/holdfast.wasm";
+import { CLONE_REQUEST } from "./clone-request.ts";
 import { instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
@@ -132,12 +133,8 @@ export class PushedRepository {
   /** The pack that a client gets who wants these objects and has nothing. */
   async clone(...wants: readonly string[]): Promise<Buffer> {
     const outcome = await this.repository.fetch({
+      ...CLONE_REQUEST,
       wants: fromHex(wants.join("")),
-      haves: new Uint8Array(0),
-      packWhen: "done",
-      thinPack: true,
-      ofsDelta: true,
-      includeTag: false,
     });
     if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
     const slices: Uint8Array[] = [];

@@ -118,6 +118,10 @@ export class StoredRepository implements FetchSource {
     return structuredClone(this.#uploadPack.fetch(structuredClone(request)));
   }
 
+  async sizes(oids: Uint8Array): Promise<Float64Array> {
+    return this.#uploadPack.sizes(oids);
+  }
+
   async #store(pack: Uint8Array, tips: readonly string[]): Promise<void> {
     const push = ++this.#pushes;
     const fresh: Entry[] = [];
