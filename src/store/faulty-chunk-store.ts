@@ -17,6 +17,7 @@ export interface ChunkCall {
     | "abort"
     | "read"
     | "stream"
+    | "open"
     | "delete"
     | "list";
   /** The object, a delete's first key, a list's prefix. */
@@ -87,10 +88,23 @@ export class FaultyChunkStore implements ChunkStore {
     return fault === "flip" ? flipped(bytes, length >>> 1) : bytes;
   }
 
-  async stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
-    const fault = this.#fault("stream", key);
+  stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    return this.#stream("stream", key, offset, length);
+  }
+
+  open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    return this.#stream("open", key, offset, length);
+  }
+
+  async #stream(
+    operation: "stream" | "open",
+    key: string,
+    offset: number,
+    length: number,
+  ): Promise<ReadableStream<Uint8Array>> {
+    const fault = this.#fault(operation, key);
     if (fault === "before") throw planned(key, fault);
-    const source = await this.#inner.stream(key, offset, length);
+    const source = await this.#inner[operation](key, offset, length);
     if (fault === null) return source;
     let seen = 0;
     const damage = new TransformStream<Uint8Array, Uint8Array>({

@@ -49,6 +49,10 @@ export class MemoryChunkStore implements ChunkStore {
     });
   }
 
+  open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    return this.stream(key, offset, length);
+  }
+
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.#objects.delete(key);
   }

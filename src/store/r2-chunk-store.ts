@@ -19,6 +19,8 @@ export interface Bucket {
 
 /** An object's bytes, in the range asked for. */
 export interface BucketBody {
+  /** Bytes of the whole object. */
+  readonly size: number;
   readonly body: ReadableStream<Uint8Array>;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
@@ -78,6 +80,16 @@ export class R2ChunkStore implements ChunkStore {
     const object = await this.#get(key, offset, length);
     this.#counters.bytesOut += length;
     return exactStream(object.body, length, (actual, cause) => wrongLength(key, length, actual, cause));
+  }
+
+  async open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const object = await this.#get(key, offset, length);
+    if (object.size < offset + length) {
+      await object.body.cancel();
+      throw wrongLength(key, length, Math.max(0, object.size - offset));
+    }
+    this.#counters.bytesOut += length;
+    return object.body;
   }
 
   async delete(keys: readonly string[]): Promise<void> {

@@ -15,6 +15,7 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
       if (size === 0) return;
       expect(await store.read(`${prefix}a`, 0, size)).toEqual(bytes);
       expect(await readAll(await store.stream(`${prefix}a`, 0, size))).toEqual(bytes);
+      expect(await readAll(await store.open(`${prefix}a`, 0, size))).toEqual(bytes);
     });
 
     test("ranges are read exactly", async () => {
@@ -30,6 +31,7 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
         const expected = bytes.slice(offset, offset + length);
         expect(await store.read(`${prefix}a`, offset, length)).toEqual(expected);
         expect(await readAll(await store.stream(`${prefix}a`, offset, length))).toEqual(expected);
+        expect(await readAll(await store.open(`${prefix}a`, offset, length))).toEqual(expected);
       }
     });
 
@@ -55,16 +57,22 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
         );
         const streaming = store.stream(prefix + key, offset, length).then(readAll);
         await expect(streaming).rejects.toSatisfy((error) => isGitError(error, "storage-failed"));
+        // Not when it is read: who passes it on has sent a status line by then.
+        await expect(store.open(prefix + key, offset, length)).rejects.toSatisfy(
+          (error) => isGitError(error, "storage-failed") && error.data["key"] === prefix + key,
+        );
       }
     });
 
     test("a stream that is not wanted any more can be cancelled", async () => {
       const { store, prefix } = open();
       await store.put(`${prefix}a`, new Uint8Array(2_000_000));
-      const stream = await store.stream(`${prefix}a`, 0, 2_000_000);
-      const reader = stream.getReader();
-      expect((await reader.read()).done).toBe(false);
-      await reader.cancel();
+      for (const read of ["stream", "open"] as const) {
+        const stream = await store[read](`${prefix}a`, 0, 2_000_000);
+        const reader = stream.getReader();
+        expect((await reader.read()).done).toBe(false);
+        await reader.cancel();
+      }
     });
 
     test("a multipart write appears whole, when it is complete", async () => {

@@ -40,9 +40,11 @@ test("reads are cut loudly and flipped silently, whole or streamed", async () =>
   damaged[50] = 0x10;
   expect(await store("flip").read("a", 0, 100)).toEqual(damaged);
   expect(await readAll(await store("flip").stream("a", 0, 100))).toEqual(damaged);
+  expect(await readAll(await store("flip").open("a", 0, 100))).toEqual(damaged);
   for (const fault of ["truncate", "before", "after"] as const) {
     await expect(store(fault).read("a", 0, 100)).rejects.toMatchObject({ code: "storage-failed" });
     await expect(store(fault).stream("a", 0, 100).then(readAll)).rejects.toMatchObject({ code: "storage-failed" });
+    await expect(store(fault).open("a", 0, 100).then(readAll)).rejects.toMatchObject({ code: "storage-failed" });
   }
   expect(await inner.read("a", 0, 100)).toEqual(new Uint8Array(100));
 });

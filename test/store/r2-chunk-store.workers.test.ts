@@ -16,13 +16,14 @@ test("operations and bytes are counted", async () => {
   await store.put(`${prefix}a`, new Uint8Array(100));
   await store.read(`${prefix}a`, 10, 20);
   await readAll(await store.stream(`${prefix}a`, 0, 50));
+  await readAll(await store.open(`${prefix}a`, 60, 40));
   await expect(store.read(`${prefix}b`, 0, 1)).rejects.toThrow("read 0 of 1 bytes");
   const write = await store.createMultipart(`${prefix}c`);
   await write.putPart(1, new Uint8Array(7));
   await write.complete();
   await collect(store.list(prefix));
   await store.delete([`${prefix}a`, `${prefix}c`]);
-  expect(counters).toEqual({ puts: 3, parts: 1, gets: 3, deletes: 1, lists: 1, bytesIn: 107, bytesOut: 70 });
+  expect(counters).toEqual({ puts: 3, parts: 1, gets: 4, deletes: 1, lists: 1, bytesIn: 107, bytesOut: 110 });
 });
 
 test("the bucket itself checks what arrives", async () => {
@@ -59,7 +60,10 @@ test("a bucket that ends or fails in the middle is an error of the stream", asyn
     });
   const store = (body: () => ReadableStream<Uint8Array>) =>
     new R2ChunkStore(
-      { ...boundBucket(), get: async () => ({ body: body(), arrayBuffer: () => new Response(body()).arrayBuffer() }) },
+      {
+        ...boundBucket(),
+        get: async () => ({ size: 20, body: body(), arrayBuffer: () => new Response(body()).arrayBuffer() }),
+      },
       newChunkCounters(),
     );
   const short = store(() => pieces(new Uint8Array(10), new Uint8Array(9)));
