@@ -69,6 +69,12 @@ export const MAX_WANTS = 100_000;
 /** `have` lines of one fetch; stateless clients repeat what is common in every round. */
 export const MAX_HAVES = 100_000;
 
+/** Bytes of a filter-spec: room for the path of a sparse-checkout file. */
+export const MAX_FILTER_BYTES = 16 * KIB;
+
+/** Filters combined into one, on all levels: each object is put to all of them. */
+export const MAX_SUB_FILTERS = 64;
+
 /** `ref-prefix` lines of one ls-refs. At this many, all prefixes are ignored and every ref is
  * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
 export const MAX_REF_PREFIXES = 65_536;
