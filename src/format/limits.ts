@@ -90,7 +90,15 @@ export const MULTIPART_PART_BYTES = 8 * MIB;
 /** Bytes of a push's stored entries up to which they wait in SQLite and cost no R2 operation. */
 export const HOT_PUSH_BYTES = 256 * KIB;
 
-/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. */
+/** Bytes of packs from which a repository has a bundle, and from which it is looked at whether to build a new one: below, a clone is
+ * a read or two, and asking for the bundle's address costs it more than the bundle saves. */
+export const MIN_BUNDLE_BYTES = 4 * MIB;
+
+/** Milliseconds between the push that makes a bundle due and its making: pushes come in bursts. */
+export const BUNDLE_DELAY_MS = 60_000;
+
+/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last two cap nothing a client
+ * does, but when work is begun: lower ones are for those who clone small repositories often. */
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
@@ -106,6 +114,8 @@ export interface Limits {
   readonly maxWants: number;
   readonly maxHaves: number;
   readonly maxRefPrefixes: number;
+  readonly minBundleBytes: number;
+  readonly bundleDelayMs: number;
 }
 
 /** The caps as they are without configuration. */
@@ -124,6 +134,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxWants: MAX_WANTS,
   maxHaves: MAX_HAVES,
   maxRefPrefixes: MAX_REF_PREFIXES,
+  minBundleBytes: MIN_BUNDLE_BYTES,
+  bundleDelayMs: BUNDLE_DELAY_MS,
 };
 
 /** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the

@@ -6,6 +6,7 @@ import { advertiseReceivePack, receivePack } from "../protocol/receive-pack.ts";
 import { textResponse } from "../protocol/error-response.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
+import type { StoredBundle } from "../store/bundle-table.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -55,6 +56,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see FetchSource.sizes */
   readSizes(oids: Uint8Array): Promise<Float64Array | null> {
     return this.#repository.sizes(oids);
+  }
+
+  /** @see FetchSource.bundles */
+  listBundles(): Promise<StoredBundle[] | null> {
+    return this.#repository.bundles();
   }
 
   override async alarm(): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
+import { serveBundle } from "../protocol/bundle-file.ts";
 import { textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
@@ -48,6 +49,17 @@ app.all("/:owner/:repository/git-receive-pack", (context) =>
   withRepository(context, (repository) => repository.fetch(context.req.raw)),
 );
 
+app.all("/:owner/:repository/bundles/:name", (context) =>
+  withRepository(context, (repository) =>
+    serveBundle(
+      context.req.raw,
+      context.req.param("name"),
+      fetchContext(context.env, repository),
+      context.env.ACCESS === "open" ? "public" : "private",
+    ),
+  ),
+);
+
 app.notFound(() => textResponse(404, "not found"));
 
 /** The Worker: routes every request.
@@ -77,6 +89,7 @@ function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
       refs: (prefixes) => repository.listRefs(prefixes),
       fetch: (request) => repository.planFetch(request),
       sizes: (oids) => repository.readSizes(oids),
+      bundles: () => repository.listBundles(),
     },
     limits: configuredLimits(env),
     chunks: new R2ChunkStore(env.BUCKET, operations),

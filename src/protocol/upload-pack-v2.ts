@@ -1,6 +1,7 @@
 import { OBJECT_FORMAT } from "../format/oid.ts";
 import type { ByteReader } from "../format/pkt-line.ts";
 import { AGENT } from "./agent.ts";
+import { handleBundleUri } from "./bundle-uri-command.ts";
 import { handleFetch } from "./fetch-command.ts";
 import type { ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse } from "./fetch-context.ts";
@@ -19,6 +20,8 @@ interface Command {
 const COMMANDS: readonly Command[] = [
   { name: "ls-refs", features: "unborn", handle: handleLsRefs },
   { name: "fetch", features: "wait-for-done", handle: handleFetch },
+  // Advertised whether there is a bundle or not: to know would cost every client a second call, and only those ask that are set to.
+  { name: "bundle-uri", features: "", handle: handleBundleUri },
 ];
 
 /** The capability advertisement. @see gitprotocol-v2(5) */

@@ -1,5 +1,6 @@
 import type { ObjectFilter } from "../format/filter.ts";
 import type { Oid } from "../format/oid.ts";
+import type { StoredBundle } from "../store/bundle-table.ts";
 import type { RefColumns } from "../store/refs.ts";
 import type { PackPlan } from "./pack-plan.ts";
 
@@ -104,4 +105,6 @@ export interface FetchSource {
    * @param oids packed
    * @returns one size per id, -1 for an object that no ref leads to; null: there is no such repository */
   sizes(oids: Uint8Array): Promise<Float64Array | null>;
+  /** The bundles that a clone may begin with; null: there is no such repository. */
+  bundles(): Promise<StoredBundle[] | null>;
 }

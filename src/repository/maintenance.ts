@@ -3,6 +3,7 @@ import { CHUNK_TARGET_BYTES } from "../format/limits.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import type { Job, JobKind } from "../store/jobs.ts";
 import type { SealedChunk } from "../store/chunk-table.ts";
+import { buildBundle } from "./bundle-job.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
 /** Hot bytes from which sealing them is worth an R2 operation: they make a chunk of the usual size. */
@@ -12,7 +13,11 @@ export const SEAL_BYTES = CHUNK_TARGET_BYTES;
 const SWEEP_AFTER_MS = 60 * 60_000;
 
 /** What each job does; all of it may happen twice. */
-const HANDLERS: Record<JobKind, (repository: RepositoryState, job: Job) => Promise<void>> = { seal, sweep };
+const HANDLERS: Record<JobKind, (repository: RepositoryState, job: Job) => Promise<void>> = {
+  seal,
+  sweep,
+  bundle: buildBundle,
+};
 
 /** Runs the jobs that are due, one after the other. One that fails is put off; the error is reported, the others run. */
 export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
@@ -67,11 +72,11 @@ async function seal({ tables, platform, key, jobs, activePrefixes }: RepositoryS
   }
 }
 
-/** Removes the objects below the job's prefix that no chunk lies in: a push or a job left them when it failed. */
+/** Removes the objects below the job's prefix that no row names: a push or a job left them when it failed, or their time is up. */
 async function sweep({ tables, platform, activePrefixes }: RepositoryState, job: Job): Promise<void> {
   if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
   const store = platform.openChunks(newChunkCounters());
-  const used = tables?.chunks.keys() ?? new Set<string>();
+  const used = new Set([...(tables?.chunks.keys() ?? []), tables?.bundles.current()?.key]);
   const garbage: string[] = [];
   for await (const key of store.list(job.key)) if (!used.has(key)) garbage.push(key);
   if (garbage.length > 0) await store.delete(garbage);

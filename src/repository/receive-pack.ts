@@ -2,6 +2,7 @@ import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
+import { isBundleDue } from "./bundle-job.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -140,6 +141,8 @@ export class ReceivePack {
         );
         if (result.kind === "settled") {
           if (tables.chunks.hotBytes() >= SEAL_BYTES) tables.jobs.add("seal", "", Date.now());
+          const { minBundleBytes, bundleDelayMs } = this.#repository.platform.limits;
+          if (isBundleDue(tables, minBundleBytes)) tables.jobs.add("bundle", "", Date.now() + bundleDelayMs);
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
         }
         return { result, stands: result.kind === "settled" };

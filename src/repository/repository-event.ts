@@ -3,7 +3,7 @@ import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = PushEvent | FetchEvent | JobFailedEvent;
+export type RepositoryEvent = PushEvent | FetchEvent | BundleEvent | JobFailedEvent;
 
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
@@ -22,6 +22,17 @@ export interface PushEvent {
 /** A pack was sent. */
 export interface FetchEvent extends SentPack {
   readonly event: "fetch";
+  readonly operations: ChunkCounters;
+}
+
+/** A bundle was built. */
+export interface BundleEvent {
+  readonly event: "bundle";
+  readonly objects: number;
+  readonly sizeBytes: number;
+  readonly buildMs: number;
+  /** Largest sum of buffers. */
+  readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
 

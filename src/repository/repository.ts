@@ -1,3 +1,4 @@
+import type { StoredBundle } from "../store/bundle-table.ts";
 import { hasJobs } from "../store/schema.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance.ts";
@@ -27,6 +28,13 @@ export class Repository implements FetchSource, PushTarget {
   async sizes(oids: Uint8Array): Promise<Float64Array | null> {
     const { tables } = this.state;
     return tables === null ? null : new UploadPack(tables).sizes(oids);
+  }
+
+  async bundles(): Promise<StoredBundle[] | null> {
+    const { tables } = this.state;
+    if (tables === null) return null;
+    const bundle = tables.bundles.current();
+    return bundle === null ? [] : [bundle];
   }
 
   receive(request: PushRequest): Promise<PushResult> {

@@ -1,8 +1,8 @@
 import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
-/** Background work: `seal` moves hot chunks to R2, `sweep` removes objects that no chunk names. */
-export type JobKind = "seal" | "sweep";
+/** Background work: `seal` moves hot chunks to R2, `sweep` removes objects that no row names, `bundle` builds a bundle. */
+export type JobKind = "seal" | "sweep" | "bundle";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {

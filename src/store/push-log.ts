@@ -34,14 +34,24 @@ export class PushLog {
   append(push: NewPush): number {
     return this.#sql
       .exec<{ id: number }>(
-        "INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects) VALUES (?, ?, ?, ?, ?) RETURNING id",
+        `INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects, total_bytes) VALUES (?, ?, ?, ?, ?, ?)
+          RETURNING id`,
         push.timeMs,
         push.who,
         JSON.stringify(push.refs),
         push.packBytes,
         push.objects,
+        this.totalBytes() + (push.objects > 0 ? push.packBytes : 0),
       )
       .one().id;
+  }
+
+  /** Bytes of all packs that brought objects: how much the repository has grown. Reads one row. */
+  totalBytes(): number {
+    const [row] = this.#sql
+      .exec<{ bytes: number }>("SELECT total_bytes AS bytes FROM pushes ORDER BY id DESC LIMIT 1")
+      .toArray();
+    return row?.bytes ?? 0;
   }
 
   /** The newest pushes first.

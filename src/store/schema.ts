@@ -86,7 +86,15 @@ CREATE TABLE pushes (
   who TEXT,                        -- NULL: nobody said
   refs TEXT NOT NULL,              -- JSON [[name, old, new], …]
   pack_bytes INTEGER NOT NULL,
-  objects INTEGER NOT NULL
+  objects INTEGER NOT NULL,
+  total_bytes INTEGER NOT NULL     -- of the packs that brought objects, this push's included
+);
+CREATE TABLE bundles (             -- one row at the most
+  token INTEGER PRIMARY KEY,       -- creation token
+  key TEXT NOT NULL,               -- R2 object
+  size INTEGER NOT NULL,
+  checksum BLOB NOT NULL,          -- SHA-1 of its bytes
+  total_bytes INTEGER NOT NULL     -- of pushes.total_bytes, how much is in it
 );
 `;
 

@@ -1,3 +1,4 @@
+import { BundleTable } from "./bundle-table.ts";
 import { ChunkTable } from "./chunk-table.ts";
 import { CommitGraph } from "./commit-graph.ts";
 import { JobQueue } from "./jobs.ts";
@@ -19,6 +20,7 @@ export class Tables {
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
   readonly pushes: PushLog;
+  readonly bundles: BundleTable;
 
   readonly #sql: Sql;
 
@@ -32,6 +34,7 @@ export class Tables {
     this.vetted = new VettedBlobs(sql);
     this.jobs = new JobQueue(sql);
     this.pushes = new PushLog(sql);
+    this.bundles = new BundleTable(sql);
   }
 
   /** Writes the graph's nodes from position `from` on.

@@ -36,6 +36,9 @@ export interface Server {
   /** Takes the oldest event of a kind that nobody has taken, out of the Worker's log; waits for it if need be.
    * @throws Error after 10 seconds */
   takeEvent<Kind extends RepositoryEvent["event"]>(kind: Kind): Promise<Extract<RepositoryEvent, { event: Kind }>>;
+  /** Removes the R2 objects whose key contains a text, behind the Worker's back.
+   * @returns how many there were */
+  loseObjects(text: string): Promise<number>;
   /** CPU and memory of workerd since it started. */
   readUsage(): Usage;
   /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
@@ -62,6 +65,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       return pidOf(running.workerd);
     },
     takeEvent: (kind) => log.take(kind),
+    async loseObjects(text) {
+      const bucket = await running.miniflare.getR2Bucket("BUCKET");
+      const keys = (await bucket.list()).objects.map(({ key }) => key).filter((key) => key.includes(text));
+      await bucket.delete(keys);
+      return keys.length;
+    },
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
       running.workerd.kill("SIGKILL");

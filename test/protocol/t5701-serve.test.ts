@@ -53,6 +53,7 @@ test("the capability advertisement", async () => {
     "agent",
     "ls-refs=unborn",
     "fetch=wait-for-done",
+    "bundle-uri",
     "object-format=sha1",
     "flush",
   ]);
@@ -94,6 +95,11 @@ describe("commands are answered as git answers them", () => {
   });
 });
 
+test("without a bundle, the list of bundles is empty", async () => {
+  const { status, body } = await post(server, resolve(["command=bundle-uri", "delim", "flush"]), 2);
+  expect([status, decodeLines(body)]).toEqual([200, ["flush"]]);
+});
+
 test.each([
   ["an unknown want", fetchLines(`want ${UNKNOWN}`, "done"), `upload-pack: not our ref ${UNKNOWN}`],
   ["a tree inside a commit", fetchLines("want main:dir-0", "done"), "upload-pack: not our ref"],
@@ -113,6 +119,11 @@ test.each([
   ["an unknown capability", ["command=ls-refs", "server-option=x", "flush"], "unknown capability 'server-option=x'"],
   ["another object format", ["command=ls-refs", "object-format=sha256", "flush"], "mismatched object format"],
   ["an unknown argument of ls-refs", listLines("hello"), "unexpected line: 'hello'"],
+  [
+    "an argument of bundle-uri",
+    ["command=bundle-uri", "delim", "hello", "flush"],
+    "bundle-uri: unexpected argument: 'hello'",
+  ],
   ["a line as long as a packet", listLines("x".repeat(65_000)), "unexpected line"],
 ])("%s is refused in the protocol's words", async (_, lines, message) => {
   const { status, body } = await post(server, resolve(lines), 2);
@@ -166,11 +177,17 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
     refs: () => Promise.resolve(null),
     fetch: () => Promise.resolve({ kind: "unknown-repository" }),
     sizes: () => Promise.resolve(null),
+    bundles: () => Promise.resolve(null),
   });
   for (const headers of [{}, { "git-protocol": "version=2" }]) {
     expect((await request(`${nothing.url}/info/refs?service=git-upload-pack`, { headers })).status).toBe(404);
   }
-  for (const lines of [listLines(), fetchLines("want main", "done"), fetchLines("done")]) {
+  for (const lines of [
+    listLines(),
+    fetchLines("want main", "done"),
+    fetchLines("done"),
+    ["command=bundle-uri", "delim", "flush"],
+  ]) {
     expect((await post(nothing, resolve(lines), 2)).status).toBe(404);
   }
   for (const lines of [["want main", "flush", "done"], ["flush"]])

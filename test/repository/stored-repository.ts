@@ -122,6 +122,10 @@ export class StoredRepository implements FetchSource {
     return this.#uploadPack.sizes(oids);
   }
 
+  async bundles(): ReturnType<FetchSource["bundles"]> {
+    return [];
+  }
+
   async #store(pack: Uint8Array, tips: readonly string[]): Promise<void> {
     const push = ++this.#pushes;
     const fresh: Entry[] = [];

@@ -13,7 +13,10 @@ test("pushes are paged, newest first", () =>
       packBytes: 2 ** 33 + i,
       objects: i,
     }));
+    expect(log.totalBytes()).toBe(0);
     expect(pushes.map((push) => log.append(push))).toEqual([1, 2, 3, 4, 5]);
+    // The first brought no object: its bytes were there.
+    expect(log.totalBytes()).toBe(4 * 2 ** 33 + 1 + 2 + 3 + 4);
     const recorded = pushes.map((push, i) => ({ id: i + 1, ...push })).toReversed();
     expect(log.page(null, 10)).toEqual(recorded);
     expect(log.page(null, 2)).toEqual(recorded.slice(0, 2));

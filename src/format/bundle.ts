@@ -1,0 +1,70 @@
+import { fromByteString, toByteString } from "./byte-string.ts";
+import { GitError } from "./errors.ts";
+import { fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toHex } from "./oid.ts";
+
+const SIGNATURE = "# v2 git bundle\n";
+
+const LF = 10;
+
+/** What a bundle says before its pack. */
+export interface BundleHeader {
+  /** Commits that the reader must have. */
+  readonly prerequisites: readonly Oid[];
+  /** Names of the refs that can be fetched from it, byte strings. */
+  readonly names: readonly string[];
+  /** What they point at, packed, `OID_BYTES` each. */
+  readonly oids: Uint8Array;
+}
+
+/** Encodes a bundle's header, version 2; the pack follows it at once.
+ * @see gitformat-bundle(5) */
+export function encodeBundleHeader({ prerequisites, names, oids }: BundleHeader): Uint8Array {
+  const lines = [
+    ...prerequisites.map((oid) => `-${toHex(oid)} \n`),
+    ...names.map((name, i) => `${toHex(oids, i * OID_BYTES)} ${name}\n`),
+  ];
+  return fromByteString(`${SIGNATURE}${lines.join("")}\n`);
+}
+
+/** Decodes a bundle's header, version 2.
+ * @param bytes from the bundle's first byte on, at least as far as the pack
+ * @returns the header, and where the pack begins
+ * @throws GitError "bad-request" when this is no such bundle
+ * @see gitformat-bundle(5) */
+export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; packOffset: number } {
+  if (toByteString(bytes.subarray(0, SIGNATURE.length)) !== SIGNATURE)
+    throw malformed("it has no signature of version 2");
+  const prerequisites: Oid[] = [];
+  const names: string[] = [];
+  const oids: Oid[] = [];
+  for (let at = SIGNATURE.length; ;) {
+    const end = bytes.indexOf(LF, at);
+    if (end < 0) throw malformed("its header is cut short");
+    const line = toByteString(bytes.subarray(at, end));
+    at = end + 1;
+    if (line === "") return { header: { prerequisites, names, oids: joinOids(oids) }, packOffset: at };
+    const isPrerequisite = line.startsWith("-");
+    const hex = line.slice(isPrerequisite ? 1 : 0).slice(0, OID_HEX_LENGTH);
+    const rest = line.slice((isPrerequisite ? 1 : 0) + OID_HEX_LENGTH);
+    // git writes no space where a prerequisite has no comment.
+    if (!isHexOid(hex) || !(rest.startsWith(" ") || (isPrerequisite && rest === ""))) {
+      throw malformed(`its header has a line ${JSON.stringify(line)}`);
+    }
+    if (isPrerequisite) {
+      prerequisites.push(fromHex(hex));
+    } else {
+      names.push(rest.slice(1));
+      oids.push(fromHex(hex));
+    }
+  }
+}
+
+function joinOids(oids: readonly Oid[]): Uint8Array {
+  const packed = new Uint8Array(oids.length * OID_BYTES);
+  oids.forEach((oid, i) => packed.set(oid, i * OID_BYTES));
+  return packed;
+}
+
+function malformed(reason: string): GitError {
+  return new GitError("bad-request", { reason: `not a bundle: ${reason}` });
+}

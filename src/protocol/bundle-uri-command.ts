@@ -1,0 +1,29 @@
+import type { StoredBundle } from "../store/bundle-table.ts";
+import { bundleName } from "./bundle-file.ts";
+import type { ReadArguments } from "./fetch-arguments.ts";
+import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
+import { PacketText } from "./packet-text.ts";
+import { resultResponse } from "./smart-http.ts";
+
+/** Serves the command `bundle-uri`: tells where bundles are.
+ * @see gitprotocol-v2(5) */
+export async function handleBundleUri(readArguments: ReadArguments, { source }: FetchContext): Promise<Response> {
+  const refusal = await readArguments((line) => `bundle-uri: unexpected argument: '${line}'`);
+  if (refusal !== null) return refusalResponse(refusal);
+  const bundles = await source.bundles();
+  return bundles === null ? unknownRepositoryResponse() : resultResponse("git-upload-pack", encodeBundles(bundles));
+}
+
+function encodeBundles(bundles: readonly StoredBundle[]): Uint8Array {
+  const packets = new PacketText();
+  if (bundles.length === 0) return packets.flush().toBytes();
+  packets.line("bundle.version=1").line("bundle.mode=all").line("bundle.heuristic=creationToken");
+  for (const bundle of bundles) {
+    const id = `bundle.base-${bundle.token}`;
+    // Relative to the URL that the client knows the repository by: it keeps its scheme, host, path and credentials.
+    packets.line(`${id}.uri=./bundles/${bundleName(bundle)}`);
+    // In lower case, as git's server writes the keys of its configuration: its client knows no other spelling.
+    packets.line(`${id}.creationtoken=${bundle.token}`);
+  }
+  return packets.flush().toBytes();
+}
