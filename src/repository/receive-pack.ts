@@ -3,6 +3,8 @@ import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { isBundleDue } from "./bundle-job.ts";
+import { NumberSet } from "../store/number-set.ts";
+import { entryNumber } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -151,7 +153,10 @@ export class ReceivePack {
         if (settlement.kind === "settled" && settlement.unusedKeys.length === 0) this.#hasWritten = false;
         return settlement;
       }
-      for (const tree of settlement.trees) entries.set(tree, await this.#reader().readEntries(tree));
+      const unread = NumberSet.fromSorted(settlement.trees.toSorted((a, b) => a - b));
+      for (const [tree, words] of await this.#reader().readEntries(unread)) {
+        entries.set(tree, Array.from(words, entryNumber));
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import { JobQueue } from "../store/jobs.ts";
 import type { Sql, Transactor } from "../store/sql.ts";
 import { Tables } from "../store/tables.ts";
 import type { DeltaCodec } from "./delta-chains.ts";
+import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 
 /** What a repository stands on. */
@@ -30,6 +31,7 @@ export class RepositoryState {
   /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
   readonly activePrefixes = new Set<string>();
   #tables: Tables | null = null;
+  #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
 
   constructor(platform: RepositoryPlatform) {
@@ -42,6 +44,11 @@ export class RepositoryState {
   /** The tables, null while the repository does not exist. */
   get tables(): Tables | null {
     return this.#tables;
+  }
+
+  /** The refs as fetches see them; to be asked again after each wait. */
+  get advertised(): AdvertisedRefs {
+    return (this.#advertised ??= new AdvertisedRefs(this.#tables!));
   }
 
   /** Begins every R2 key of the repository. */
@@ -69,6 +76,7 @@ export class RepositoryState {
     const { key, createdMs } = this.#record;
     const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck };
     let tables = this.#tables;
+    this.#advertised = null;
     try {
       const result = this.platform.transactor.transactionSync(() => {
         if (tables === null) {

@@ -1,7 +1,9 @@
 import type { StoredBundle } from "../store/bundle-table.ts";
+import { newChunkCounters } from "../store/chunk-store.ts";
 import { hasJobs } from "../store/schema.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance.ts";
+import { ObjectReader } from "./object-reader.ts";
 import type { PushRequest, PushResult, PushTarget } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { type RepositoryPlatform, RepositoryState } from "./repository-state.ts";
@@ -16,18 +18,15 @@ export class Repository implements FetchSource, PushTarget {
   }
 
   async refs(prefixes: string[]): Promise<RefList | null> {
-    const { tables } = this.state;
-    return tables === null ? null : new UploadPack(tables).refs(prefixes);
+    return this.#uploadPack()?.refs(prefixes) ?? null;
   }
 
   async fetch(request: FetchRequest): Promise<FetchOutcome> {
-    const { tables } = this.state;
-    return tables === null ? { kind: "unknown-repository" } : new UploadPack(tables).fetch(request);
+    return this.#uploadPack()?.fetch(request) ?? { kind: "unknown-repository" };
   }
 
   async sizes(oids: Uint8Array): Promise<Float64Array | null> {
-    const { tables } = this.state;
-    return tables === null ? null : new UploadPack(tables).sizes(oids);
+    return this.#uploadPack()?.sizes(oids) ?? null;
   }
 
   async bundles(): Promise<StoredBundle[] | null> {
@@ -39,6 +38,16 @@ export class Repository implements FetchSource, PushTarget {
 
   receive(request: PushRequest): Promise<PushResult> {
     return new ReceivePack(this.state, request).run();
+  }
+
+  /** Answers one fetch; null: there is no repository. */
+  #uploadPack(): UploadPack | null {
+    const { tables, platform } = this.state;
+    if (tables === null) return null;
+    const { advertised } = this.state;
+    const { objects, graph, reachability, chunks } = tables;
+    const reader = new ObjectReader(tables, platform.openChunks(newChunkCounters()), platform.codec);
+    return new UploadPack({ advertised, objects, graph, reachability, chunks, reader });
   }
 
   /** Runs the jobs that are due, and sees to the next. */

@@ -1,27 +1,50 @@
-import { isNullOid, OID_BYTES, toHex } from "../format/oid.ts";
+import { isGitError } from "../format/errors.ts";
+import { OID_BYTES, toHex } from "../format/oid.ts";
 import { toTypeNumber } from "../format/object.ts";
-import type { Bitset } from "../store/bitset.ts";
+import { parseSparsePatterns, type SparsePatterns } from "../format/sparse-patterns.ts";
 import type { ChunkTable } from "../store/chunk-table.ts";
 import type { CommitGraph } from "../store/commit-graph.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { Lookup, ObjectIndex } from "../store/object-index.ts";
 import type { Reachability } from "../store/reachability.ts";
-import type { RefStore } from "../store/refs.ts";
-import type { FetchOutcome, FetchRequest, RefList } from "./fetch-source.ts";
+import type { AdvertisedRefs } from "./advertised-refs.ts";
+import { findBlob } from "./blob-name.ts";
+import type { FetchOutcome, FetchRequest, RefList, ShallowUpdate, WantedRef } from "./fetch-source.ts";
 import { negotiate, sendsPack } from "./negotiate.ts";
+import type { ObjectReader } from "./object-reader.ts";
+import { ObjectSelection } from "./object-selection.ts";
+import { listSparseBlobs, toPackFilter } from "./pack-filter.ts";
 import type { PackPlan } from "./pack-plan.ts";
 import { planPack } from "./pack-planner.ts";
+import { cutHistory, type Cuts } from "./shallow.ts";
 
-/** The tables of a repository that fetching reads. */
+const COMMIT = toTypeNumber("commit");
+
+/** What a repository answers fetches from. */
 export interface FetchStores {
-  readonly refs: RefStore;
+  readonly advertised: AdvertisedRefs;
   readonly objects: ObjectIndex;
   readonly graph: CommitGraph;
   readonly reachability: Reachability;
   readonly chunks: ChunkTable;
+  readonly reader: ObjectReader;
 }
 
-/** Answers fetches from a repository that exists; it reads tables only, never stored bytes. */
+/** A request whose ids are looked up. */
+interface Asked {
+  readonly request: FetchRequest;
+  /** Object numbers of all that is wanted. */
+  readonly wants: readonly number[];
+  /** Positions of those that are nodes of the graph. */
+  readonly nodes: readonly number[];
+  /** The commits that these lead to, tags peeled. */
+  readonly commits: readonly number[];
+  readonly haves: Lookup;
+  readonly wantedRefs: readonly WantedRef[];
+}
+
+/** Answers fetches from a repository that exists. It reads tables; stored bytes only where a history is cut, or a filter asks
+ * where in a tree an object is, and then only trees. */
 export class UploadPack {
   readonly #stores: FetchStores;
 
@@ -31,106 +54,190 @@ export class UploadPack {
 
   /** Lists refs. @see FetchSource.refs */
   refs(prefixes: readonly string[]): RefList {
-    const { refs } = this.#stores;
-    const target = refs.head();
-    const head = target === null ? null : { target, oid: refs.get(target)?.oid ?? null };
-    return { head, ...(prefixes.length === 0 ? refs.all() : refs.withPrefixes(prefixes)) };
-  }
-
-  /** Negotiates, and plans the pack when it is time.
-   * @throws GitError "storage-failed" when the tables contradict one another */
-  fetch(request: FetchRequest): FetchOutcome {
-    const { objects, graph } = this.#stores;
-    const wants = objects.lookupMany(request.wants);
-    const refused = this.#findRefused(wants);
-    if (refused >= 0) return { kind: "not-our-ref", oid: toHex(request.wants, refused * OID_BYTES) };
-    const positions = Array.from(wants.number, (number) => graph.position(number));
-    const haves = objects.lookupMany(request.haves);
-    const negotiation = negotiate(graph, this.#commitsOf(positions), haves);
-    const plan = sendsPack(negotiation, request.packWhen) ? this.#plan(request, positions, haves) : null;
-    return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs: [], plan };
+    const { advertised } = this.#stores;
+    return { head: advertised.head, ...advertised.withPrefixes(prefixes) };
   }
 
   /** Reads sizes. @see FetchSource.sizes */
   sizes(oids: Uint8Array): Float64Array {
-    const { objects, reachability } = this.#stores;
+    const { objects } = this.#stores;
     const { number } = objects.lookupMany(oids);
-    const found = NumberSet.fromSorted(number.filter((n) => n !== 0).sort());
-    const granted = reachability.within(found, this.#reachableNodes());
-    const rows = objects.locate(granted);
-    const sizes = new Map(Array.from(rows.number, (n, i) => [n, rows.size[i]!]));
-    return Float64Array.from(number, (n) => sizes.get(n) ?? -1);
+    const rows = objects.locate(this.#findGranted(number));
+    const sizes = new Map(Array.from(rows.number, (found, i) => [found, rows.size[i]!]));
+    return Float64Array.from(number, (wanted) => sizes.get(wanted) ?? -1);
   }
 
-  /** The index of the first want that no ref leads to, -1 when there is none. */
-  #findRefused({ number }: Lookup): number {
-    const { reachability } = this.#stores;
-    const found = NumberSet.fromSorted(number.filter((wanted) => wanted !== 0).sort());
-    const granted = reachability.within(found, this.#reachableNodes());
-    return number.findIndex((wanted) => !granted.has(wanted) || this.#stores.graph.position(wanted) < 0);
+  /** Negotiates, and plans the pack when it is time.
+   * @throws GitError "storage-failed" when the tables contradict one another, or a tree cannot be read */
+  async fetch(request: FetchRequest): Promise<FetchOutcome> {
+    const wantedRefs = this.#findWantedRefs(request.wantRefs);
+    if (typeof wantedRefs === "string") return { kind: "refused", message: wantedRefs };
+    const oids = concatOids([request.wants, ...wantedRefs.map(({ oid }) => oid)]);
+    const { number } = this.#stores.objects.lookupMany(oids);
+    const granted = this.#findGranted(number);
+    const refused = number.findIndex((wanted) => !granted.has(wanted));
+    if (refused >= 0) return { kind: "not-our-ref", oid: toHex(oids, refused * OID_BYTES) };
+    return this.#answer(this.#locate(request, [...number], wantedRefs));
   }
 
-  /** Every node that a ref leads to. */
-  #reachableNodes(): Bitset {
-    const { refs, objects, graph } = this.#stores;
-    const tips = objects.lookupMany(refs.all().oids).number;
-    return graph.ancestors(Array.from(tips, (tip) => graph.position(tip)));
+  async #answer(asked: Asked): Promise<FetchOutcome> {
+    const { request, commits, haves, wantedRefs } = asked;
+    const negotiation = negotiate(this.#stores.graph, commits, haves);
+    if (!sendsPack(negotiation, request.packWhen) && request.deepen === null) {
+      return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs, plan: null };
+    }
+    const cuts = this.#cut(asked);
+    if (typeof cuts === "string") return { kind: "refused", message: cuts };
+    const shallowUpdate = request.deepen === null ? null : this.#toShallowUpdate(cuts);
+    if (!sendsPack(negotiation, request.packWhen)) {
+      return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, plan: null };
+    }
+    const plan = await this.#plan(asked, cuts);
+    if (typeof plan === "string") return { kind: "refused", message: plan };
+    return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, plan };
   }
 
-  /** The commits among nodes, tags peeled. */
-  #commitsOf(positions: readonly number[]): number[] {
+  /** Finds the refs that are wanted by name, or says why not. @see git's upload-pack.c: parse_want_ref() */
+  #findWantedRefs(names: readonly string[]): WantedRef[] | string {
+    const found: WantedRef[] = [];
+    for (const name of names) {
+      const oid = this.#stores.advertised.find(name);
+      if (oid === null) return `unknown ref ${name}`;
+      found.push({ name, oid });
+    }
+    return found;
+  }
+
+  /** Those among some objects that a ref leads to. */
+  #findGranted(numbers: Uint32Array): NumberSet {
+    const { reachability, advertised } = this.#stores;
+    return reachability.within(toNumberSet(numbers.filter((number) => number !== 0)), advertised.reachable);
+  }
+
+  #locate(request: FetchRequest, wants: readonly number[], wantedRefs: readonly WantedRef[]): Asked {
     const { objects, graph } = this.#stores;
-    const peeled = positions.map((position) => {
+    const nodes = wants.map((number) => graph.position(number)).filter((position) => position >= 0);
+    const peeled = nodes.map((position) => {
       let at = position;
       // Only tags of commits and of tags have parents and no tree.
       while (graph.tree(at) === 0 && graph.parents(at).length > 0) at = graph.parents(at)[0]!;
       return at;
     });
-    const rows = objects.locate(NumberSet.fromSorted(Uint32Array.from(peeled, (at) => graph.number(at)).sort()));
-    const isCommit = (_: number, i: number): boolean => rows.type[i] === toTypeNumber("commit");
-    return Array.from(rows.number.filter(isCommit), (number) => graph.position(number));
+    const rows = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
+    const commits = rows.number.filter((_, i) => rows.type[i] === COMMIT);
+    return {
+      request,
+      wants,
+      nodes,
+      commits: Array.from(commits, (number) => graph.position(number)),
+      haves: objects.lookupMany(request.haves),
+      wantedRefs,
+    };
   }
 
-  #plan(request: FetchRequest, wants: readonly number[], haves: Lookup): PackPlan {
-    const { graph, reachability, objects, chunks } = this.#stores;
+  /** Finds where the client's history is cut, or says why it cannot be. */
+  #cut({ request: { deepen, shallows }, commits }: Asked): Cuts | string {
+    const { objects, graph, advertised } = this.#stores;
+    const known = objects.lookupMany(shallows);
+    const isCommit = (_: number, i: number): boolean => known.type[i] === COMMIT;
+    const start = {
+      wants: commits,
+      shallows: Array.from(new Set(known.number.filter(isCommit)), (number) => graph.position(number)),
+      not: [] as number[],
+    };
+    for (const name of deepen?.kind === "revisions" ? deepen.not : []) {
+      const [oid, ...others] = advertised.expand(name);
+      if (oid === undefined || others.length > 0) return `git upload-pack: deepen-not is not a ref: ${name}`;
+      start.not.push(...this.#positionsOf(oid));
+    }
+    return cutHistory(graph, deepen, start) ?? "no commits selected for shallow requests";
+  }
+
+  #positionsOf(oid: string): number[] {
+    const { objects, graph } = this.#stores;
+    const { number } = objects.lookupMany(Uint8Array.fromHex(oid));
+    return Array.from(number, (found) => graph.position(found));
+  }
+
+  #toShallowUpdate({ shallow, unshallow }: Cuts): ShallowUpdate {
+    const { objects, graph } = this.#stores;
+    const oids = (positions: readonly number[]): Uint8Array =>
+      objects.locate(toNumberSet(positions.map((position) => graph.number(position)))).oid;
+    return { shallow: oids(shallow), unshallow: oids(unshallow) };
+  }
+
+  /** Plans the pack, or says what is wrong with the filter. */
+  async #plan({ request, wants, nodes, commits, haves }: Asked, { before, after }: Cuts): Promise<PackPlan | string> {
+    const { graph, objects, chunks, reader } = this.#stores;
+    const patterns = new Map<string, SparsePatterns>();
+    for (const blob of listSparseBlobs(request.filter)) {
+      const list = await this.#readPatterns(blob);
+      if (typeof list === "string") return list;
+      patterns.set(blob, list);
+    }
     const havePositions = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
-    const had = graph.ancestors(havePositions.filter((position) => position >= 0));
-    const wanted = reachability.between(graph.ancestors(wants), had);
+    const selection = await new ObjectSelection(this.#stores, reader).select({
+      wanted: graph.ancestors(nodes, after),
+      had: graph.ancestors(
+        havePositions.filter((position) => position >= 0),
+        before,
+      ),
+      hadBorder: before,
+      loose: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
+      given: toNumberSet([...wants, ...commits.map((position) => graph.number(position))]),
+      filter: toPackFilter(request.filter, patterns),
+    });
+    const wanted = selection.objects;
     return planPack(objects, chunks, {
       objects: request.includeTag ? wanted.union(this.#tagsOf(wanted)) : wanted,
-      findHad: request.thinPack && havePositions.length > 0 ? (bases) => reachability.within(bases, had) : null,
+      findHad: request.thinPack && havePositions.length > 0 ? selection.findHad : null,
       ofsDelta: request.ofsDelta,
     });
+  }
+
+  async #readPatterns(name: string): Promise<SparsePatterns | string> {
+    const { reader } = this.#stores;
+    const number = await findBlob(this.#stores, name);
+    if (number === null || !this.#findGranted(Uint32Array.of(number)).has(number)) {
+      return `unable to access sparse blob in '${name}'`;
+    }
+    try {
+      return parseSparsePatterns((await reader.read(number)).bytes);
+    } catch (error) {
+      if (!isGitError(error, "too-large")) throw error;
+      return `unable to parse sparse filter data in ${name}: ${error.message}`;
+    }
   }
 
   /** The annotated tags that refs name and that lead to an object among `sent`, with the tags on their way to it.
    * @see git's builtin/pack-objects.c: add_ref_tag() */
   #tagsOf(sent: NumberSet): NumberSet {
-    const { refs, objects, graph } = this.#stores;
-    const { oids, peeled } = refs.all();
-    const tags: Uint8Array[] = [];
-    const targets: Uint8Array[] = [];
-    for (let at = 0; at < oids.length; at += OID_BYTES) {
-      const target = peeled.subarray(at, at + OID_BYTES);
-      if (isNullOid(target)) continue;
-      tags.push(oids.subarray(at, at + OID_BYTES));
-      targets.push(target);
-    }
-    const isSent = Array.from(objects.lookupMany(concatOids(targets)).number, (number) => sent.has(number));
+    const { advertised, objects, graph } = this.#stores;
+    const { tags, targets } = advertised.listAnnotatedTags();
+    const targetNumbers = objects.lookupMany(targets).number;
     const added: number[] = [];
-    for (const number of objects.lookupMany(concatOids(tags.filter((_, i) => isSent[i]))).number) {
+    objects.lookupMany(tags).number.forEach((number, i) => {
+      if (!sent.has(targetNumbers[i]!)) return;
       let position = graph.position(number);
       while (position !== undefined && !sent.has(graph.number(position))) {
         added.push(graph.number(position));
         position = graph.parents(position)[0]!;
       }
-    }
-    return NumberSet.fromSorted(Uint32Array.from(added).sort());
+    });
+    return toNumberSet(added);
   }
 }
 
-function concatOids(oids: readonly Uint8Array[]): Uint8Array {
-  const packed = new Uint8Array(oids.length * OID_BYTES);
-  oids.forEach((oid, i) => packed.set(oid, i * OID_BYTES));
-  return packed;
+function toNumberSet(numbers: readonly number[] | Uint32Array): NumberSet {
+  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+}
+
+function concatOids(packed: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(packed.reduce((size, oids) => size + oids.length, 0));
+  let at = 0;
+  for (const oids of packed) {
+    all.set(oids, at);
+    at += oids.length;
+  }
+  return all;
 }

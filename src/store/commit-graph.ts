@@ -127,11 +127,12 @@ export class CommitGraph {
     this.#length = length;
   }
 
-  /** The nodes at `positions` and all that they lead to. */
-  ancestors(positions: Iterable<number>): Bitset {
+  /** The nodes at `positions` and all that they lead to.
+   * @param cut nodes that lead no further, as those of a shallow clone */
+  ancestors(positions: Iterable<number>, cut: Bitset | null = null): Bitset {
     const reached = new Bitset(this.#length);
     for (const position of positions) reached.add(position);
-    this.#descend(reached, this.#length, 0);
+    this.#descend(reached, this.#length, 0, cut);
     return reached;
   }
 
@@ -163,8 +164,9 @@ export class CommitGraph {
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */
-  #descend(reached: Bitset, end: number, floor: number): void {
+  #descend(reached: Bitset, end: number, floor: number, cut: Bitset | null = null): void {
     for (let p = reached.previous(end); p > floor; p = reached.previous(p)) {
+      if (cut !== null && cut.has(p)) continue;
       const last = this.#parentStarts[p + 1]!;
       for (let i = this.#parentStarts[p]!; i < last; i++) reached.add(this.#parents[i]!);
     }

@@ -83,6 +83,13 @@ const CHAINS = `${WITH_ROWS}, chain(number) AS (
     UNION SELECT base FROM chain JOIN object_chunks USING (number) WHERE base <> 0)
   SELECT number FROM chain`;
 
+/** Commits, trees, blobs and tags. */
+const ALL_TYPES = 4;
+
+const PASSING = `${WITH_ROWS}
+  SELECT json_group_array(number) FROM row CROSS JOIN object_chunks ON ${inRange("number")}
+  WHERE type IN (SELECT value FROM json_each(?3)) AND (type <> 3 OR size < ?4)`;
+
 /** Which objects the repository has, and where their bytes are: table `object_chunks`. */
 export class ObjectIndex {
   readonly #sql: Sql;
@@ -162,6 +169,18 @@ export class ObjectIndex {
       for (const [number] of this.#sql.exec(CHAINS, ranges.cells, ranges.rows).raw()) found.add(number as number);
     }
     return NumberSet.fromSorted(Uint32Array.from(found).sort());
+  }
+
+  /** Those among some objects that are of one of the types, and no blob of `blobLimitBytes` or more. */
+  passing(numbers: NumberSet, types: ReadonlySet<number>, blobLimitBytes: number): NumberSet {
+    if (types.size === ALL_TYPES && blobLimitBytes === Infinity) return numbers;
+    const found: number[] = [];
+    for (const ranges of packRanges(numbers.runs)) {
+      const limit = Math.min(blobLimitBytes, Number.MAX_SAFE_INTEGER);
+      const [row] = [...this.#sql.exec(PASSING, ranges.cells, ranges.rows, JSON.stringify([...types]), limit).raw()];
+      for (const number of readIntegers(row![0])) found.push(number);
+    }
+    return NumberSet.fromSorted(found);
   }
 
   /** Reads the row of one oid. */

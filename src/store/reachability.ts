@@ -44,11 +44,11 @@ export class Reachability {
     // A clone asks for nearly every node: reading what the others introduced is less work, then.
     const few = sent.count() * 2 <= this.#graph.length;
     const candidates = few
-      ? this.#introducedBy(sent, last)
+      ? this.introducedBy(sent)
       : NumberSet.range(1, last + 1).difference(this.#objects.unintroduced());
     const all = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
-    const single = few ? candidates : candidates.difference(this.#introducedBy(all.difference(sent), last));
+    const single = few ? candidates : candidates.difference(this.introducedBy(all.difference(sent)));
     const added: number[] = [];
     const removed: number[] = [];
     for (const [object, nodes] of this.severalIntroducers(candidates)) {
@@ -72,9 +72,9 @@ export class Reachability {
   }
 
   /** What the nodes at these positions introduced. */
-  #introducedBy(positions: Bitset, last: number): NumberSet {
+  introducedBy(positions: Bitset): NumberSet {
     const numbers = Uint32Array.from(positions, (position) => this.#graph.number(position)).sort();
-    const introduced = new Bitset(last + 1);
+    const introduced = new Bitset(this.#objects.lastNumber() + 1);
     for (const ranges of packRanges(NumberSet.fromSorted(numbers).runs)) {
       for (const [bytes] of this.#sql.exec(INTRODUCED, ranges.cells, ranges.rows).raw()) {
         const { runs } = NumberSet.decode(new Uint8Array(bytes as ArrayBuffer));

@@ -76,6 +76,10 @@ CREATE TABLE reintroductions (
   node INTEGER NOT NULL,
   PRIMARY KEY (object, node)
 ) WITHOUT ROWID;
+CREATE TABLE trees (                -- those that a walk has read
+  tree INTEGER PRIMARY KEY,
+  entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, one more for a tree
+);
 CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a name that has some
   object INTEGER PRIMARY KEY,
   names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes

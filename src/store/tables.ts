@@ -8,6 +8,7 @@ import { PushLog } from "./push-log.ts";
 import { Reachability } from "./reachability.ts";
 import { RefStore } from "./refs.ts";
 import type { Sql } from "./sql.ts";
+import { TreeTable } from "./tree-table.ts";
 import { VettedBlobs } from "./vetted-blobs.ts";
 
 /** The tables of one repository that exists, opened: the graph is read into memory. */
@@ -17,6 +18,7 @@ export class Tables {
   readonly graph: CommitGraph;
   readonly reachability: Reachability;
   readonly chunks: ChunkTable;
+  readonly trees: TreeTable;
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
   readonly pushes: PushLog;
@@ -31,6 +33,7 @@ export class Tables {
     this.graph = CommitGraph.load(sql);
     this.reachability = new Reachability(sql, this.objects, this.graph);
     this.chunks = new ChunkTable(sql);
+    this.trees = new TreeTable(sql);
     this.vetted = new VettedBlobs(sql);
     this.jobs = new JobQueue(sql);
     this.pushes = new PushLog(sql);

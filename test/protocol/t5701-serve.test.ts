@@ -102,7 +102,6 @@ test("without a bundle, the list of bundles is empty", async () => {
 
 test.each([
   ["an unknown want", fetchLines(`want ${UNKNOWN}`, "done"), `upload-pack: not our ref ${UNKNOWN}`],
-  ["a tree inside a commit", fetchLines("want main:dir-0", "done"), "upload-pack: not our ref"],
   ["a want that is no id", fetchLines("want x", "done"), "expected an object id, got 'x'"],
   ["a have that is no id", fetchLines("want main", "have x"), "expected an object id"],
   ["an unknown argument", fetchLines("want main", "hello", "done"), "unexpected line: 'hello'"],

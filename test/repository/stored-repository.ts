@@ -4,6 +4,9 @@ import { decodeEntryHead } from "../../src/repository/entry-head.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA, REF_DELTA } from "../../src/format/pack.ts";
 import type { FetchRequest, FetchSource } from "../../src/repository/fetch-source.ts";
 import type { DeltaCodec } from "../../src/repository/delta-chains.ts";
+import { AdvertisedRefs } from "../../src/repository/advertised-refs.ts";
+import { ObjectReader } from "../../src/repository/object-reader.ts";
+import { TreeTable } from "../../src/store/tree-table.ts";
 import { UploadPack } from "../../src/repository/upload-pack.ts";
 import { ChunkTable, type NewChunk } from "../../src/store/chunk-table.ts";
 import { CommitGraph, type NewNode } from "../../src/store/commit-graph.ts";
@@ -63,7 +66,6 @@ export class StoredRepository implements FetchSource {
   readonly known = new Map<string, Known>();
   readonly #closures = new Map<number, Set<number>>();
   readonly #introducers = new Map<number, number>();
-  readonly #uploadPack: UploadPack;
   readonly #hot: boolean;
   #tips: string[] = [];
   #pushes = 0;
@@ -75,14 +77,6 @@ export class StoredRepository implements FetchSource {
     createRepository(this.sql, { key: "r", createdMs: 0, fsck: "default" });
     this.graph = CommitGraph.load(this.sql);
     this.reachability = new Reachability(this.sql, this.objects, this.graph);
-    const stores = {
-      refs: this.refStore,
-      objects: this.objects,
-      graph: this.graph,
-      reachability: this.reachability,
-      chunks: this.chunkTable,
-    };
-    this.#uploadPack = new UploadPack(stores);
   }
 
   /** Brings the repository to the state of a git repository's refs, as one push of a thin pack would. */
@@ -111,15 +105,22 @@ export class StoredRepository implements FetchSource {
   }
 
   async refs(prefixes: string[]): ReturnType<FetchSource["refs"]> {
-    return structuredClone(this.#uploadPack.refs(structuredClone(prefixes)));
+    return structuredClone(this.#uploadPack().refs(structuredClone(prefixes)));
   }
 
   async fetch(request: FetchRequest): ReturnType<FetchSource["fetch"]> {
-    return structuredClone(this.#uploadPack.fetch(structuredClone(request)));
+    return structuredClone(await this.#uploadPack().fetch(structuredClone(request)));
   }
 
   async sizes(oids: Uint8Array): Promise<Float64Array> {
-    return this.#uploadPack.sizes(oids);
+    return this.#uploadPack().sizes(oids);
+  }
+
+  #uploadPack(): UploadPack {
+    const { objects, graph, reachability, chunkTable: chunks } = this;
+    const reader = new ObjectReader({ objects, chunks, trees: new TreeTable(this.sql) }, this.chunkStore, nodeCodec);
+    const advertised = new AdvertisedRefs({ refs: this.refStore, objects, graph });
+    return new UploadPack({ advertised, objects, graph, reachability, chunks, reader });
   }
 
   async bundles(): ReturnType<FetchSource["bundles"]> {

@@ -1,0 +1,108 @@
+import { isTreeMode } from "../format/tree.ts";
+import type { SparsePatterns } from "../format/sparse-patterns.ts";
+import { Bitset } from "../store/bitset.ts";
+import { NumberSet } from "../store/number-set.ts";
+import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
+import type { ObjectReader } from "./object-reader.ts";
+
+/** Finds those among some objects that need no visit, nor what they lead to. */
+export type FindHad = (objects: NumberSet) => NumberSet;
+
+/** What trees lead to, themselves included, level by level: each is met first where it lies least deep.
+ * @param had what is left out
+ * @param depth how many levels there are, the roots' counted
+ * @param end above every object number */
+export async function walkTrees(
+  reader: ObjectReader,
+  roots: NumberSet,
+  had: FindHad,
+  depth: number,
+  end: number,
+): Promise<NumberSet> {
+  const seen = new Bitset(end);
+  let found = NumberSet.EMPTY;
+  let trees = roots.difference(had(roots));
+  for (let level = 0; level < depth && trees.size > 0; level++) {
+    found = found.union(trees);
+    if (level + 1 === depth) break;
+    const met: number[] = [];
+    const subtrees: number[] = [];
+    for (const words of (await reader.readEntries(trees)).values()) {
+      for (const word of words) {
+        const number = entryNumber(word);
+        if (seen.has(number)) continue;
+        seen.add(number);
+        met.push(number);
+        if (isTreeEntry(word)) subtrees.push(number);
+      }
+    }
+    const below = toNumberSet(met);
+    const fresh = below.difference(had(below)).difference(found);
+    found = found.union(fresh);
+    trees = toNumberSet(subtrees).intersection(fresh);
+  }
+  return found;
+}
+
+/** A tree at one of its places. */
+interface Place {
+  /** Byte string, ending in "/" unless it is a root. */
+  readonly path: string;
+  /** What each pattern list says of the directory: its entries inherit it. */
+  readonly included: readonly boolean[];
+}
+
+/** What trees lead to like `walkTrees`, of the blobs only those that every list of patterns names, at one of their places.
+ * @see git's list-objects-filter.c: filter_sparse() */
+export async function walkSparse(
+  reader: ObjectReader,
+  roots: NumberSet,
+  had: FindHad,
+  depth: number,
+  patterns: readonly SparsePatterns[],
+): Promise<NumberSet> {
+  const found = new Set<number>();
+  const visited = new Set<string>();
+  const hadHere = roots.difference(had(roots));
+  let places = new Map<number, Place[]>();
+  for (const root of hadHere.toArray()) places.set(root, [{ path: "", included: patterns.map(() => false) }]);
+  for (let level = 0; level < depth && places.size > 0; level++) {
+    const below = new Map<number, Place[]>();
+    const blobs: number[] = [];
+    for (const tree of places.keys()) found.add(tree);
+    if (level + 1 === depth) break;
+    for await (const { number, entries, numbers } of reader.readTrees(toNumberSet([...places.keys()]))) {
+      for (const place of places.get(number)!) {
+        entries.forEach(({ mode, name }, i) => {
+          const entry = numbers[i]!;
+          if (entry === 0) return;
+          const path = place.path + name;
+          const isTree = isTreeMode(mode);
+          if (isTree && visited.has(`${entry} ${path}`)) return;
+          const included = patterns.map((list, k) => {
+            const verdict = list.match(path, name, isTree);
+            return verdict === "undecided" ? place.included[k]! : verdict === "include";
+          });
+          if (!isTree) {
+            if (included.every(Boolean)) blobs.push(entry);
+            return;
+          }
+          visited.add(`${entry} ${path}`);
+          const known = below.get(entry);
+          if (known === undefined) below.set(entry, [{ path: `${path}/`, included }]);
+          else known.push({ path: `${path}/`, included });
+        });
+      }
+    }
+    for (const blob of blobs) found.add(blob);
+    const trees = toNumberSet([...below.keys()]);
+    for (const tree of had(trees).toArray()) below.delete(tree);
+    places = below;
+  }
+  const all = toNumberSet([...found]);
+  return all.difference(had(all));
+}
+
+function toNumberSet(numbers: readonly number[]): NumberSet {
+  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+}

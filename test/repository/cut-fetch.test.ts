@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ObjectFilter } from "../../src/format/filter.ts";
+import { toHex } from "../../src/format/oid.ts";
+import type { Deepen, FetchRequest } from "../../src/repository/fetch-source.ts";
+import { streamPack } from "../../src/repository/pack-stream.ts";
+import { git } from "../harness/git.ts";
+import { listReachable } from "../harness/received-pack.ts";
+import { makeHistory } from "../harness/history.ts";
+import { CLONE_REQUEST } from "./clone-request.ts";
+import { PushedRepository } from "./pushing.ts";
+import { fromHex, nodeCodec } from "./stored-repository.ts";
+import { askUploadPack, listPack, type OracleAnswer } from "./upload-pack-oracle.ts";
+
+/** A fetch in revisions of the history under test. */
+interface Fetch {
+  readonly wants: readonly string[];
+  readonly haves?: readonly string[];
+  readonly shallows?: readonly string[];
+  readonly deepen?: Deepen;
+  readonly filter?: string;
+}
+
+let origin = "";
+let pushed: PushedRepository;
+
+beforeAll(async () => {
+  origin = await makeHistory({ commits: 120, files: 60, branches: 6, merges: 4, upheavals: 20, tags: 6 });
+  await git(origin, "tag", "-a", "-m", "A tree", "tree-tag", "main~3^{tree}");
+  pushed = new PushedRepository();
+  const half = { "refs/heads/main": "main~40" };
+  expect((await pushed.pushFrom(origin, half)).unpack).toBe("ok");
+  const refs = (await git(origin, "for-each-ref", "--format=%(refname)")).split("\n");
+  const all = await pushed.pushFrom(origin, Object.fromEntries(refs.map((ref) => [ref, ref])));
+  expect(all.refs.filter(({ error }) => error !== null)).toEqual([]);
+});
+
+async function resolve(revisions: readonly string[] = []): Promise<string[]> {
+  return Promise.all(revisions.map((revision) => git(origin, "rev-parse", "--verify", revision)));
+}
+
+const FILTERS: Readonly<Record<string, ObjectFilter>> = {
+  "blob:none": { kind: "blob:none" },
+  "blob:limit=900": { kind: "blob:limit", limitBytes: 900 },
+  "tree:0": { kind: "tree", depth: 0 },
+  "tree:1": { kind: "tree", depth: 1 },
+  "tree:2": { kind: "tree", depth: 2 },
+  "tree:3": { kind: "tree", depth: 3 },
+  "object:type=commit": { kind: "object:type", type: "commit" },
+  "object:type=tree": { kind: "object:type", type: "tree" },
+  "object:type=blob": { kind: "object:type", type: "blob" },
+  "object:type=tag": { kind: "object:type", type: "tag" },
+  "combine:blob:limit=900+tree:3": {
+    kind: "combine",
+    filters: [
+      { kind: "blob:limit", limitBytes: 900 },
+      { kind: "tree", depth: 3 },
+    ],
+  },
+};
+
+async function ask(fetch: Fetch): Promise<OracleAnswer> {
+  const { deepen, filter } = fetch;
+  const lines = [
+    ...(await resolve(fetch.wants)).map((oid) => `want ${oid}`),
+    ...(await resolve(fetch.haves)).map((oid) => `have ${oid}`),
+    ...(await resolve(fetch.shallows)).map((oid) => `shallow ${oid}`),
+    ...(deepen?.kind === "depth" || deepen?.kind === "relative" ? [`deepen ${deepen.depth}`] : []),
+    ...(deepen?.kind === "relative" ? ["deepen-relative"] : []),
+    ...(deepen?.kind === "revisions" && deepen.since !== null ? [`deepen-since ${deepen.since}`] : []),
+    ...(deepen?.kind === "revisions" ? deepen.not.map((ref) => `deepen-not ${ref}`) : []),
+    ...(filter === undefined ? [] : [`filter ${filter}`]),
+  ];
+  return askUploadPack(origin, lines);
+}
+
+async function answer(fetch: Fetch): Promise<OracleAnswer> {
+  const packed = async (revisions: readonly string[] = []): Promise<Uint8Array> =>
+    fromHex((await resolve(revisions)).join(""));
+  const request: FetchRequest = {
+    ...CLONE_REQUEST,
+    thinPack: false,
+    wants: await packed(fetch.wants),
+    haves: await packed(fetch.haves),
+    shallows: await packed(fetch.shallows),
+    deepen: fetch.deepen ?? null,
+    filter: fetch.filter === undefined ? null : FILTERS[fetch.filter]!,
+  };
+  const outcome = await pushed.repository.fetch(request);
+  if (outcome.kind === "refused") return { shallowInfo: [], objects: new Set(), error: outcome.message };
+  if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
+  const slices: Uint8Array[] = [];
+  for await (const batch of streamPack(outcome.plan, pushed.chunks, nodeCodec)) {
+    slices.push(...batch.map((slice) => slice.slice()));
+  }
+  const { shallow = new Uint8Array(0), unshallow = new Uint8Array(0) } = outcome.shallowUpdate ?? {};
+  const list = (word: string, oids: Uint8Array): string[] =>
+    Array.from({ length: oids.length / 20 }, (_, i) => `${word} ${toHex(oids, i * 20)}`);
+  return {
+    shallowInfo: [...list("shallow", shallow), ...list("unshallow", unshallow)].toSorted(),
+    objects: await listPack(Buffer.concat(slices)),
+    error: null,
+  };
+}
+
+/** Git's own server side is the oracle: the same objects and the same lines about shallow commits. What the client has already
+ * is never sent; git is less exact there.
+ * @param had what a client has that is not whole; else it has all that its haves lead to */
+async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void> {
+  const [expected, actual] = await Promise.all([ask(fetch), answer(fetch)]);
+  const { haves = [] } = fetch;
+  for (const oid of had ?? (haves.length === 0 ? [] : await listReachable(origin, ...haves))) {
+    expected.objects.delete(oid);
+  }
+  // Git's server often dies without a word where the client asks for what cannot be.
+  expect(actual.error !== null, JSON.stringify(fetch)).toBe(expected.error !== null);
+  expect(actual.shallowInfo).toEqual(expected.shallowInfo);
+  expect({
+    fetch,
+    missing: [...expected.objects].filter((oid) => !actual.objects.has(oid)),
+    extra: [...actual.objects].filter((oid) => !expected.objects.has(oid)),
+  }).toEqual({ fetch, missing: [], extra: [] });
+}
+
+const depth = (steps: number): Deepen => ({ kind: "depth", depth: steps });
+/** Commits of the history are a minute apart. */
+const since = (commit: number): Deepen => ({ kind: "revisions", since: 1_700_000_000 + commit * 60, not: [] });
+
+describe("a history cut short", () => {
+  test.each([1, 2, 3, 7, 30, 119, 1000])("clone at depth %i", async (steps) => {
+    await expectSame({ wants: ["main"], deepen: depth(steps) });
+  });
+
+  test("clone of all branches and tags at depths", async () => {
+    const wants = (await git(origin, "for-each-ref", "--format=%(objectname)")).split("\n");
+    for (const steps of [1, 3, 12]) await expectSame({ wants, deepen: depth(steps) });
+  });
+
+  test.each([1, 60, 118, 100_000])("clone since commit %i", async (commit) => {
+    await expectSame({ wants: ["main"], deepen: since(commit) });
+  });
+
+  test("clone without what other refs lead to", async () => {
+    for (const not of [["side-3"], ["v0", "side-2"], ["refs/heads/side-0"], ["side-3", "main"], ["nothing"]]) {
+      await expectSame({ wants: ["main"], deepen: { kind: "revisions", since: null, not } });
+    }
+    await expectSame({ wants: ["main", "side-5"], deepen: { kind: "revisions", since: 1_700_003_000, not: ["v1"] } });
+  });
+
+  test("deepening, by steps, by relative steps, and to the whole history", async () => {
+    const { shallowInfo, objects } = await ask({ wants: ["main"], deepen: depth(4) });
+    const client = { wants: ["main"], haves: ["main"], shallows: shallowInfo.map((line) => line.split(" ")[1]!) };
+    for (const steps of [1, 3, 5, 20, 0x7fff_ffff]) await expectSame({ ...client, deepen: depth(steps) }, objects);
+    for (const steps of [1, 10]) await expectSame({ ...client, deepen: { kind: "relative", depth: steps } }, objects);
+    await expectSame({ ...client, deepen: since(30) }, objects);
+  });
+
+  test("a shallow client gets what is new", async () => {
+    for (const [have, steps] of [
+      ["main~10", 1],
+      ["main~10", 5],
+      ["side-1", 2],
+    ] as const) {
+      const { shallowInfo, objects } = await ask({ wants: [have], deepen: depth(steps) });
+      const shallows = shallowInfo.map((line) => line.split(" ")[1]!);
+      await expectSame({ wants: ["main"], haves: [have], shallows }, objects);
+      await expectSame({ wants: ["main"], haves: [have], shallows, deepen: depth(3) }, objects);
+      await expectSame({ wants: ["main", "side-4"], haves: [have], shallows, deepen: depth(0x7fff_ffff) }, objects);
+    }
+  });
+
+  test("a full client asks for another branch cut short", async () => {
+    await expectSame({ wants: ["main"], haves: ["main~30"], deepen: depth(5) });
+  });
+});
+
+test("what no ref leads to is refused, blobs and trees too", async () => {
+  const repository = new PushedRepository();
+  await repository.pushFrom(origin, { "refs/heads/main": "main~40", "refs/heads/new": "main" });
+  await repository.pushFrom(origin, { "refs/heads/new": null });
+  const kept = await listReachable(origin, "main~40");
+  const lost = [...(await listReachable(origin, "main"))].filter((oid) => !kept.has(oid));
+  expect(lost.length).toBeGreaterThan(100);
+  for (const oid of lost) {
+    const outcome = await repository.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(oid) });
+    expect(outcome).toEqual({ kind: "not-our-ref", oid });
+  }
+  const sizes = await repository.repository.sizes(fromHex(lost.join("")));
+  expect(new Set(sizes)).toEqual(new Set([-1]));
+});
+
+describe("a partial clone", () => {
+  test.each(Object.keys(FILTERS))("%s", async (filter) => {
+    const wants = (await git(origin, "for-each-ref", "--format=%(objectname)")).split("\n");
+    await expectSame({ wants, filter });
+    await expectSame({ wants: ["main"], filter });
+    await expectSame({ wants: ["main"], filter, deepen: depth(1) });
+    await expectSame({ wants: ["main"], filter, deepen: depth(6) });
+    await expectSame({ wants: ["main"], haves: ["main~20"], filter });
+  });
+
+  test("objects by id: blobs, trees, commits that are no tips", async () => {
+    const [entry] = (await git(origin, "ls-tree", "-r", "main~20")).split("\n");
+    const blob = /[0-9a-f]{40}/.exec(entry!)![0];
+    for (const filter of [undefined, "blob:none", "tree:0"]) {
+      const partial = filter === undefined ? {} : { filter };
+      await expectSame({ wants: [blob], ...partial });
+      await expectSame({ wants: ["main~20^{tree}"], ...partial });
+      await expectSame({ wants: ["main~20^{tree}", "main~50"], ...partial });
+    }
+    await expectSame({ wants: ["main~50"], deepen: depth(2) });
+  });
+});
