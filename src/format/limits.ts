@@ -79,6 +79,12 @@ export const MAX_SUB_FILTERS = 64;
  * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
 export const MAX_REF_PREFIXES = 65_536;
 
+/** Bytes of a sparse-checkout file that filters a fetch: every path costs at most these bytes times its own. */
+export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
+
+/** Patterns in such a file: each is held against every path. */
+export const MAX_SPARSE_PATTERNS = 4_096;
+
 /** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
  * is hot, and one read of it from R2 carries hundreds of objects. */
 export const CHUNK_TARGET_BYTES = 2_000_000;

@@ -1,7 +1,75 @@
-// Placeholder until delivered from another branch.
-export interface SparsePatterns {
-  match(path: string, basename: string, isDirectory: boolean): "include" | "exclude" | "undecided";
+import { toByteString } from "./byte-string.ts";
+import { checkLimit, MAX_SPARSE_FILE_BYTES, MAX_SPARSE_PATTERNS } from "./limits.ts";
+import { WildPattern } from "./wildmatch.ts";
+
+const BYTE_ORDER_MARK = "\xef\xbb\xbf";
+
+/** What the patterns say of a path; of an undecided one, its folder's fate decides, and outside every folder it is excluded. */
+export type SparseMatch = "include" | "exclude" | "undecided";
+
+interface SparsePattern {
+  /** Begins with `!`: what it matches is left out. */
+  readonly negative: boolean;
+  /** Ends with a slash. */
+  readonly directoriesOnly: boolean;
+  /** Has no slash within: it is held against the last component alone, at any depth. */
+  readonly basenameOnly: boolean;
+  readonly wild: WildPattern;
 }
-export function parseSparsePatterns(_: Uint8Array): SparsePatterns {
-  throw new Error("not yet");
+
+/** The patterns of a sparse-checkout file, in their order. */
+export class SparsePatterns {
+  readonly #patterns: readonly SparsePattern[];
+
+  /** @see parseSparsePatterns */
+  constructor(patterns: readonly SparsePattern[]) {
+    this.#patterns = patterns;
+  }
+
+  /** Finds the last pattern that matches a path. Takes time in proportion to the patterns' bytes times the path's, at most.
+   * @param path byte string without a slash at either end; empty for a root tree
+   * @param basename its last component */
+  match(path: string, basename: string, isDirectory: boolean): SparseMatch {
+    const found = this.#patterns.findLast(
+      ({ directoriesOnly, basenameOnly, wild }) =>
+        (isDirectory || !directoriesOnly) &&
+        (basenameOnly ? wild.matches(basename) : path !== "" && wild.matches(path)),
+    );
+    if (found === undefined) return "undecided";
+    return found.negative ? "exclude" : "include";
+  }
+}
+
+/** Reads a sparse-checkout file (its grammar is .gitignore's; lines never end up as cone patterns).
+ * @throws GitError "too-large" for a long file, or too many patterns
+ * @see gitignore(5), git's dir.c (add_patterns_from_buffer, parse_path_pattern) */
+export function parseSparsePatterns(content: Uint8Array): SparsePatterns {
+  checkLimit("the sparse-checkout file", MAX_SPARSE_FILE_BYTES, content.length);
+  let text = toByteString(content);
+  if (text.startsWith(BYTE_ORDER_MARK)) text = text.slice(BYTE_ORDER_MARK.length);
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  checkLimit("the number of sparse patterns", MAX_SPARSE_PATTERNS, lines.length);
+  return new SparsePatterns(lines.map((line) => parsePattern(trimLine(line))));
+}
+
+/** Cuts what git does not see: all from a byte 0 on, one carriage return, spaces at the end unless escaped. */
+function trimLine(line: string): string {
+  const [seen = ""] = line.replace(/\r$/, "").split("\0", 1);
+  let end = 0;
+  for (let at = 0; at < seen.length; at++) {
+    if (seen[at] === " ") continue;
+    if (seen[at] === "\\") at += 1;
+    end = at + 1;
+  }
+  return seen.slice(0, end);
+}
+
+/** A pattern may be empty (a line of nothing but `!`, `/` or spaces): it matches root trees. */
+function parsePattern(line: string): SparsePattern {
+  const negative = line.startsWith("!");
+  const pattern = negative ? line.slice(1) : line;
+  const directoriesOnly = pattern.endsWith("/");
+  const body = directoriesOnly ? pattern.slice(0, -1) : pattern;
+  const basenameOnly = !body.includes("/");
+  return { negative, directoriesOnly, basenameOnly, wild: new WildPattern(body.replace(/^\//, "")) };
 }

@@ -1,0 +1,190 @@
+// Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps and a text is matched against all the
+// ways through them at once, so that the time is at most the product of both lengths; git backtracks, and a hostile pattern costs it more.
+
+const SLASH = 0x2f;
+
+// A step of a compiled pattern. A byte that must come stands for itself, a set of bytes is `FIRST_SET` and more.
+const ANY_BYTE = 0x100;
+const STAR = 0x101;
+const STAR_STAR = 0x102;
+// Two stars and a slash: nothing at all or, by the two steps behind this one, everything up to a slash.
+const LEADING_DIRS = 0x103;
+const NEVER = 0x104;
+const FIRST_SET = 0x200;
+
+const LEADING_DIRS_STEPS = 3;
+
+/** The bytes of each `[:class:]`, in pairs of first and last, as git's own locale-free tables have them. */
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ["alnum", "09AZaz"],
+  ["alpha", "AZaz"],
+  ["blank", "\t\t  "],
+  ["cntrl", "\0\x1f\x7f\x7f"],
+  ["digit", "09"],
+  ["graph", "!~"],
+  ["lower", "az"],
+  ["print", " ~"],
+  ["punct", "!/:@[`{~"],
+  ["space", "\t\n\r\r  "],
+  ["upper", "AZ"],
+  ["xdigit", "09AFaf"],
+]);
+
+/** One compiled pattern: `?` and `*` stop at slashes, `**` between slashes does not, `[…]` and `\` are as in a shell.
+ * What cannot be read (an open bracket, an unknown class, a `\` at the end) matches nothing.
+ * @see git's wildmatch.c with WM_PATHNAME */
+export class WildPattern {
+  /** The bytes with which every match begins. */
+  readonly #prefix: string;
+  /** What follows the prefix. */
+  readonly #steps: readonly number[];
+  readonly #sets: readonly ByteSet[];
+  /** Steps that the bytes so far lead to, those that the next byte leads to, and for each step the last text position it was reached at. */
+  #reached: number[] = [];
+  #next: number[] = [];
+  readonly #reachedAt: Int32Array;
+
+  /** @param pattern without bytes 0 */
+  constructor(pattern: string) {
+    const { steps, sets } = compile(pattern);
+    const firstWild = steps.findIndex((step) => step >= ANY_BYTE);
+    const prefixLength = firstWild < 0 ? steps.length : firstWild;
+    this.#prefix = String.fromCharCode(...steps.slice(0, prefixLength));
+    this.#steps = steps.slice(prefixLength);
+    this.#sets = sets;
+    this.#reachedAt = new Int32Array(this.#steps.length + 1);
+  }
+
+  /** Whether the pattern stands for the whole of a text. */
+  matches(text: string): boolean {
+    if (!text.startsWith(this.#prefix)) return false;
+    if (this.#steps.length === 0) return text.length === this.#prefix.length;
+    this.#reachedAt.fill(-1);
+    this.#next.length = 0;
+    this.#reach(0, this.#prefix.length);
+    for (let at = this.#prefix.length; at < text.length; at++) {
+      [this.#reached, this.#next] = [this.#next, this.#reached];
+      if (this.#reached.length === 0) return false;
+      this.#next.length = 0;
+      for (const step of this.#reached) this.#take(step, text.charCodeAt(at), at + 1);
+    }
+    return this.#reachedAt[this.#steps.length] === text.length;
+  }
+
+  /** Follows one step by one byte; `at` is the position behind the byte. */
+  #take(step: number, byte: number, at: number): void {
+    const what = this.#steps[step];
+    if (what === undefined) return;
+    if (what === STAR_STAR || (what === STAR && byte !== SLASH)) this.#reach(step, at);
+    else if (what === byte || (what === ANY_BYTE && byte !== SLASH)) this.#reach(step + 1, at);
+    else if (what >= FIRST_SET && byte !== SLASH && this.#sets[what - FIRST_SET]!.has(byte)) this.#reach(step + 1, at);
+  }
+
+  /** Notes that a step comes next at a text position, and what follows it if it stands for nothing. */
+  #reach(step: number, at: number): void {
+    if (this.#reachedAt[step] === at) return;
+    this.#reachedAt[step] = at;
+    this.#next.push(step);
+    const what = this.#steps[step];
+    if (what === STAR || what === STAR_STAR || what === LEADING_DIRS) this.#reach(step + 1, at);
+    if (what === LEADING_DIRS) this.#reach(step + LEADING_DIRS_STEPS, at);
+  }
+}
+
+/** The bytes in a `[…]`. */
+class ByteSet {
+  readonly #negated: boolean;
+  readonly #listed = new Uint8Array(256);
+
+  constructor(negated: boolean) {
+    this.#negated = negated;
+  }
+
+  add(first: number, last = first): void {
+    if (first <= last) this.#listed.fill(1, first, last + 1);
+  }
+
+  addPairs(pairs: string): void {
+    for (let at = 0; at < pairs.length; at += 2) this.add(pairs.charCodeAt(at), pairs.charCodeAt(at + 1));
+  }
+
+  has(byte: number): boolean {
+    return (this.#listed[byte] === 1) !== this.#negated;
+  }
+}
+
+function compile(pattern: string): { steps: number[]; sets: ByteSet[] } {
+  const steps: number[] = [];
+  const sets: ByteSet[] = [];
+  for (let at = 0; at < pattern.length;) {
+    const char = pattern[at]!;
+    if (char === "*") {
+      const end = endOfStars(pattern, at);
+      steps.push(...compileStars(pattern, at, end));
+      at = steps.at(-1) === SLASH ? end + 1 : end;
+    } else if (char === "[") {
+      const bracket = readBracket(pattern, at);
+      // Nothing that follows makes up for what cannot be read.
+      if (bracket === null) return { steps: [...steps, NEVER], sets };
+      steps.push(FIRST_SET + sets.length);
+      sets.push(bracket.set);
+      at = bracket.end;
+    } else if (char === "\\") {
+      steps.push(at + 1 < pattern.length ? pattern.charCodeAt(at + 1) : NEVER);
+      at += 2;
+    } else {
+      steps.push(char === "?" ? ANY_BYTE : pattern.charCodeAt(at));
+      at += 1;
+    }
+  }
+  return { steps, sets };
+}
+
+function endOfStars(pattern: string, at: number): number {
+  let end = at;
+  while (pattern[end] === "*") end += 1;
+  return end;
+}
+
+/** Two stars and more cross slashes where they fill a whole component; anywhere else they are one. */
+function compileStars(pattern: string, at: number, end: number): number[] {
+  const fromBoundary = at === 0 || pattern[at - 1] === "/";
+  const toBoundary = end === pattern.length || pattern[end] === "/" || pattern.startsWith("\\/", end);
+  if (end - at === 1 || !fromBoundary || !toBoundary) return [STAR];
+  return pattern[end] === "/" ? [LEADING_DIRS, STAR_STAR, SLASH] : [STAR_STAR];
+}
+
+/** Reads a `[…]`.
+ * @returns the set and the offset behind it, or null if it does not end or names an unknown class */
+function readBracket(pattern: string, start: number): { set: ByteSet; end: number } | null {
+  const negated = pattern[start + 1] === "!" || pattern[start + 1] === "^";
+  const set = new ByteSet(negated);
+  const first = start + (negated ? 2 : 1);
+  /** The byte from which a `-` that comes next makes a range; none after a range or a class. */
+  let rangeFrom: number | null = null;
+  for (let at = first; at < pattern.length;) {
+    // A bracket right at the beginning is a byte like others.
+    if (pattern[at] === "]" && at > first) return { set, end: at + 1 };
+    const isRange: boolean = rangeFrom !== null && pattern[at] === "-" && (pattern[at + 1] ?? "]") !== "]";
+    const classEnd = !isRange && pattern.startsWith("[:", at) ? pattern.indexOf("]", at + 2) : -1;
+    if (isRange) {
+      if (pattern[++at] === "\\") at += 1;
+      if (at >= pattern.length) return null;
+      set.add(rangeFrom!, pattern.charCodeAt(at));
+      rangeFrom = null;
+    } else if (classEnd > at + 2 && pattern[classEnd - 1] === ":") {
+      const pairs = CLASSES.get(pattern.slice(at + 2, classEnd - 1));
+      if (pairs === undefined) return null;
+      set.addPairs(pairs);
+      rangeFrom = null;
+      at = classEnd;
+    } else {
+      if (pattern[at] === "\\") at += 1;
+      if (at >= pattern.length) return null;
+      rangeFrom = pattern.charCodeAt(at);
+      set.add(rangeFrom);
+    }
+    at += 1;
+  }
+  return null;
+}
