@@ -6,6 +6,8 @@ import { git, listRefs, tryGit } from "../test/harness/git.ts";
 import { replay } from "../test/harness/replay.ts";
 import { startServer } from "../test/harness/server.ts";
 import { makeTempDir } from "../test/harness/temp-dir.ts";
+import { findBranch } from "./verify/fetch-history.ts";
+import { compared, formatRows, type Row, showProgress } from "./verify/report.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/verify-history.ts [OPTIONS] HISTORY [URL]
 
@@ -21,35 +23,10 @@ server is started for the check alone.
   --help         this text
 `;
 
-/** A row of the table that is printed at the end. */
-type Row = readonly [what: string, figure: string, verdict: "" | "ok" | "FAILED"];
-
-/** Prints what goes on, if somebody looks on; the next line takes its place. */
-function showProgress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
-}
-
 async function measureSeconds(act: () => Promise<unknown>): Promise<string> {
   const start = performance.now();
   await act();
   return `${((performance.now() - start) / 1000).toFixed(1)} s`;
-}
-
-/** The branch that HEAD names; a bundle may name none, then the one with the newest commit.
- * @throws Error if there is no branch */
-async function findBranch(dir: string): Promise<string> {
-  const branches = await git(dir, "for-each-ref", "--sort=-committerdate", "--format=%(HEAD) %(refname)", "refs/heads");
-  const [newest] = branches.split("\n");
-  const chosen = branches.split("\n").find((line) => line.startsWith("*")) ?? newest!;
-  if (chosen === "") throw new Error("there is no branch to play over");
-  return chosen.slice("* refs/heads/".length);
-}
-
-/** Compares what two things came to, and prints both if they differ. */
-function compared(what: string, actual: string, expected: string, figure = ""): Row {
-  if (actual === expected) return [what, figure, "ok"];
-  console.error(`${what}: expected\n${expected}\nand found\n${actual}`);
-  return [what, figure, "FAILED"];
 }
 
 async function cloneMirror(from: string): Promise<string> {
@@ -114,14 +91,6 @@ async function verifyReplay(origin: string, branch: string, url: string, commits
   ];
 }
 
-function formatTable(rows: readonly Row[]): string {
-  const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
-  const lines = rows.map(
-    ([what, figure, verdict]) => `${what.padEnd(width(0))}  ${figure.padStart(width(1))}  ${verdict}`,
-  );
-  return lines.map((line) => line.trimEnd()).join("\n");
-}
-
 /** @returns whether everything was as it should be */
 async function verify(history: string, options: { url?: string; commits: number; branch?: string }): Promise<boolean> {
   showProgress(`reading ${history}`);
@@ -133,7 +102,7 @@ async function verify(history: string, options: { url?: string; commits: number;
     const rows = await verifyWhole(origin, `${base}-whole.git`);
     rows.push(...(await verifyReplay(origin, branch, `${base}-replay.git`, options.commits)));
     showProgress("");
-    console.log(formatTable(rows));
+    console.log(formatRows(rows));
     return rows.every(([, , verdict]) => verdict !== "FAILED");
   } finally {
     await server?.close();

@@ -1,0 +1,111 @@
+/** What a client has come to, and how two of them differ. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { git, tryGit } from "../../test/harness/git.ts";
+import { listReachable } from "../../test/harness/received-pack.ts";
+
+/** Everything by which a client shows what it received. */
+export interface ClientState {
+  /** Lines of `for-each-ref`. */
+  readonly refs: string;
+  readonly shallow: string;
+  /** `rev-list --objects --all --missing=print`, sorted, and how it ended. */
+  readonly reachable: string;
+  /** How fsck ended, and what it found. */
+  readonly fsck: string;
+  /** Ids of the objects that are really there. */
+  readonly present: ReadonlySet<string>;
+}
+
+/** Up to so many objects are read and hashed once more; of others git's index-pack has proved as much, so their connections must do. */
+const FULL_FSCK_OBJECTS = 5000;
+
+/** Forbids what would fetch a missing object to look at it. */
+const OFFLINE = ["-c", "protocol.allow=never"];
+
+/** Reads a client's state, without any fetching. */
+export async function readState(dir: string): Promise<ClientState> {
+  const gitDir = existsSync(join(dir, ".git")) ? join(dir, ".git") : dir;
+  const shallowFile = join(gitDir, "shallow");
+  const present = await run(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
+  const objects = present.split("\n").filter((line) => line.length === 40);
+  const fsck = ["fsck", "--no-dangling", ...(objects.length > FULL_FSCK_OBJECTS ? ["--connectivity-only"] : [])];
+  return {
+    refs: await git(dir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"),
+    shallow: existsSync(shallowFile) ? sortLines(readFileSync(shallowFile, "utf8")) : "",
+    reachable: await run(dir, "rev-list", "--objects", "--no-object-names", "--all", "--missing=print"),
+    fsck: await run(dir, ...fsck),
+    present: new Set(objects),
+  };
+}
+
+async function run(dir: string, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await tryGit(dir, [...OFFLINE, ...args]);
+  return `exit code ${code}\n${sortLines(stdout)}\n${sortLines(stderr)}`;
+}
+
+function sortLines(text: string): string {
+  return text.split("\n").filter(Boolean).toSorted().join("\n");
+}
+
+/** One difference that matters. */
+export interface Difference {
+  readonly what: string;
+  readonly count: number;
+  /** A few of the lines or ids: "+" only the client of Holdfast has it, "-" only that of git. */
+  readonly examples: readonly string[];
+}
+
+/** Differences that matter, and how many objects git sent beyond what it had to. */
+export interface Comparison {
+  readonly differences: readonly Difference[];
+  readonly surplus: number;
+}
+
+/** Compares a client of Holdfast with one of git that did the same.
+ *
+ * The first must have no object that the second lacks. It may lack objects, of a partial clone in particular, that git sent without
+ * need: those which commits lead to that the client had said it had; git looks only at the trees of the nearest of them.
+ * @param before object ids of the refs that the client had before it last fetched
+ * @param historyDir a repository that has all that the server has */
+export async function compareStates(
+  holdfast: ClientState,
+  native: ClientState,
+  { before, historyDir }: { readonly before: readonly string[]; readonly historyDir: string },
+): Promise<Comparison> {
+  const differences = [
+    compareLines("refs", holdfast.refs, native.refs),
+    compareLines("shallow commits", holdfast.shallow, native.shallow),
+    compareLines("fsck", holdfast.fsck, native.fsck),
+  ];
+  const extra = [...holdfast.present].filter((oid) => !native.present.has(oid));
+  const lacking = [...native.present].filter((oid) => !holdfast.present.has(oid));
+  const had = lacking.length > 0 && before.length > 0 ? await listKnown(historyDir, before) : new Set<string>();
+  const lost = lacking.filter((oid) => !had.has(oid));
+  differences.push(describe("objects present", extra, lost));
+  // What git sent without need is missing here, and its list of what is missing is shorter.
+  if (lacking.length === 0) differences.push(compareLines("objects reachable", holdfast.reachable, native.reachable));
+  return { differences: differences.filter(({ count }) => count > 0), surplus: lacking.length - lost.length };
+}
+
+async function listKnown(historyDir: string, oids: readonly string[]): Promise<Set<string>> {
+  const checked = await tryGit(historyDir, ["cat-file", "--batch-check"], { stdin: `${oids.join("\n")}\n` });
+  const known = checked.stdout.split("\n").filter((line) => line !== "" && !line.endsWith(" missing"));
+  return listReachable(historyDir, ...known.map((line) => line.slice(0, 40)));
+}
+
+/** Compares lines as sets. */
+export function compareLines(what: string, actual: string, expected: string): Difference {
+  const [here, there] = [actual.split("\n"), expected.split("\n")];
+  const [hereSet, thereSet] = [new Set(here), new Set(there)];
+  return describe(
+    what,
+    here.filter((line) => !thereSet.has(line)),
+    there.filter((line) => !hereSet.has(line)),
+  );
+}
+
+function describe(what: string, extra: readonly string[], lost: readonly string[]): Difference {
+  const examples = [...extra.slice(0, 3).map((line) => `+ ${line}`), ...lost.slice(0, 3).map((line) => `- ${line}`)];
+  return { what, count: extra.length + lost.length, examples };
+}
