@@ -63,11 +63,20 @@ export const GZIP_FLOOR_BYTES = 1 * MIB;
 /** Bytes of a fetch or ls-refs request, after gunzip. */
 export const MAX_FETCH_REQUEST_BYTES = 64 * MIB;
 
-/** `want` and `want-ref` lines of one fetch: a mirror clone asks for every ref. */
+/** `want` lines of one fetch, and `want-ref` lines: a mirror clone asks for every ref. */
 export const MAX_WANTS = 100_000;
 
 /** `have` lines of one fetch; stateless clients repeat what is common in every round. */
 export const MAX_HAVES = 100_000;
+
+/** `shallow` lines of one fetch: where the client's history is cut, at most once per line of history. */
+export const MAX_SHALLOWS = 100_000;
+
+/** `deepen-not` lines of one fetch: each is looked up by the rules for short names of refs. */
+export const MAX_DEEPEN_NOTS = 1_000;
+
+/** Bytes of the names in all `want-ref` lines of one fetch: the Worker hands them to the object in one call, which takes 32 MiB. */
+export const MAX_WANT_REF_BYTES = 8 * MIB;
 
 /** Bytes of a filter-spec: room for the path of a sparse-checkout file. */
 export const MAX_FILTER_BYTES = 16 * KIB;
@@ -119,6 +128,8 @@ export interface Limits {
   readonly maxFetchRequestBytes: number;
   readonly maxWants: number;
   readonly maxHaves: number;
+  readonly maxShallows: number;
+  readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
@@ -139,6 +150,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
   maxWants: MAX_WANTS,
   maxHaves: MAX_HAVES,
+  maxShallows: MAX_SHALLOWS,
+  maxDeepenNots: MAX_DEEPEN_NOTS,
   maxRefPrefixes: MAX_REF_PREFIXES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,

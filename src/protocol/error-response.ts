@@ -1,5 +1,6 @@
 import { type GitErrorCode, isGitError } from "../format/errors.ts";
 import { encodePktLine } from "../format/pkt-line.ts";
+import { ERROR_BAND } from "../format/side-band.ts";
 
 /** The HTTP status for each failure that ends a Git request before its protocol can report it. */
 const STATUS: Record<GitErrorCode, number> = {
@@ -57,9 +58,9 @@ export function errorText(error: unknown): string {
 /** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
 const ERR_BYTES = 1_000;
 
-/** An ERR packet: the fetch is refused, and git says why.
+/** An ERR packet, or its like on band 3: the fetch is refused, and git says why.
  * @param message byte string, cut where it is too long
- * @see gitprotocol-pack(5) */
-export function encodeErrPkt(message: string): Uint8Array {
-  return encodePktLine(`ERR ${message.slice(0, ERR_BYTES)}`);
+ * @see gitprotocol-pack(5), gitprotocol-v2(5) "sideband-all" */
+export function encodeErrPkt(message: string, sidebandAll = false): Uint8Array {
+  return encodePktLine(`${sidebandAll ? String.fromCharCode(ERROR_BAND) : "ERR "}${message.slice(0, ERR_BYTES)}`);
 }

@@ -41,9 +41,3 @@ export class OidList {
     return null;
   }
 }
-
-/** Says of a line that it asks for a shallow or partial clone, which this server does not make. */
-export function refuseCutHistory(line: string): Refusal {
-  const keyword = /^(?:shallow|deepen|deepen-since|deepen-not|deepen-relative|filter)(?= |$)/.exec(line);
-  return keyword === null ? null : `upload-pack: '${keyword[0]}' is not supported`;
-}

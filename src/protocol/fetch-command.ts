@@ -1,23 +1,32 @@
-import type { Limits } from "../format/limits.ts";
+import { type Limits, MAX_REF_NAME_BYTES, MAX_WANT_REF_BYTES } from "../format/limits.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { SIDE_BAND_64K_DATA_BYTES } from "../format/side-band.ts";
-import type { FetchRequest, Negotiation, PackCondition } from "../repository/fetch-source.ts";
-import { OidList, type ReadArguments, refuseCutHistory } from "./fetch-arguments.ts";
+import { isRefName } from "../format/ref-name.ts";
+import { PACK_BAND, SIDE_BAND_64K_DATA_BYTES } from "../format/side-band.ts";
+import type { FetchOutcome, FetchRequest, Negotiation, PackCondition } from "../repository/fetch-source.ts";
+import { CutArguments } from "./cut-arguments.ts";
+import { OidList, type ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import { packBody } from "./pack-response.ts";
 import { PacketText } from "./packet-text.ts";
 import type { Refusal } from "./request-lines.ts";
+import { writeShallowLines } from "./shallow-lines.ts";
 import { resultResponse } from "./smart-http.ts";
 
 /** The arguments of `fetch`. @see gitprotocol-v2(5) */
 class FetchArguments {
   readonly wants: OidList;
+  readonly wantRefs = new Set<string>();
   readonly haves: OidList;
+  readonly cut: CutArguments;
+  readonly #maxWantRefs: number;
+  #wantRefBytes = 0;
   readonly #flags = new Set<string>();
 
   constructor(limits: Limits) {
     this.wants = new OidList(limits.maxWants);
     this.haves = new OidList(limits.maxHaves);
+    this.cut = new CutArguments(limits);
+    this.#maxWantRefs = limits.maxWants;
   }
 
   has(flag: (typeof FLAGS)[number]): boolean {
@@ -26,56 +35,89 @@ class FetchArguments {
 
   accept(line: string): Refusal {
     if (line.startsWith("want ")) return this.wants.add(line.slice("want ".length));
+    if (line.startsWith("want-ref ")) return this.#addWantRef(line.slice("want-ref ".length));
     if (line.startsWith("have ")) return this.haves.add(line.slice("have ".length));
     if ((FLAGS as readonly string[]).includes(line)) {
       this.#flags.add(line);
       return null;
     }
-    return refuseCutHistory(line) ?? `upload-pack: unexpected line: '${line}'`;
+    const refusal = this.cut.accept(line);
+    return refusal === undefined ? `upload-pack: unexpected line: '${line}'` : refusal;
+  }
+
+  #addWantRef(name: string): Refusal {
+    if (name.length > MAX_REF_NAME_BYTES || !isRefName(name, true)) return `unknown ref ${name}`;
+    if (this.wantRefs.has(name)) return `duplicate want-ref ${name}`;
+    this.wantRefs.add(name);
+    this.#wantRefBytes += name.length;
+    if (this.wantRefs.size > this.#maxWantRefs) return `upload-pack: more than ${this.#maxWantRefs} wanted refs`;
+    return this.#wantRefBytes > MAX_WANT_REF_BYTES
+      ? `upload-pack: more than ${MAX_WANT_REF_BYTES} bytes of wanted refs`
+      : null;
   }
 }
 
-const FLAGS = ["done", "thin-pack", "no-progress", "include-tag", "ofs-delta", "wait-for-done"] as const;
+const FLAGS = [
+  "done",
+  "thin-pack",
+  "no-progress",
+  "include-tag",
+  "ofs-delta",
+  "wait-for-done",
+  "deepen-relative",
+  "sideband-all",
+] as const;
 
-/** Serves the command `fetch`: acknowledgments while negotiating, then the pack. @see gitprotocol-v2(5) */
+/** Serves the command `fetch`: acknowledgments while negotiating, then what comes with the pack, and the pack.
+ * @see gitprotocol-v2(5) */
 export async function handleFetch(readArguments: ReadArguments, context: FetchContext): Promise<Response> {
   const args = new FetchArguments(context.limits);
   const refusal = await readArguments((line) => args.accept(line));
-  if (refusal !== null) return refusalResponse(refusal);
-  const negotiates = args.haves.count > 0 && !args.has("done");
-  if (args.wants.count === 0 && !args.has("wait-for-done")) {
+  const refuse = (message: string): Response => refusalResponse(message, args.has("sideband-all"));
+  if (refusal !== null) return refuse(refusal);
+  const wantsNothing = args.wants.count === 0 && args.wantRefs.size === 0;
+  if (wantsNothing && !args.has("wait-for-done")) {
     // Nothing is wanted, so nothing is sent, as git does; but of an unknown repository that would be a lie.
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
-  const request: FetchRequest = {
+  const request = toRequest(args);
+  const outcome = await context.source.fetch(request);
+  if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
+  if (outcome.kind === "refused") return refuse(outcome.message);
+  if (outcome.kind === "not-our-ref") return refuse(`upload-pack: not our ref ${outcome.oid}`);
+  const packets = new PacketText(args.has("sideband-all") ? PACK_BAND : null);
+  const { plan } = outcome;
+  if (negotiates(args)) {
+    acknowledge(packets, request, outcome.negotiation);
+    if (plan !== null) packets.delim();
+  }
+  if (plan === null) return resultResponse("git-upload-pack", packets.flush().toBytes());
+  describePack(packets, request, outcome);
+  const framing = { bandDataBytes: SIDE_BAND_64K_DATA_BYTES, progress: !args.has("no-progress") };
+  return resultResponse("git-upload-pack", packBody(packets.toBytes(), plan, context, framing));
+}
+
+function negotiates(args: FetchArguments): boolean {
+  return args.haves.count > 0 && !args.has("done");
+}
+
+function toRequest(args: FetchArguments): FetchRequest {
+  return {
     wants: args.wants.toBytes(),
-    wantRefs: [],
-    shallows: new Uint8Array(0),
-    deepen: null,
-    filter: null,
+    wantRefs: [...args.wantRefs],
+    ...args.cut.toRequest(args.has("deepen-relative")),
     haves: args.haves.toBytes(),
-    packWhen: packCondition(negotiates, args.has("wait-for-done")),
+    packWhen: packCondition(args),
     thinPack: args.has("thin-pack"),
     ofsDelta: args.has("ofs-delta"),
     includeTag: args.has("include-tag"),
   };
-  const outcome = await context.source.fetch(request);
-  if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
-  if (outcome.kind === "refused") return refusalResponse(outcome.message);
-  if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
-  const packets = new PacketText();
-  if (negotiates) acknowledge(packets, request, outcome.negotiation);
-  if (outcome.plan === null) return resultResponse("git-upload-pack", packets.flush().toBytes());
-  if (negotiates) packets.delim();
-  const preamble = packets.line("packfile").toBytes();
-  const framing = { bandDataBytes: SIDE_BAND_64K_DATA_BYTES, progress: !args.has("no-progress") };
-  return resultResponse("git-upload-pack", packBody(preamble, outcome.plan, context, framing));
 }
 
-function packCondition(negotiates: boolean, waitsForDone: boolean): PackCondition {
-  if (!negotiates) return "done";
-  return waitsForDone ? "never" : "ready";
+function packCondition(args: FetchArguments): PackCondition {
+  if (!negotiates(args)) return "done";
+  return args.has("wait-for-done") ? "never" : "ready";
 }
 
 /** Writes the acknowledgments section: the common haves, and `ready` when the pack follows. */
@@ -90,4 +132,25 @@ function acknowledge(
     if (isCommon === 1) packets.line(`ACK ${toHex(haves, i * OID_BYTES)}`);
   });
   if (packWhen === "ready" && readyAfter > 0) packets.line("ready");
+}
+
+/** Writes the sections between the acknowledgments and the pack, in the order of gitprotocol-v2(5), which is also that in which
+ * git's client reads them. (Its server puts the refs first: a depth and a wanted ref in one fetch break between the two.) */
+function describePack(
+  packets: PacketText,
+  { shallows }: FetchRequest,
+  { shallowUpdate, wantedRefs }: Extract<FetchOutcome, { kind: "negotiated" }>,
+): void {
+  // As git does: a client that is shallow gets the section, and where its history ends stays as it is when that is empty.
+  if (shallowUpdate !== null || shallows.length > 0) {
+    packets.line("shallow-info");
+    if (shallowUpdate !== null) writeShallowLines(packets, shallowUpdate);
+    packets.delim();
+  }
+  if (wantedRefs.length > 0) {
+    packets.line("wanted-refs");
+    for (const { name, oid } of wantedRefs) packets.line(`${toHex(oid)} ${name}`);
+    packets.delim();
+  }
+  packets.line("packfile");
 }

@@ -15,7 +15,9 @@ export function unknownRepositoryResponse(): Response {
   return textResponse(404, "repository not found");
 }
 
-/** Refuses a well-framed request in the protocol's own way, so that git shows the reason. */
-export function refusalResponse(refusal: string): Response {
-  return resultResponse("git-upload-pack", encodeErrPkt(refusal));
+/** Refuses a well-framed request in the protocol's own way, so that git shows the reason.
+ * @param refusal byte string
+ * @param sidebandAll the client wants the whole response multiplexed */
+export function refusalResponse(refusal: string, sidebandAll = false): Response {
+  return resultResponse("git-upload-pack", encodeErrPkt(refusal, sidebandAll));
 }

@@ -1,17 +1,24 @@
 import { fromByteString } from "../format/byte-string.ts";
 import { MAX_PKT_BYTES, PKT_HEADER_BYTES } from "../format/pkt-line.ts";
+import type { Band } from "../format/side-band.ts";
 
 /** A sequence of text packets, gathered as one byte string: thousands of short packets cost one buffer. */
 export class PacketText {
+  readonly #prefix: string;
   #text = "";
+
+  /** @param band on which the lines are sent; null: they are not multiplexed */
+  constructor(band: Band | null = null) {
+    this.#prefix = band === null ? "" : String.fromCharCode(band);
+  }
 
   /** Adds a line, which gets its LF.
    * @param line byte string
    * @throws RangeError if it is longer than a packet */
   line(line: string): this {
-    const length = PKT_HEADER_BYTES + line.length + 1;
+    const length = PKT_HEADER_BYTES + this.#prefix.length + line.length + 1;
     if (length > MAX_PKT_BYTES) throw new RangeError(`a packet of ${length} bytes is too long`);
-    this.#text += `${length.toString(16).padStart(4, "0")}${line}\n`;
+    this.#text += `${length.toString(16).padStart(4, "0")}${this.#prefix}${line}\n`;
     return this;
   }
 

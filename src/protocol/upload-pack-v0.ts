@@ -4,15 +4,19 @@ import type { ByteReader } from "../format/pkt-line.ts";
 import { SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES } from "../format/side-band.ts";
 import type { FetchRequest, Negotiation, PackCondition, RefList } from "../repository/fetch-source.ts";
 import { AGENT } from "./agent.ts";
-import { OidList, refuseCutHistory } from "./fetch-arguments.ts";
+import { CutArguments } from "./cut-arguments.ts";
+import { OidList } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import { packBody } from "./pack-response.ts";
 import { PacketText } from "./packet-text.ts";
 import { badFraming, readLines, type Refusal } from "./request-lines.ts";
+import { writeShallowLines } from "./shallow-lines.ts";
 import { resultResponse } from "./smart-http.ts";
 
-const CAPABILITIES =
-  "multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta include-tag no-progress";
+const CAPABILITIES = [
+  "multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta include-tag no-progress",
+  "shallow deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want allow-reachable-sha1-in-want",
+].join(" ");
 
 /** The ref advertisement of protocol versions 0 and 1.
  * @see gitprotocol-http(5), gitprotocol-pack(5) "Reference Discovery" */
@@ -35,13 +39,15 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
   return packets.flush().toBytes();
 }
 
-/** What a client of protocol 0 or 1 says before its haves: its wants, the first with its capabilities. */
-class Wants {
+/** What a client of protocol 0 or 1 says before its haves: its wants, the first with its capabilities, and how they are cut. */
+class Needs {
   readonly wants: OidList;
+  readonly cut: CutArguments;
   #capabilities: ReadonlySet<string> = new Set();
 
   constructor(limits: Limits) {
     this.wants = new OidList(limits.maxWants);
+    this.cut = new CutArguments(limits);
   }
 
   has(capability: string): boolean {
@@ -49,13 +55,19 @@ class Wants {
   }
 
   accept(line: string): Refusal {
-    if (!line.startsWith("want ")) return refuseCutHistory(line) ?? `upload-pack: expected a want, got '${line}'`;
+    if (!line.startsWith("want ")) return this.#acceptCut(line);
     const end = "want ".length + OID_HEX_LENGTH;
     const rest = line.slice(end);
     if (rest !== "" && !rest.startsWith(" ")) return `upload-pack: expected an object id, got '${line}'`;
     if (this.wants.count === 0) this.#capabilities = new Set(rest.split(" ").filter((word) => word !== ""));
     else if (rest !== "") return `upload-pack: capabilities belong to the first want: '${line}'`;
     return this.wants.add(line.slice("want ".length, end)) ?? this.#checkObjectFormat();
+  }
+
+  #acceptCut(line: string): Refusal {
+    if (line.startsWith("filter ") && !this.has("filter")) return "upload-pack: filtering capability not negotiated";
+    const refusal = this.cut.accept(line);
+    return refusal === undefined ? `upload-pack: expected a want, got '${line}'` : refusal;
   }
 
   #checkObjectFormat(): Refusal {
@@ -71,22 +83,24 @@ class Wants {
  * @throws GitError "bad-request" when it is badly framed
  * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-http(5) "Smart Service git-upload-pack" */
 export async function serveV0(reader: ByteReader, context: FetchContext): Promise<Response> {
-  const asked = new Wants(context.limits);
-  const wantsEnd = await readLines(reader, (line) => asked.accept(line));
-  if (typeof wantsEnd === "object") return refusalResponse(wantsEnd.refusal);
-  if (wantsEnd !== "flush") throw badFraming("the wants do not end with a flush packet");
+  const needs = new Needs(context.limits);
+  const needsEnd = await readLines(reader, (line) => needs.accept(line));
+  if (typeof needsEnd === "object") return refusalResponse(needsEnd.refusal);
+  if (needsEnd !== "flush") throw badFraming("the wants do not end with a flush packet");
   const round = new Round(context.limits);
   const roundEnd = await readLines(reader, (line) => round.accept(line));
   if (typeof roundEnd === "object") return refusalResponse(roundEnd.refusal);
   if (roundEnd === "delim" || (roundEnd === "end" && !round.isDone && round.haves.count > 0)) {
     throw badFraming("the haves do not end with a flush packet");
   }
+  round.isBegun = roundEnd === "flush" || round.isDone;
+  const request = toRequest(needs, round);
   // Nothing wanted (a lone flush packet), or no round of haves begun: nothing to say, but not of an unknown repository.
-  if (asked.wants.count === 0 || (roundEnd === "end" && !round.isDone)) {
+  if (needs.wants.count === 0 || (!round.isBegun && request.deepen === null)) {
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
-  return answerRound(asked, round, context);
+  return answerRound(request, needs, round, context);
 }
 
 /** One round of haves. */
@@ -94,6 +108,8 @@ class Round {
   readonly haves: OidList;
   /** The client will say no more: the pack is due. */
   isDone = false;
+  /** Not begun: the client wants to know first where its history will end. */
+  isBegun = false;
 
   constructor(limits: Limits) {
     this.haves = new OidList(limits.maxHaves);
@@ -107,49 +123,60 @@ class Round {
   }
 }
 
-async function answerRound(asked: Wants, round: Round, context: FetchContext): Promise<Response> {
-  const request: FetchRequest = {
-    wants: asked.wants.toBytes(),
+function toRequest(needs: Needs, round: Round): FetchRequest {
+  return {
+    wants: needs.wants.toBytes(),
     wantRefs: [],
-    shallows: new Uint8Array(0),
-    deepen: null,
-    filter: null,
+    ...needs.cut.toRequest(needs.has("deepen-relative")),
     haves: round.haves.toBytes(),
-    packWhen: packCondition(asked, round),
-    thinPack: asked.has("thin-pack"),
-    ofsDelta: asked.has("ofs-delta"),
-    includeTag: asked.has("include-tag"),
+    packWhen: packCondition(needs, round),
+    thinPack: needs.has("thin-pack"),
+    ofsDelta: needs.has("ofs-delta"),
+    includeTag: needs.has("include-tag"),
   };
+}
+
+async function answerRound(
+  request: FetchRequest,
+  needs: Needs,
+  round: Round,
+  context: FetchContext,
+): Promise<Response> {
   const outcome = await context.source.fetch(request);
   if (outcome.kind === "unknown-repository") return unknownRepositoryResponse();
   if (outcome.kind === "refused") return refusalResponse(outcome.message);
   if (outcome.kind === "not-our-ref") return refusalResponse(`upload-pack: not our ref ${outcome.oid}`);
-  const preamble = acknowledge(asked, request, outcome.negotiation, outcome.plan !== null);
-  if (outcome.plan === null) return resultResponse("git-upload-pack", preamble);
-  const framing = { bandDataBytes: bandDataBytes(asked), progress: !asked.has("no-progress") };
-  return resultResponse("git-upload-pack", packBody(preamble, outcome.plan, context, framing));
+  const packets = new PacketText();
+  if (outcome.shallowUpdate !== null) {
+    writeShallowLines(packets, outcome.shallowUpdate);
+    packets.flush();
+  }
+  if (round.isBegun) acknowledge(packets, needs, request, outcome.negotiation, outcome.plan !== null);
+  if (outcome.plan === null) return resultResponse("git-upload-pack", packets.toBytes());
+  const framing = { bandDataBytes: bandDataBytes(needs), progress: !needs.has("no-progress") };
+  return resultResponse("git-upload-pack", packBody(packets.toBytes(), outcome.plan, context, framing));
 }
 
-function packCondition(asked: Wants, round: Round): PackCondition {
+function packCondition(needs: Needs, round: Round): PackCondition {
   if (round.isDone) return "done";
-  return asked.has("no-done") && asked.has("multi_ack_detailed") ? "ready-line" : "never";
+  return needs.has("no-done") && needs.has("multi_ack_detailed") ? "ready-line" : "never";
 }
 
-function bandDataBytes(asked: Wants): number | null {
-  if (asked.has("side-band-64k")) return SIDE_BAND_64K_DATA_BYTES;
-  return asked.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
+function bandDataBytes(needs: Needs): number | null {
+  if (needs.has("side-band-64k")) return SIDE_BAND_64K_DATA_BYTES;
+  return needs.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
 }
 
 /** Writes the lines that answer a round, in the dialect the client chose. @see git's upload-pack.c: get_common_commits() */
 function acknowledge(
-  asked: Wants,
+  packets: PacketText,
+  needs: Needs,
   { haves, packWhen }: FetchRequest,
   { common, readyAfter }: Negotiation,
   sendsPack: boolean,
-): Uint8Array {
-  const packets = new PacketText();
-  const detailed = asked.has("multi_ack_detailed");
-  const multiple = detailed || asked.has("multi_ack");
+): void {
+  const detailed = needs.has("multi_ack_detailed");
+  const multiple = detailed || needs.has("multi_ack");
   const hex = (have: number): string => toHex(haves, have * OID_BYTES);
   const lastCommon = common.lastIndexOf(1);
   const firstCommon = common.indexOf(1);
@@ -166,10 +193,9 @@ function acknowledge(
   if (packWhen === "done") {
     if (lastCommon < 0) packets.line("NAK");
     else if (multiple) packets.line(`ACK ${hex(lastCommon)}`);
-    return packets.toBytes();
+    return;
   }
   if (detailed && readyAfter > 0 && !common.includes(0)) packets.line(`ACK ${hex(lastCommon)} ready`);
   if (multiple || lastCommon < 0) packets.line("NAK");
   if (sendsPack) packets.line(`ACK ${hex(lastCommon)}`);
-  return packets.toBytes();
 }

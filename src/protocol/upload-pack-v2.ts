@@ -6,6 +6,7 @@ import { handleFetch } from "./fetch-command.ts";
 import type { ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse } from "./fetch-context.ts";
 import { handleLsRefs } from "./ls-refs-command.ts";
+import { handleObjectInfo } from "./object-info-command.ts";
 import { PacketText } from "./packet-text.ts";
 import { badFraming, readLines, type Refusal } from "./request-lines.ts";
 
@@ -19,7 +20,8 @@ interface Command {
 
 const COMMANDS: readonly Command[] = [
   { name: "ls-refs", features: "unborn", handle: handleLsRefs },
-  { name: "fetch", features: "wait-for-done", handle: handleFetch },
+  { name: "fetch", features: "shallow wait-for-done filter ref-in-want sideband-all", handle: handleFetch },
+  { name: "object-info", features: "", handle: handleObjectInfo },
   // Advertised whether there is a bundle or not: to know would cost every client a second call, and only those ask that are set to.
   { name: "bundle-uri", features: "", handle: handleBundleUri },
 ];
@@ -28,7 +30,7 @@ const COMMANDS: readonly Command[] = [
 export function advertiseV2(): Uint8Array {
   const packets = new PacketText().line("version 2").line(`agent=${AGENT}`);
   for (const { name, features } of COMMANDS) packets.line(features === "" ? name : `${name}=${features}`);
-  return packets.line(`object-format=${OBJECT_FORMAT}`).flush().toBytes();
+  return packets.line("server-option").line(`object-format=${OBJECT_FORMAT}`).flush().toBytes();
 }
 
 /** Serves one request of protocol v2; requests are stateless.
@@ -59,7 +61,8 @@ class RequestHead {
       const format = line.slice("object-format=".length);
       return format === OBJECT_FORMAT ? null : `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
     }
-    return line.startsWith("agent=") || line === "agent" ? null : `unknown capability '${line}'`;
+    // What a client tells of itself changes nothing here, nor do options, of which this server knows none.
+    return /^(?:agent|server-option)(?:=|$)/.test(line) ? null : `unknown capability '${line}'`;
   }
 
   #choose(name: string): Refusal {

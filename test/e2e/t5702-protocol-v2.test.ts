@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, makeRepository, tryGit } from "../harness/git.ts";
+import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
 import { type Server, startServer } from "../harness/server.ts";
@@ -64,12 +64,6 @@ test("ls-remote lists what git's own server lists", async () => {
 test("name and name.git are one", async () => {
   const list = (url: string): Promise<string> => git(makeTempDir("cwd"), "ls-remote", url);
   expect(await list(urls.holdfast.replace(/\.git$/, ""))).toBe(await list(urls.holdfast));
-});
-
-test("shallow and partial clones are refused cleanly", async () => {
-  const shallow = await tryGit(makeTempDir("cwd"), ["clone", "-q", "--depth", "1", urls.holdfast, "clone"]);
-  expect(shallow.code).toBe(128);
-  expect(shallow.stderr).toContain("Server does not support shallow");
 });
 
 test("negotiation only", async () => {

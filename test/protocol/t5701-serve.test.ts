@@ -17,19 +17,26 @@ beforeAll(async () => {
   origin = await makeHistory({ commits: 60, files: 20, branches: 4, merges: 2, tags: 4 });
   await git(origin, "update-ref", "refs/tags/blob", await git(origin, "rev-parse", "main:dir-0/dir-0/file-0.txt"));
   await git(origin, "tag", "-a", "-m", "tag of a tag", "outer", "v0");
+  for (const setting of ["uploadpack.allowFilter", "uploadpack.allowRefInWant", "transfer.advertiseObjectInfo"]) {
+    await git(origin, "config", setting, "true");
+  }
   const repository = new StoredRepository();
   await repository.push(origin);
   server = await startFetchServer(repository, repository.chunkStore);
   for (const name of ["main", "main~1", "main~5", "main~20", "side-0", "side-3", "v0", "blob", "main:dir-0"]) {
     oids[name] = await git(origin, "rev-parse", name);
   }
+  oids["SINCE"] = await git(origin, "log", "-1", "--format=%ct", "main~7");
 });
 afterAll(() => server.close());
 
 function resolve(lines: readonly string[]): Buffer {
   return encodeRequest(
     ...lines.map((line) =>
-      line.replace(/^(want|have) (\S+)/, (_, word: string, name: string) => `${word} ${oids[name] ?? name}`),
+      line.replace(
+        /^(want|have|shallow|oid|deepen-since) (\S+)/,
+        (_, word: string, name: string) => `${word} ${oids[name] ?? name}`,
+      ),
     ),
   );
 }
@@ -42,6 +49,7 @@ const fetchLines = (...lines: string[]): string[] => [
   ...lines,
   "flush",
 ];
+const infoLines = (...lines: string[]): string[] => ["command=object-info", "delim", ...lines, "flush"];
 const listLines = (...lines: string[]): string[] => ["command=ls-refs", "delim", ...lines, "flush"];
 
 test("the capability advertisement", async () => {
@@ -52,8 +60,10 @@ test("the capability advertisement", async () => {
     "version 2",
     "agent",
     "ls-refs=unborn",
-    "fetch=wait-for-done",
+    "fetch=shallow wait-for-done filter ref-in-want sideband-all",
+    "object-info",
     "bundle-uri",
+    "server-option",
     "object-format=sha1",
     "flush",
   ]);
@@ -85,6 +95,27 @@ describe("commands are answered as git answers them", () => {
     ["wait-for-done", fetchLines("want main", "have main~20", "wait-for-done")],
     ["wait-for-done without a want", fetchLines("have main~20", `have ${UNKNOWN}`, "wait-for-done")],
     ["done after haves", fetchLines("want main", "have main~20", "no-progress", "done")],
+    ["a depth", fetchLines("want main", "deepen 3", "done")],
+    ["a depth without done", fetchLines("want main", "deepen 1")],
+    ["a depth while negotiating", fetchLines("want main", "deepen 3", `have ${UNKNOWN}`)],
+    ["a depth, ready", fetchLines("want main", "deepen 3", "have main~1")],
+    ["a shallow client, as deep as it is", fetchLines("want main", "shallow main~5", "have main~5", "done")],
+    ["deepening", fetchLines("want main", "shallow main~1", "deepen 7", "have main", "done")],
+    [
+      "deepening from where history ends",
+      fetchLines("want main", "shallow main~1", "deepen-relative", "deepen 2", "have main", "done"),
+    ],
+    ["unshallowing", fetchLines("want main", "shallow main~1", "deepen 2147483647", "have main", "done")],
+    ["the last of two depths", fetchLines("want main", "deepen 1", "deepen 2", "done")],
+    ["deepening by date", fetchLines("want main", "deepen-since SINCE", "done")],
+    ["deepening up to refs", fetchLines("want main", "deepen-not side-3", "deepen-not refs/tags/v0", "done")],
+    ["a filter", fetchLines("want main", "filter combine:tree:3+blob:limit=1k", "done")],
+    ["a ref wanted by name", fetchLines("want-ref refs/heads/main", "done")],
+    ["refs wanted by name while negotiating", fetchLines("want-ref refs/heads/main", "have main~20")],
+    ["a ref wanted by name, and no common have", fetchLines("want-ref refs/heads/main", `have ${UNKNOWN}`)],
+    ["object-info", infoLines("size", "oid main", "oid main:dir-0", "oid blob", "oid v0", `oid ${UNKNOWN}`)],
+    ["object-info of nothing", infoLines("size")],
+    ["server options", ["command=ls-refs", "server-option=x", "server-option=y", "delim", "peel", "flush"]],
   ];
   test.each(CONVERSATIONS)("%s", async (_, lines) => {
     const body = resolve(lines);
@@ -100,23 +131,61 @@ test("without a bundle, the list of bundles is empty", async () => {
   expect([status, decodeLines(body)]).toEqual([200, ["flush"]]);
 });
 
-test.each([
+type Refused = [what: string, lines: string[], message: string];
+const REFUSED: Refused[] = [
   ["an unknown want", fetchLines(`want ${UNKNOWN}`, "done"), `upload-pack: not our ref ${UNKNOWN}`],
   ["a want that is no id", fetchLines("want x", "done"), "expected an object id, got 'x'"],
   ["a have that is no id", fetchLines("want main", "have x"), "expected an object id"],
   ["an unknown argument", fetchLines("want main", "hello", "done"), "unexpected line: 'hello'"],
-  ["a ref wanted by name", fetchLines("want-ref refs/heads/main", "done"), "unexpected line"],
-  ["a depth", fetchLines("want main", "deepen 1", "done"), "'deepen' is not supported"],
-  ["a negative depth", fetchLines("want main", "deepen -1", "done"), "'deepen' is not supported"],
-  ["deepen-since", fetchLines("want main", "deepen-since 1", "done"), "'deepen-since' is not supported"],
-  ["a shallow line", fetchLines("want main", `shallow ${UNKNOWN}`, "done"), "'shallow' is not supported"],
-  ["a filter", fetchLines("want main", "filter blob:none", "done"), "'filter' is not supported"],
+  ["an unknown ref", fetchLines("want-ref refs/heads/none", "done"), "unknown ref refs/heads/none"],
+  ["a name that no ref can have", fetchLines("want-ref refs/heads/a..b", "done"), "unknown ref refs/heads/a..b"],
+  ["a name too long for a ref", fetchLines(`want-ref refs/${"x".repeat(2_000)}`, "done"), "unknown ref refs/xxx"],
+  [
+    "a ref wanted twice",
+    fetchLines("want-ref refs/heads/main", "want-ref refs/heads/main", "done"),
+    "duplicate want-ref refs/heads/main",
+  ],
+  ...["-1", "0", "", "x", "1x", "2147483648", "99999999999999999999"].map((depth): Refused => [
+    `a depth of '${depth}'`,
+    fetchLines("want main", `deepen ${depth}`, "done"),
+    `invalid deepen: deepen ${depth}`,
+  ]),
+  ...["-1", "", "x", "18446744073709551615"].map((date): Refused => [
+    `the date '${date}'`,
+    fetchLines("want main", `deepen-since ${date}`, "done"),
+    `invalid deepen-since: deepen-since ${date}`,
+  ]),
+  ["deepen-not of no ref", fetchLines("want main", "deepen-not none", "done"), "deepen-not is not a ref"],
+  [
+    "deepen-not of a name too long for a ref",
+    fetchLines("want main", `deepen-not ${"x".repeat(2_000)}`, "done"),
+    "deepen-not is not a ref",
+  ],
+  [
+    "two ways to deepen",
+    fetchLines("want main", "deepen-not side-3", "deepen 1", "done"),
+    "deepen and deepen-since (or deepen-not) cannot be used together",
+  ],
+  [
+    "more refs to deepen up to than are looked up",
+    fetchLines("want main", ...Array.from({ length: 1_001 }, () => "deepen-not main"), "done"),
+    "more than 1000 deepen-not lines",
+  ],
+  ["a shallow commit that is no id", fetchLines("want main", "shallow x", "done"), "invalid shallow line: shallow x"],
+  ["a filter that is none", fetchLines("want main", "filter blob", "done"), "invalid filter-spec 'blob'"],
+  [
+    "two filters",
+    fetchLines("want main", "filter blob:none", "filter tree:1", "done"),
+    "multiple filter-specs cannot be combined",
+  ],
   ["NUL", fetchLines("want main", "thin-pack\0", "done"), "NUL in a line"],
-  ["an unknown command", ["command=object-info", "flush"], "invalid command 'object-info'"],
+  ["an unknown command", ["command=hello", "flush"], "invalid command 'hello'"],
   ["two commands", ["command=fetch", "command=ls-refs", "flush"], "after already requesting command 'fetch'"],
   ["no command", ["agent=test", "flush"], "no command requested"],
-  ["an unknown capability", ["command=ls-refs", "server-option=x", "flush"], "unknown capability 'server-option=x'"],
+  ["an unknown capability", ["command=ls-refs", "session-id=x", "flush"], "unknown capability 'session-id=x'"],
   ["another object format", ["command=ls-refs", "object-format=sha256", "flush"], "mismatched object format"],
+  ["object-info of what is no id", infoLines("oid x"), "object-info: protocol error, expected to get oid, not 'x'"],
+  ["an unknown argument of object-info", infoLines("type"), "object-info: unexpected line: 'type'"],
   ["an unknown argument of ls-refs", listLines("hello"), "unexpected line: 'hello'"],
   [
     "an argument of bundle-uri",
@@ -124,7 +193,9 @@ test.each([
     "bundle-uri: unexpected argument: 'hello'",
   ],
   ["a line as long as a packet", listLines("x".repeat(65_000)), "unexpected line"],
-])("%s is refused in the protocol's words", async (_, lines, message) => {
+];
+
+test.each(REFUSED)("%s is refused in the protocol's words", async (_, lines, message) => {
   const { status, body } = await post(server, resolve(lines), 2);
   expect(status).toBe(200);
   const [err, ...rest] = decodeLines(body);
@@ -185,6 +256,7 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
     listLines(),
     fetchLines("want main", "done"),
     fetchLines("done"),
+    infoLines("size"),
     ["command=bundle-uri", "delim", "flush"],
   ]) {
     expect((await post(nothing, resolve(lines), 2)).status).toBe(404);
@@ -192,6 +264,55 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
   for (const lines of [["want main", "flush", "done"], ["flush"]])
     expect((await post(nothing, resolve(lines), 0)).status).toBe(404);
   await nothing.close();
+});
+
+test("object-info without attributes tells what there is", async () => {
+  const { body } = await post(server, resolve(infoLines("oid main", `oid ${UNKNOWN}`)), 2);
+  expect(decodeLines(body)).toEqual([oids["main"], `${UNKNOWN} `, "flush"]);
+});
+
+describe("sideband-all", () => {
+  /** Lines up to the pack, with the band of each packet that has one. */
+  const readBands = (body: Buffer): string[] => {
+    const lines = decodeLines(body);
+    return lines.slice(
+      0,
+      lines.findIndex((line) => line.slice(1).startsWith("PACK")),
+    );
+  };
+
+  test.each([
+    ["a clone", ["want main", "done"]],
+    ["a round", ["want main", "have main~20"]],
+    ["a round that is not the last", ["want main", `have ${UNKNOWN}`]],
+    ["a depth", ["want main", "deepen 3", "done"]],
+    ["refs wanted by name", ["want-ref refs/heads/main", "have main~20"]],
+  ])("%s is multiplexed as git multiplexes it", async (_, lines) => {
+    const body = resolve(fetchLines("sideband-all", "no-progress", ...lines));
+    const { stdoutBytes } = await tryGit(origin, ["upload-pack", "--stateless-rpc", "."], {
+      stdin: body,
+      env: { GIT_PROTOCOL: "version=2", GIT_TEST_SIDEBAND_ALL: "1" },
+    });
+    expect(readBands((await post(server, body, 2)).body)).toEqual(readBands(stdoutBytes));
+  });
+
+  test("a refusal is on band 3", async () => {
+    const { body } = await post(server, resolve(fetchLines("sideband-all", `want ${UNKNOWN}`, "done")), 2);
+    expect(decodeLines(body)).toEqual([`\x03upload-pack: not our ref ${UNKNOWN}`]);
+  });
+});
+
+test("what comes with a pack precedes it in the order in which git's client reads it", async () => {
+  const lines = fetchLines("want-ref refs/heads/main", "want-ref HEAD", "deepen 1", "have main~20", "no-progress");
+  expect(readAnswer((await post(server, resolve(lines), 2)).body)).toEqual({
+    lines: [
+      ["acknowledgments", `ACK ${oids["main~20"]}`, "ready", "delim"],
+      ["shallow-info", `shallow ${oids["main"]}`, "delim"],
+      ["wanted-refs", `${oids["main"]} refs/heads/main`, `${oids["main"]} HEAD`, "delim"],
+      ["packfile"],
+    ].flat(),
+    pack: true,
+  });
 });
 
 test("60,000 haves and 70,000 prefixes are taken", async () => {

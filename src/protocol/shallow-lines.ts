@@ -1,0 +1,10 @@
+import { OID_BYTES, toHex } from "../format/oid.ts";
+import type { ShallowUpdate } from "../repository/fetch-source.ts";
+import type { PacketText } from "./packet-text.ts";
+
+/** Writes where the client's history will end, the same lines in all protocol versions.
+ * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info" */
+export function writeShallowLines(packets: PacketText, { shallow, unshallow }: ShallowUpdate): void {
+  for (let at = 0; at < shallow.length; at += OID_BYTES) packets.line(`shallow ${toHex(shallow, at)}`);
+  for (let at = 0; at < unshallow.length; at += OID_BYTES) packets.line(`unshallow ${toHex(unshallow, at)}`);
+}

@@ -1,0 +1,30 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { git } from "./git.ts";
+
+/** What a client has, and where that ends. */
+export interface CloneContents {
+  readonly refs: string;
+  /** Ids, sorted; those that are left to be fetched when needed have a `?` before them. */
+  readonly objects: string[];
+  /** Ids of its shallow commits, sorted. */
+  readonly shallow: string[];
+  /** What `git fsck` finds wrong. */
+  readonly fsck: string;
+}
+
+/** Looks into a client's repository; nothing is fetched by that. */
+export async function readClone(dir: string): Promise<CloneContents> {
+  const [refs, listed, fsck] = await Promise.all([
+    git(dir, "for-each-ref", "--format=%(objectname) %(refname)"),
+    git(dir, "rev-list", "--objects", "--no-object-names", "--all", "--missing=print"),
+    git(dir, "fsck", "--full", "--no-dangling", "--no-progress"),
+  ]);
+  const shallow = join(await git(dir, "rev-parse", "--absolute-git-dir"), "shallow");
+  return {
+    refs,
+    objects: listed.split("\n").toSorted(),
+    shallow: existsSync(shallow) ? readFileSync(shallow, "utf8").trim().split("\n").toSorted() : [],
+    fsck,
+  };
+}

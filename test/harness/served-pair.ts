@@ -1,0 +1,32 @@
+import { join } from "node:path";
+import { git } from "./git.ts";
+import { startNative } from "./native.ts";
+import { startServer } from "./server.ts";
+import { makeTempDir } from "./temp-dir.ts";
+
+/** One history behind the Worker and behind git's own server, for comparing what clients make of both. */
+export interface ServedPair {
+  readonly holdfast: string;
+  readonly native: string;
+  close(): Promise<void>;
+}
+
+/** Serves a history from both.
+ * @param origin a repository
+ * @param settings what git's own server is allowed, such as `uploadpack.allowFilter` */
+export async function servePair(origin: string, settings: readonly string[]): Promise<ServedPair> {
+  const root = makeTempDir("root");
+  const mirror = join(root, "history.git");
+  await git(root, "clone", "-q", "--mirror", origin, mirror);
+  for (const setting of settings) await git(mirror, "config", setting, "true");
+  const [server, native] = await Promise.all([startServer(), startNative(root)]);
+  const holdfast = `${server.url}/me/history.git`;
+  await git(origin, "push", "-q", "--mirror", holdfast);
+  return {
+    holdfast,
+    native: `${native.url}/history.git`,
+    async close() {
+      await Promise.all([server.close(), native.close()]);
+    },
+  };
+}
