@@ -1,6 +1,6 @@
 import { fromByteString, toByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
-import { fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toHex } from "./oid.ts";
+import { concatOids, fromHex, isHexOid, OID_BYTES, OID_HEX_LENGTH, type Oid, toHex } from "./oid.ts";
 
 const SIGNATURE = "# v2 git bundle\n";
 
@@ -42,7 +42,7 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
     if (end < 0) throw malformed("its header is cut short");
     const line = toByteString(bytes.subarray(at, end));
     at = end + 1;
-    if (line === "") return { header: { prerequisites, names, oids: joinOids(oids) }, packOffset: at };
+    if (line === "") return { header: { prerequisites, names, oids: concatOids(oids) }, packOffset: at };
     const isPrerequisite = line.startsWith("-");
     const hex = line.slice(isPrerequisite ? 1 : 0).slice(0, OID_HEX_LENGTH);
     const rest = line.slice((isPrerequisite ? 1 : 0) + OID_HEX_LENGTH);
@@ -57,12 +57,6 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
       oids.push(fromHex(hex));
     }
   }
-}
-
-function joinOids(oids: readonly Oid[]): Uint8Array {
-  const packed = new Uint8Array(oids.length * OID_BYTES);
-  oids.forEach((oid, i) => packed.set(oid, i * OID_BYTES));
-  return packed;
 }
 
 function malformed(reason: string): GitError {

@@ -75,6 +75,17 @@ export function compareOids(a: Oid, b: Oid): number {
   return 0;
 }
 
+/** Oids one behind the other, as tables and ports pass many of them. */
+export function concatOids(oids: readonly Uint8Array[]): Uint8Array {
+  const packed = new Uint8Array(oids.reduce((size, { length }) => size + length, 0));
+  let end = 0;
+  for (const oid of oids) {
+    packed.set(oid, end);
+    end += oid.length;
+  }
+  return packed;
+}
+
 function hexDigit(code: number): number {
   return code < 0x3a ? code - 0x30 : code - 0x57;
 }

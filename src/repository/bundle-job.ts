@@ -2,15 +2,18 @@
 // (`transfer.bundleURI`) takes the bulk. Built when there is enough to save, and anew when it has fallen behind by a part of
 // its size; between, clients fetch what is newer.
 import { encodeBundleHeader } from "../format/bundle.ts";
-import { MULTIPART_PART_BYTES } from "../format/limits.ts";
-import { OID_BYTES } from "../format/oid.ts";
+import { type Limits, MULTIPART_PART_BYTES } from "../format/limits.ts";
+import { concatOids, isNullOid } from "../format/oid.ts";
+import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
+import type { Job } from "../store/jobs.ts";
 import type { Tables } from "../store/tables.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { PackPlan } from "./pack-plan.ts";
 import { planPack } from "./pack-planner.ts";
 import { streamPack } from "./pack-stream.ts";
 import { PartWriter } from "./part-writer.ts";
+import type { RefCommand } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
 /** A bundle is made anew when more has been pushed since than this part of it: a clone gets five sixths of its bytes from it at
@@ -23,22 +26,57 @@ const SWEEP_AFTER_MS = 60 * 60_000;
 /** How long the bytes of a replaced bundle stay: clients are downloading it. */
 const REPLACED_FOR_MS = 24 * 60 * 60_000;
 
-/** Whether so much has been pushed that a bundle should be built, or built anew. Reads two rows.
- * @param minBytes what a bundle must bring at least, see `Limits.minBundleBytes` */
-export function isBundleDue({ bundles, pushes }: Tables, minBytes: number): boolean {
+/** How long a bundle may hold what no ref leads to any more; branches that are deleted once merged must not cost a build each. */
+const REWOUND_FOR_MS = 24 * 60 * 60_000;
+
+/** Why a bundle is due, as the job's key: so much has come since, or something has gone. */
+const GROWN = "";
+const REWOUND = "rewound";
+
+/** Sees to a bundle after a push, where one is due; belongs in the push's transaction. Reads two rows and, when there is a bundle and a
+ * ref moved on, the graph in memory.
+ * @param moved the commands that moved their refs */
+export function scheduleBundle(tables: Tables, moved: readonly RefCommand[], limits: Limits, nowMs: number): void {
+  const { bundles, jobs } = tables;
+  const soonMs = nowMs + limits.bundleDelayMs;
+  if (isGrown(tables, limits)) jobs.add("bundle", GROWN, soonMs);
+  const bundle = bundles.current();
+  if (bundle !== null && isRewound(tables, moved)) {
+    jobs.add("bundle", REWOUND, Math.max(soonMs, bundle.token + REWOUND_FOR_MS));
+  }
+}
+
+/** Whether so much has been pushed that a bundle should be built, or built anew. */
+function isGrown({ bundles, pushes }: Tables, { minBundleBytes }: Limits): boolean {
   const bundle = bundles.current();
   const freshBytes = pushes.totalBytes() - (bundle?.totalBytes ?? 0);
-  return freshBytes >= Math.max(minBytes, (bundle?.sizeBytes ?? 0) * STALE_PART);
+  return freshBytes >= Math.max(minBundleBytes, (bundle?.sizeBytes ?? 0) * STALE_PART);
+}
+
+/** Whether a ref's old value is no ancestor of what the refs of the push became: something may have become unreachable. */
+function isRewound({ objects, graph }: Tables, moved: readonly RefCommand[]): boolean {
+  const changed = moved.filter((command) => !isNullOid(command.old));
+  if (changed.length === 0) return false;
+  const positionsOf = (oids: readonly Uint8Array[]): number[] =>
+    Array.from(objects.lookupMany(concatOids(oids)).number)
+      .filter((number) => number !== 0)
+      .map((number) => graph.position(number));
+  const kept = graph.ancestors(positionsOf(moved.map((command) => command.new)));
+  return positionsOf(changed.map((command) => command.old)).some((position) => !kept.has(position));
 }
 
 /** The job `bundle`: builds a bundle of the refs as they are now and puts it in the place of the one before. */
-export async function buildBundle(repository: RepositoryState): Promise<void> {
+export async function buildBundle(repository: RepositoryState, job: Job): Promise<void> {
   const { tables, platform, jobs, activePrefixes } = repository;
-  // It may have been built since the job was added.
-  if (tables === null || !isBundleDue(tables, platform.limits.minBundleBytes)) return;
+  if (tables === null) return;
+  if (job.key === GROWN) {
+    // It may have been built since the job was added.
+    if (!isGrown(tables, platform.limits)) return;
+    jobs.cancel("bundle", REWOUND);
+  }
   const startMs = Date.now();
   const contents = planContents(tables);
-  if (contents === null) return;
+  if (contents === null) return platform.transactor.transactionSync(() => replaceBundle(tables, null));
   const { header, plan, totalBytes } = contents;
   const key = `${repository.key}/bundles/${crypto.randomUUID()}`;
   const operations = newChunkCounters();
@@ -55,12 +93,10 @@ export async function buildBundle(repository: RepositoryState): Promise<void> {
     }
     const file = await writer.finish();
     platform.transactor.transactionSync(() => {
-      const replaced = tables.bundles.current();
       // The time, so that a repository which takes the place of another of its name does not begin anew.
-      const token = Math.max(startMs, (replaced?.token ?? 0) + 1);
-      tables.bundles.replace({ token, key, ...file, totalBytes });
+      const token = Math.max(startMs, (tables.bundles.current()?.token ?? 0) + 1);
+      replaceBundle(tables, { token, key, ...file, totalBytes });
       jobs.cancel("sweep", key);
-      if (replaced !== null) jobs.add("sweep", replaced.key, Date.now() + REPLACED_FOR_MS);
     });
     platform.observe({
       event: "bundle",
@@ -78,6 +114,13 @@ export async function buildBundle(repository: RepositoryState): Promise<void> {
   }
 }
 
+/** Puts a bundle, or none, in the place of the one there was; belongs in a transaction. */
+function replaceBundle({ bundles, jobs }: Tables, bundle: StoredBundle | null): void {
+  const replaced = bundles.current();
+  bundles.replace(bundle);
+  if (replaced !== null) jobs.add("sweep", replaced.key, Date.now() + REPLACED_FOR_MS);
+}
+
 /** Plans a bundle of branches, tags, and HEAD, so that a clone of the bundle itself checks something out.
  * @returns null when there is no branch and no tag */
 function planContents({ refs, objects, graph, reachability, chunks, pushes }: Tables): {
@@ -88,15 +131,12 @@ function planContents({ refs, objects, graph, reachability, chunks, pushes }: Ta
   const { names, oids } = refs.withPrefixes(["refs/heads/", "refs/tags/"]);
   if (names.length === 0) return null;
   const head = refs.get(refs.head() ?? "");
-  const headOids = new Uint8Array(head === null ? oids.length : oids.length + OID_BYTES);
-  headOids.set(oids);
-  if (head !== null) headOids.set(head.oid, oids.length);
   const positions = Array.from(objects.lookupMany(oids).number, (number) => graph.position(number));
   return {
     header: encodeBundleHeader({
       prerequisites: [],
       names: head === null ? names : [...names, "HEAD"],
-      oids: headOids,
+      oids: head === null ? oids : concatOids([oids, head.oid]),
     }),
     plan: planPack(objects, chunks, {
       objects: reachability.between(graph.ancestors(positions), graph.ancestors([])),

@@ -2,7 +2,7 @@ import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
-import { isBundleDue } from "./bundle-job.ts";
+import { scheduleBundle } from "./bundle-job.ts";
 import { NumberSet } from "../store/number-set.ts";
 import { entryNumber } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
@@ -143,8 +143,8 @@ export class ReceivePack {
         );
         if (result.kind === "settled") {
           if (tables.chunks.hotBytes() >= SEAL_BYTES) tables.jobs.add("seal", "", Date.now());
-          const { minBundleBytes, bundleDelayMs } = this.#repository.platform.limits;
-          if (isBundleDue(tables, minBundleBytes)) tables.jobs.add("bundle", "", Date.now() + bundleDelayMs);
+          const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
+          scheduleBundle(tables, moved, this.#repository.platform.limits, Date.now());
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
         }
         return { result, stands: result.kind === "settled" };

@@ -31,9 +31,11 @@ export class BundleTable {
     return row === undefined ? null : { ...row, checksum: new Uint8Array(row.checksum) };
   }
 
-  /** Puts a bundle in the place of the one there was; belongs in a transaction. */
-  replace({ token, key, sizeBytes, checksum, totalBytes }: StoredBundle): void {
+  /** Puts a bundle, or none, in the place of the one there was; belongs in a transaction. */
+  replace(bundle: StoredBundle | null): void {
     this.#sql.exec("DELETE FROM bundles");
+    if (bundle === null) return;
+    const { token, key, sizeBytes, checksum, totalBytes } = bundle;
     this.#sql.exec(
       "INSERT INTO bundles (token, key, size, checksum, total_bytes) VALUES (?, ?, ?, ?, ?)",
       token,

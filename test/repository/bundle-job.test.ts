@@ -149,23 +149,74 @@ test("without branches and tags there is no bundle", async () => {
   expect(repository.repository.state.jobs.nextDueMs()).toBeNull();
 });
 
+test("what a ref was taken back from leaves the bundle within a day; a fast-forward, or a merged branch, is no reason", async () => {
+  const repository = new PushedRepository({ limits: { minBundleBytes: 10_000 } });
+  const { jobs } = repository.repository.state;
+  const base = await pushNoise(repository, null, 20_000);
+  const side = makeNoise(base, 100);
+  await repository.push([["refs/heads/side", null, side.oid]], side.pack);
+  const now = Date.now();
+  await repository.repository.runJobs(now + MINUTE_MS);
+  const { token } = await currentBundle(repository);
+  const tip = await pushNoise(repository, base, 100);
+  await repository.push([["refs/heads/same", null, base]], null);
+  await repository.push(
+    [
+      ["refs/heads/same", base, null],
+      ["refs/heads/again", null, tip],
+    ],
+    null,
+  );
+  expect(jobs.nextDueMs()).toBeNull();
+
+  await repository.push([["refs/heads/side", side.oid, base]], null);
+  expect(jobs.nextDueMs()).toBe(token + DAY_MS);
+  await repository.repository.runJobs(token + DAY_MS);
+  const file = await saveBundle(repository);
+  const held = await makeRepository("held.git", "--bare");
+  await git(held, "bundle", "unbundle", file);
+  expect((await tryGit(held, ["cat-file", "-e", side.oid])).code).not.toBe(0);
+  expect((await tryGit(held, ["cat-file", "-e", tip])).code).toBe(0);
+  expect((await currentBundle(repository)).token).toBeGreaterThan(token);
+});
+
+test("when the last branch is gone, so is the bundle", async () => {
+  const repository = new PushedRepository({ limits: { minBundleBytes: 10_000 } });
+  const tip = await pushNoise(repository, null, 20_000);
+  await repository.push([["refs/heads/side", null, tip]], null);
+  await repository.repository.runJobs(Date.now() + MINUTE_MS);
+  expect((await repository.repository.bundles())!.length).toBe(1);
+  repository.tables.refs.setHead("refs/heads/none");
+  await repository.push(
+    [
+      ["refs/heads/main", tip, null],
+      ["refs/heads/side", tip, null],
+    ],
+    null,
+  );
+  await repository.repository.runJobs(Date.now() + DAY_MS + MINUTE_MS);
+  expect(await repository.repository.bundles()).toEqual([]);
+  await repository.repository.runJobs(Date.now() + 2 * DAY_MS);
+  expect(await bundleKeys(repository)).toEqual([]);
+});
+
 test("a large bundle goes up in equal parts, in bounded memory", async () => {
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), NO_FAULTS);
   const repository = new PushedRepository({ chunks });
-  const tip = await pushNoise(repository, null, 40_000_000, 40);
+  const tip = await pushNoise(repository, null, 20_000_000, 20);
   const before = chunks.calls.length;
   await repository.repository.runJobs(Date.now() + MINUTE_MS);
   const writes = chunks.calls.slice(before).filter(({ operation }) => operation !== "read");
   const { sizeBytes } = await currentBundle(repository);
   const parts = Math.ceil(sizeBytes / MULTIPART_PART_BYTES);
-  expect(parts).toBe(5);
+  expect(parts).toBe(3);
   expect(writes.map(({ operation }) => operation)).toEqual([
     "createMultipart",
     ...Array.from({ length: parts }, () => "putPart"),
     "complete",
   ]);
   const event = repository.events.find(({ event: kind }) => kind === "bundle") as BundleEvent;
-  expect(event).toMatchObject({ objects: 42, sizeBytes });
+  expect(event).toMatchObject({ objects: 22, sizeBytes });
   // What is read ahead, one part, and the plan.
   expect(event.peakBytes).toBeLessThan((READS_AHEAD + 1) * READ_BYTES + MULTIPART_PART_BYTES + 10_000);
   const clone = await makeRepository("clone.git", "--bare");

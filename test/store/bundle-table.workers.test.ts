@@ -19,4 +19,6 @@ test("a bundle takes the place of the one before", () =>
     bundles.replace(second);
     expect(bundles.current()).toEqual(second);
     expect(sql.exec("SELECT * FROM bundles").toArray().length).toBe(1);
+    bundles.replace(null);
+    expect(bundles.current()).toBeNull();
   }));
