@@ -93,14 +93,15 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
   if (roundEnd === "delim" || (roundEnd === "end" && !round.isDone && round.haves.count > 0)) {
     throw badFraming("the haves do not end with a flush packet");
   }
-  round.isBegun = roundEnd === "flush" || round.isDone;
+  const isBegun = roundEnd === "flush" || round.isDone;
   const request = toRequest(needs, round);
   // Nothing wanted (a lone flush packet), or no round of haves begun: nothing to say, but not of an unknown repository.
-  if (needs.wants.count === 0 || (!round.isBegun && request.deepen === null)) {
+  // A client that wants another depth begins no round before it knows where its history will end.
+  if (needs.wants.count === 0 || (!isBegun && request.deepen === null)) {
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
-  return answerRound(request, needs, round, context);
+  return answer(request, needs, isBegun, context);
 }
 
 /** One round of haves. */
@@ -108,8 +109,6 @@ class Round {
   readonly haves: OidList;
   /** The client will say no more: the pack is due. */
   isDone = false;
-  /** Not begun: the client wants to know first where its history will end. */
-  isBegun = false;
 
   constructor(limits: Limits) {
     this.haves = new OidList(limits.maxHaves);
@@ -136,10 +135,10 @@ function toRequest(needs: Needs, round: Round): FetchRequest {
   };
 }
 
-async function answerRound(
+async function answer(
   request: FetchRequest,
   needs: Needs,
-  round: Round,
+  acknowledges: boolean,
   context: FetchContext,
 ): Promise<Response> {
   const outcome = await context.source.fetch(request);
@@ -151,7 +150,7 @@ async function answerRound(
     writeShallowLines(packets, outcome.shallowUpdate);
     packets.flush();
   }
-  if (round.isBegun) acknowledge(packets, needs, request, outcome.negotiation, outcome.plan !== null);
+  if (acknowledges) acknowledge(packets, needs, request, outcome.negotiation, outcome.plan !== null);
   if (outcome.plan === null) return resultResponse("git-upload-pack", packets.toBytes());
   const framing = { bandDataBytes: bandDataBytes(needs), progress: !needs.has("no-progress") };
   return resultResponse("git-upload-pack", packBody(packets.toBytes(), outcome.plan, context, framing));

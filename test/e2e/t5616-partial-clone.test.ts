@@ -9,6 +9,8 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 let served: ServedPair;
 beforeAll(async () => {
   const origin = await makeHistory({ commits: 40, files: 12, branches: 3, merges: 2, tags: 4 });
+  const { stdout } = await tryGit(origin, ["hash-object", "-w", "--stdin"], { stdin: "/dir-0/\n!/dir-0/dir-0/\n" });
+  await git(origin, "update-ref", "refs/tags/sparse", stdout.trim());
   served = await servePair(origin, ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"]);
 });
 afterAll(() => served.close());
@@ -30,6 +32,7 @@ test.each([
   [2, "--filter=object:type=commit"],
   [2, "--filter=combine:blob:limit=300+tree:3"],
   [2, "--filter=blob:none --depth=2"],
+  [2, "--filter=sparse:oid=sparse"],
 ])("by protocol v%i, clone %s, then a checkout", async (version, options) => {
   const [ours, gits] = await Promise.all(
     [served.holdfast, served.native].map(async (url) => {
