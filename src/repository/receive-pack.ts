@@ -10,7 +10,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { SEAL_BYTES } from "./maintenance.ts";
+import { callMerge, callSeal } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
@@ -142,7 +142,9 @@ export class ReceivePack {
           entries,
         );
         if (result.kind === "settled") {
-          if (tables.chunks.hotBytes() >= SEAL_BYTES) tables.jobs.add("seal", "", Date.now());
+          callMerge(tables, Date.now());
+          // Only this push's own objects can be small anew.
+          if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
           scheduleBundle(tables, moved, this.#repository.platform.limits, Date.now());
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);

@@ -3,7 +3,7 @@ import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = PushEvent | FetchEvent | BundleEvent | JobFailedEvent;
+export type RepositoryEvent = PushEvent | FetchEvent | BundleEvent | JobEvent | JobFailedEvent;
 
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
@@ -33,6 +33,31 @@ export interface BundleEvent {
   readonly buildMs: number;
   /** Largest sum of buffers. */
   readonly peakBytes: number;
+  readonly operations: ChunkCounters;
+}
+
+/** What a run of a job did; each kind says what it knows. */
+export interface JobCounts {
+  /** Chunks that it replaced or moved, and their bytes. */
+  readonly chunks?: number;
+  readonly bytes?: number;
+  /** Objects that it rewrote, and how many of them became whole. */
+  readonly objects?: number;
+  readonly expanded?: number;
+  /** R2 objects that it removed. */
+  readonly deletedObjects?: number;
+  /** Largest sum of bytes held. */
+  readonly peakBytes?: number;
+}
+
+/** A job ran. */
+export interface JobEvent extends JobCounts {
+  readonly event: "job";
+  readonly kind: JobKind;
+  readonly key: string;
+  readonly ms: number;
+  /** Whether it left some of its work to another run. */
+  readonly again: boolean;
   readonly operations: ChunkCounters;
 }
 

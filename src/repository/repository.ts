@@ -2,16 +2,19 @@ import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { hasJobs } from "../store/schema.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
-import { runJobs } from "./maintenance.ts";
+import { runJobs } from "./maintenance/run-jobs.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PushRequest, PushResult, PushTarget } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { type RepositoryPlatform, RepositoryState } from "./repository-state.ts";
+import { Slots } from "./slots.ts";
 import { UploadPack } from "./upload-pack.ts";
 
 /** One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on. */
 export class Repository implements FetchSource, PushTarget {
   readonly state: RepositoryState;
+  /** One job at a time: each may rely on what it has read until it writes. */
+  readonly #jobSlot = new Slots(1);
 
   constructor(platform: RepositoryPlatform) {
     this.state = new RepositoryState(platform);
@@ -52,7 +55,12 @@ export class Repository implements FetchSource, PushTarget {
 
   /** Runs the jobs that are due, and sees to the next. */
   async runJobs(nowMs: number): Promise<void> {
-    if (hasJobs(this.state.platform.sql)) await runJobs(this.state, nowMs);
-    this.state.scheduleJobs();
+    const freeSlot = await this.#jobSlot.take();
+    try {
+      if (hasJobs(this.state.platform.sql)) await runJobs(this.state, nowMs);
+    } finally {
+      freeSlot();
+      this.state.scheduleJobs();
+    }
   }
 }

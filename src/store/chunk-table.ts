@@ -2,7 +2,7 @@ import { GitError } from "../format/errors.ts";
 import { BLOB_MAX_BYTES } from "./packed-rows.ts";
 import type { Sql } from "./sql.ts";
 
-/** A chunk to be entered: a run of whole entries of one push, contiguous in its pack. */
+/** A chunk to be entered: a run of whole entries, contiguous in the pack of one push, or put together by housekeeping. */
 export interface NewChunk {
   /** R2 object, null: `bytes` are kept inline. */
   readonly key: string | null;
@@ -12,9 +12,9 @@ export interface NewChunk {
   readonly size: number;
   /** SHA-1 of the chunk's bytes. */
   readonly checksum: Uint8Array;
-  /** Id of its push. */
+  /** Id of its push; of several, the newest. */
   readonly push: number;
-  /** Where in that push's pack its first byte stood. */
+  /** Where in that push's pack its first byte stood; 0, where no entry stands: it never was part of a pack. */
   readonly packOffset: number;
   /** The objects in it are numbered from this to `lastNumber`. */
   readonly firstNumber: number;
@@ -34,11 +34,21 @@ export interface ChunkRow extends Omit<NewChunk, "bytes"> {
   readonly start: number;
 }
 
-/** Where a hot chunk went. */
+/** Where a chunk went. */
 export interface SealedChunk {
   readonly id: number;
   /** Where in the R2 object it begins, bytes. */
   readonly start: number;
+}
+
+/** The chunks kept inline. */
+export interface HotChunks {
+  /** Bytes of all of them. */
+  readonly sizeBytes: number;
+  /** Bytes of those that housekeeping put together. */
+  readonly mergedBytes: number;
+  /** How many are as they were pushed. */
+  readonly unmerged: number;
 }
 
 const COLUMNS = `id, key, start, size, checksum, push, pack_offset AS packOffset, first_number AS firstNumber,
@@ -48,8 +58,8 @@ type StoredChunk = { [Field in keyof ChunkRow]: ChunkRow[Field] extends boolean 
   checksum: ArrayBuffer;
 };
 
-/** The chunks: table `chunks`. A chunk is hot while its bytes are inline, then sealed into an R2 object, once; nothing
- * else about it ever changes. */
+/** The chunks: table `chunks`. A chunk is hot while its bytes are inline, then sealed into an R2 object, and may be moved to a larger
+ * one; nothing else about it ever changes. */
 export class ChunkTable {
   readonly #sql: Sql;
 
@@ -100,20 +110,44 @@ export class ChunkTable {
     return rows;
   }
 
-  /** All chunks, by id: the order of arrival, and within a push that of its pack. */
+  /** All chunks, by the numbers of their objects. */
   allInOrder(): ChunkRow[] {
-    return this.#select("ORDER BY id");
+    return this.#select("ORDER BY first_number");
   }
 
-  /** Bytes kept inline. */
-  hotBytes(): number {
-    return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks WHERE key IS NULL").one()
-      .bytes;
+  /** What is kept inline, all in all. */
+  hot(): HotChunks {
+    return this.#sql
+      .exec<{ sizeBytes: number; mergedBytes: number; unmerged: number }>(
+        `SELECT ifnull(sum(size), 0) AS sizeBytes, ifnull(sum(iif(pack_offset = 0, size, 0)), 0) AS mergedBytes,
+          ifnull(sum(pack_offset > 0), 0) AS unmerged FROM chunks WHERE key IS NULL`,
+      )
+      .one();
   }
 
-  /** The chunks kept inline, by id. */
-  hotChunks(): ChunkRow[] {
-    return this.#select("WHERE key IS NULL ORDER BY id");
+  /** The first chunks, by number, that are inline as they were pushed. */
+  unmerged(limit: number): ChunkRow[] {
+    return this.#select("WHERE key IS NULL AND pack_offset > 0 ORDER BY first_number LIMIT ?", limit);
+  }
+
+  /** The R2 objects of which chunks take less than `limitBytes`. */
+  objectsBelow(limitBytes: number): { count: number; sizeBytes: number } {
+    const small = "SELECT sum(size) AS size FROM chunks WHERE key IS NOT NULL GROUP BY key HAVING sum(size) < ?";
+    return this.#sql
+      .exec<{ count: number; sizeBytes: number }>(
+        `SELECT count(*) AS count, ifnull(sum(size), 0) AS sizeBytes FROM (${small})`,
+        limitBytes,
+      )
+      .one();
+  }
+
+  /** The chunks, by number, that are inline and merged, or in R2 objects of which chunks take less than `smallBytes`. */
+  sealable(smallBytes: number): ChunkRow[] {
+    return this.#select(
+      `WHERE (key IS NULL AND pack_offset = 0) OR key IN
+        (SELECT key FROM chunks WHERE key IS NOT NULL GROUP BY key HAVING sum(size) < ?) ORDER BY first_number`,
+      smallBytes,
+    );
   }
 
   /** The inline bytes of a chunk, null when it was sealed.
@@ -133,23 +167,37 @@ export class ChunkTable {
     return new Uint8Array(bytes);
   }
 
-  /** Notes that hot chunks now lie in one R2 object, and drops their inline bytes. Object rows stay as they are.
-   * @throws GitError "storage-failed" when one of them is not hot; belongs in a transaction */
+  /** Notes that chunks now lie in one R2 object, and drops inline bytes. Object rows stay as they are.
+   * @throws GitError "storage-failed" when one of them is not there; belongs in a transaction */
   seal(key: string, chunks: readonly SealedChunk[]): void {
     for (const { id, start } of chunks) {
-      const update = "UPDATE chunks SET key = ?, start = ?, bytes = NULL WHERE id = ? AND key IS NULL RETURNING id";
+      const update = "UPDATE chunks SET key = ?, start = ?, bytes = NULL WHERE id = ? RETURNING id";
       if (this.#sql.exec(update, key, start, id).toArray().length === 1) continue;
-      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not hot` });
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not there` });
     }
   }
 
-  /** Every R2 key that a chunk lies in: what else is below the repository's prefix is garbage. */
+  /** Removes those of the chunks that hold no object any more, and notes of the others that they are not whole. */
+  release(ids: readonly number[]): void {
+    const bound = JSON.stringify(ids);
+    const given = "id IN (SELECT value FROM json_each(?))";
+    const isUsed = "SELECT 1 FROM object_chunks WHERE number BETWEEN first_number AND last_number AND chunk = id";
+    this.#sql.exec(`DELETE FROM chunks WHERE ${given} AND NOT EXISTS (${isUsed})`, bound).toArray();
+    this.#sql.exec(`UPDATE chunks SET whole = 0 WHERE ${given}`, bound).toArray();
+  }
+
+  /** Whether a chunk lies in this R2 object: below the repository's prefix, one in which none does is garbage. */
+  hasKey(key: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM chunks WHERE key = ? LIMIT 1", key).toArray().length > 0;
+  }
+
+  /** Every R2 object that a chunk lies in. */
   keys(): Set<string> {
     const rows = this.#sql.exec("SELECT DISTINCT key FROM chunks WHERE key IS NOT NULL").raw();
     return new Set(Iterator.from(rows).map(([key]) => key as string));
   }
 
-  #select(rest: string, ...bindings: string[]): ChunkRow[] {
+  #select(rest: string, ...bindings: (string | number)[]): ChunkRow[] {
     const rows = this.#sql.exec<StoredChunk>(`SELECT ${COLUMNS} FROM chunks ${rest}`, ...bindings).toArray();
     return rows.map((row) => ({ ...row, checksum: new Uint8Array(row.checksum), whole: row.whole === 1 }));
   }

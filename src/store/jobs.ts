@@ -1,8 +1,9 @@
 import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
-/** Background work: `seal` moves hot chunks to R2, `sweep` removes objects that no row names, `bundle` builds a bundle. */
-export type JobKind = "seal" | "sweep" | "bundle";
+/** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
+ * that no row names, `bundle` builds a bundle. */
+export type JobKind = "merge" | "seal" | "sweep" | "bundle";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
@@ -46,6 +47,11 @@ export class JobQueue {
       key,
       dueMs,
     );
+  }
+
+  /** Whether there is such a job. */
+  has(kind: JobKind, key: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM jobs WHERE kind = ? AND key = ?", kind, key).toArray().length > 0;
   }
 
   /** Removes a job that is no longer wanted. */

@@ -42,6 +42,12 @@ export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number]
   readonly introducer: Uint32Array;
 }
 
+/** The columns that say where an object's bytes are, in the order of their cells. */
+const PLACE = ["chunk", "offset", "length", "base", "distance"] as const;
+
+/** New places of objects, one array per column: see `ObjectColumns`. */
+export type MovedObjects = Pick<ObjectColumns, "number" | (typeof PLACE)[number]>;
+
 /** One index row: the fields of `ObjectColumns`. */
 export type ObjectRow = { readonly oid: Oid } & Readonly<Record<(typeof INTEGERS)[number], number>>;
 
@@ -61,6 +67,13 @@ const INSERT = `INSERT INTO object_chunks (oid, ${INTEGERS.join(", ")}) ${WITH_R
   SELECT ${bytesCell(ROW_BYTES, 0, OID_BYTES)}, ${INTEGERS.map((_, k) =>
     integerCell(ROW_BYTES, OID_BYTES + k * INTEGER_CELL_BYTES),
   ).join(", ")} FROM row`;
+
+const MOVED_ROW_BYTES = (1 + PLACE.length) * INTEGER_CELL_BYTES;
+
+const MOVE = `${WITH_ROWS}
+  UPDATE object_chunks SET ${PLACE.map(
+    (name, k) => `${name} = ${integerCell(MOVED_ROW_BYTES, (k + 1) * INTEGER_CELL_BYTES)}`,
+  ).join(", ")} FROM row WHERE number = ${integerCell(MOVED_ROW_BYTES, 0)}`;
 
 /** CROSS JOIN keeps SQLite from making the index the outer loop. */
 const LOOK_UP = `${WITH_ROWS}
@@ -103,22 +116,32 @@ export class ObjectIndex {
     return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM object_chunks").one().last;
   }
 
+  /** The numbers of all objects. */
+  present(): NumberSet {
+    return NumberSet.range(1, this.lastNumber() + 1);
+  }
+
   /** Adds rows: 20 ms per 10,000.
    * @throws when a number or an oid is there already; belongs in a transaction */
   insertMany(rows: ObjectColumns): void {
-    const count = rows.number.length;
     const columns = INTEGERS.map((name) => rows[name]);
-    for (let from = 0; from < count; from += PACKED_ROWS) {
-      const to = Math.min(from + PACKED_ROWS, count);
+    for (const [from, to] of slices(rows.number.length)) {
       const cells = new Uint8Array((to - from) * ROW_BYTES);
-      for (let i = from, at = 0; i < to; i++) {
-        for (let o = i * OID_BYTES; o < (i + 1) * OID_BYTES; o++) cells[at++] = rows.oid[o]!;
-        for (const column of columns) {
-          writeInteger(cells, at, column[i]!);
-          at += INTEGER_CELL_BYTES;
-        }
+      for (let i = from, at = 0; i < to; i++, at += ROW_BYTES) {
+        for (let o = 0; o < OID_BYTES; o++) cells[at + o] = rows.oid[i * OID_BYTES + o]!;
+        writeIntegers(cells, at + OID_BYTES, columns, i);
       }
       this.#sql.exec(INSERT, cells, to - from);
+    }
+  }
+
+  /** Notes where objects lie now that were rewritten: 50 ms per 10,000. Belongs in a transaction. */
+  move(rows: MovedObjects): void {
+    const columns = [rows.number, ...PLACE.map((name) => rows[name])];
+    for (const [from, to] of slices(rows.number.length)) {
+      const cells = new Uint8Array((to - from) * MOVED_ROW_BYTES);
+      for (let i = from; i < to; i++) writeIntegers(cells, (i - from) * MOVED_ROW_BYTES, columns, i);
+      this.#sql.exec(MOVE, cells, to - from);
     }
   }
 
@@ -216,6 +239,16 @@ export class ObjectIndex {
       );
     }
   }
+}
+
+/** Cuts rows into statements' worth: start and end of each. */
+function* slices(count: number): Generator<readonly [from: number, to: number]> {
+  for (let from = 0; from < count; from += PACKED_ROWS) yield [from, Math.min(from + PACKED_ROWS, count)];
+}
+
+/** Writes the cells of row `i`, one of each column. */
+function writeIntegers(cells: Uint8Array, offset: number, columns: readonly Uint32Array[], i: number): void {
+  columns.forEach((column, k) => writeInteger(cells, offset + k * INTEGER_CELL_BYTES, column[i]!));
 }
 
 function damaged(reason: string): GitError {

@@ -40,12 +40,9 @@ export class Reachability {
   /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
   between(wanted: Bitset, had: Bitset): NumberSet {
     const sent = wanted.difference(had);
-    const last = this.#objects.lastNumber();
     // A clone asks for nearly every node: reading what the others introduced is less work, then.
     const few = sent.count() * 2 <= this.#graph.length;
-    const candidates = few
-      ? this.introducedBy(sent)
-      : NumberSet.range(1, last + 1).difference(this.#objects.unintroduced());
+    const candidates = few ? this.introducedBy(sent) : this.#objects.present().difference(this.#objects.unintroduced());
     const all = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
     const single = few ? candidates : candidates.difference(this.introducedBy(all.difference(sent)));

@@ -53,8 +53,8 @@ CREATE TABLE chunks (
   start INTEGER NOT NULL,          -- where in that object the chunk begins, 0 while hot
   size INTEGER NOT NULL,
   checksum BLOB NOT NULL,          -- SHA-1 of the chunk's bytes
-  push INTEGER NOT NULL,
-  pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood
+  push INTEGER NOT NULL,           -- the newest that it holds an object of
+  pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood, 0: housekeeping put it together
   first_number INTEGER NOT NULL,
   last_number INTEGER NOT NULL,
   whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order
@@ -62,7 +62,7 @@ CREATE TABLE chunks (
   base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
   bytes BLOB                       -- inline while hot; last, so that the columns before are read without it
 );
-CREATE INDEX hot ON chunks(size) WHERE key IS NULL;
+CREATE INDEX placed ON chunks(key, pack_offset, size);
 CREATE TABLE commits (
   number INTEGER PRIMARY KEY,
   parents BLOB NOT NULL,           -- numbers, u32 little-endian

@@ -5,6 +5,7 @@ import { instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { PushResult, RefCommand } from "../../src/repository/push.ts";
+import type { PackPlan } from "../../src/repository/pack-plan.ts";
 import { streamPack } from "../../src/repository/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
@@ -132,13 +133,20 @@ export class PushedRepository {
 
   /** The pack that a client gets who wants these objects and has nothing. */
   async clone(...wants: readonly string[]): Promise<Buffer> {
-    const outcome = await this.repository.fetch({
-      ...CLONE_REQUEST,
-      wants: fromHex(wants.join("")),
-    });
+    return this.stream(await this.planClone(...wants));
+  }
+
+  /** The plan of that pack. */
+  async planClone(...wants: readonly string[]): Promise<PackPlan> {
+    const outcome = await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) });
     if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
+    return outcome.plan;
+  }
+
+  /** The pack that a plan describes. */
+  async stream(plan: PackPlan): Promise<Buffer> {
     const slices: Uint8Array[] = [];
-    for await (const batch of streamPack(outcome.plan, this.chunks, nodeCodec))
+    for await (const batch of streamPack(plan, this.chunks, nodeCodec))
       slices.push(...batch.map((slice) => slice.slice()));
     return Buffer.concat(slices);
   }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ChunkTable, type NewChunk } from "../../src/store/chunk-table.ts";
 import { BLOB_MAX_BYTES } from "../../src/store/packed-rows.ts";
+import { newObjectColumns, ObjectIndex } from "../../src/store/object-index.ts";
 import { withDatabase } from "./database.ts";
 
 const chunk = (over: Partial<NewChunk> = {}): NewChunk => ({
@@ -39,13 +40,12 @@ test("chunks come back as they went in, in order, with ids that count up", () =>
     expect(() => chunks.byIds([1, 4])).toThrow("has 1 of 2 chunks");
   }));
 
-test("hot chunks are sealed once, and keep everything else", () =>
+test("hot chunks are sealed, and keep everything else", () =>
   withDatabase((sql, transactor) => {
     const chunks = new ChunkTable(sql);
     const hot = [chunk({ bytes: new Uint8Array([1, 2]) }), chunk({ bytes: new Uint8Array([3, 4, 5]) })];
     chunks.insert([...hot, chunk({ key: "k/1", bytes: null, size: 9 })]);
-    expect(chunks.hotBytes()).toBe(5);
-    expect(chunks.hotChunks().map(({ id }) => id)).toEqual([1, 2]);
+    expect(chunks.hot()).toMatchObject({ sizeBytes: 5 });
     expect(chunks.hotBytesOf(2)).toEqual(new Uint8Array([3, 4, 5]));
     expect(chunks.hotBytesOf(3)).toBeNull();
     const before = chunks.byIds([1, 2]);
@@ -54,17 +54,60 @@ test("hot chunks are sealed once, and keep everything else", () =>
       { id: 2, start: 2 },
     ]);
     expect(chunks.byIds([1, 2])).toEqual(before.map((row, i) => ({ ...row, key: "k/sealed", start: i * 2 })));
-    expect(chunks.hotBytes()).toBe(0);
+    expect(chunks.hot()).toEqual({ sizeBytes: 0, mergedBytes: 0, unmerged: 0 });
     expect(chunks.hotBytesOf(2)).toBeNull();
     expect(chunks.keys()).toEqual(new Set(["k/1", "k/sealed"]));
     chunks.insert([chunk()]);
-    const sealTwice = () =>
+    const sealAbsent = () =>
       chunks.seal("k/again", [
         { id: 4, start: 0 },
-        { id: 1, start: 3 },
+        { id: 5, start: 3 },
       ]);
-    expect(() => transactor.transactionSync(sealTwice)).toThrow("chunk 1 is not hot");
-    expect(chunks.hotChunks().map(({ id }) => id)).toEqual([4]);
+    expect(() => transactor.transactionSync(sealAbsent)).toThrow("chunk 5 is not there");
+    expect(chunks.hotBytesOf(4)).not.toBeNull();
+  }));
+
+test("which chunks wait to be merged, and which to be sealed, is told by kind and size", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    chunks.insert([
+      chunk({ bytes: new Uint8Array(30), packOffset: 12, firstNumber: 21, lastNumber: 22 }),
+      chunk({ bytes: new Uint8Array(20), packOffset: 0, firstNumber: 11, lastNumber: 20 }),
+      chunk({ bytes: new Uint8Array(10), packOffset: 12, firstNumber: 1, lastNumber: 10 }),
+      chunk({ key: "k/large", bytes: null, size: 60, packOffset: 12, firstNumber: 23, lastNumber: 30 }),
+      chunk({ key: "k/large", bytes: null, size: 50, packOffset: 72, firstNumber: 31, lastNumber: 33 }),
+      chunk({ key: "k/small", bytes: null, size: 40, packOffset: 12, firstNumber: 34, lastNumber: 34 }),
+    ]);
+    expect(chunks.hot()).toEqual({ sizeBytes: 60, mergedBytes: 20, unmerged: 2 });
+    expect(chunks.unmerged(9).map(({ id }) => id)).toEqual([3, 1]);
+    expect(chunks.unmerged(1).map(({ id }) => id)).toEqual([3]);
+    expect(chunks.objectsBelow(100)).toEqual({ count: 1, sizeBytes: 40 });
+    expect(chunks.sealable(100).map(({ id }) => id)).toEqual([2, 6]);
+    expect(chunks.allInOrder().map(({ id }) => id)).toEqual([3, 2, 1, 4, 5, 6]);
+    expect(["k/large", "k/small", "k/none"].map((key) => chunks.hasKey(key))).toEqual([true, true, false]);
+  }));
+
+test("chunks are removed when no object lies in them, and are no longer whole when some do", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    const objects = new ObjectIndex(sql);
+    chunks.insert([
+      chunk({ firstNumber: 1, lastNumber: 2 }),
+      chunk({ firstNumber: 3, lastNumber: 3 }),
+      chunk({ firstNumber: 4, lastNumber: 4 }),
+    ]);
+    const rows = newObjectColumns(3);
+    rows.number.set([1, 2, 4]);
+    rows.chunk.set([9, 1, 3]);
+    rows.oid.set([1]);
+    rows.oid.set([2], 20);
+    rows.oid.set([3], 40);
+    objects.insertMany(rows);
+    chunks.release([1, 2]);
+    expect(chunks.allInOrder().map(({ id, whole }) => [id, whole])).toEqual([
+      [1, false],
+      [3, true],
+    ]);
   }));
 
 test("inline bytes have a limit, which the local runtime would not enforce", () =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { OID_BYTES } from "../../src/format/oid.ts";
 import { NumberSet } from "../../src/store/number-set.ts";
-import { newObjectColumns, ObjectIndex, type ObjectColumns } from "../../src/store/object-index.ts";
+import { type MovedObjects, newObjectColumns, ObjectIndex, type ObjectColumns } from "../../src/store/object-index.ts";
 import { CountedSql } from "../../src/store/sql.ts";
 import { withDatabase } from "./database.ts";
 import { Random } from "../harness/random.ts";
@@ -131,6 +131,27 @@ test("an id or number can be there only once, and a failed transaction leaves no
     expect(() => transactor.transactionSync(() => index.insertMany(again))).toThrow(/UNIQUE/);
     expect(index.lastNumber()).toBe(100);
   }));
+
+// Sizes around one statement's worth of rows.
+test.each([1, 10_001])("%i objects move to other chunks", (count) =>
+  withDatabase((sql, transactor) => {
+    const index = new ObjectIndex(sql);
+    const rows = randomRows(new Random(13), 1, count + 2);
+    transactor.transactionSync(() => index.insertMany(rows));
+    const places = randomRows(new Random(14), 1, count + 2);
+    const { chunk, offset, length, base, distance } = places;
+    const move = { number: rows.number, chunk, offset, length, base, distance };
+    const moved = Object.fromEntries(
+      Object.entries(move).map(([name, column]) => [name, column.subarray(1, count + 1)]),
+    );
+    transactor.transactionSync(() => index.move(moved as unknown as MovedObjects));
+    const located = index.locate(NumberSet.range(1, count + 3));
+    for (const name of ["chunk", "offset", "length", "base", "distance"] as const) {
+      rows[name].set(places[name].subarray(1, count + 1), 1);
+    }
+    expect(located).toEqual(rows);
+  }),
+);
 
 test("objects get their introducer later", () =>
   withDatabase((sql) => {

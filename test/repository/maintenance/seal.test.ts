@@ -1,27 +1,32 @@
 import { expect, test, vi } from "vitest";
-import { SEAL_BYTES } from "../../src/repository/maintenance.ts";
-import { FaultyChunkStore, type FaultPlan } from "../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
-import { Random } from "../harness/random.ts";
-import { makeRepository, tryGit } from "../harness/git.ts";
-import { makeCommit, makeObject, type MadeObject, makeTree, packOf } from "../harness/pack-builder.ts";
-import { PushedRepository } from "./pushing.ts";
+import { PLAN_LIFE_MS, SEAL_BYTES, SEAL_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { Random } from "../../harness/random.ts";
+import { makeRepository, tryGit } from "../../harness/git.ts";
+import { makeCommit, makeObject, type MadeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
+import { PushedRepository } from "../pushing.ts";
 
 const random = new Random(1);
 
-/** A commit of 200 KB that do not compress. */
-function makeFat(parents: readonly string[], text: string): MadeObject[] {
-  const blob = makeObject("blob", random.bytes(200_000));
+/** A commit of so many bytes that do not compress. */
+function makeFat(parents: readonly string[], text: string, sizeBytes: number): MadeObject[] {
+  const blob = makeObject("blob", random.bytes(sizeBytes));
   const tree = makeTree(["100644", "fat", blob]);
   return [blob, tree, makeCommit(tree, parents, `${text}\n`)];
 }
 
-/** Pushes commits until there is enough to seal.
+/** Pushes commits, unless told otherwise until there is enough to seal.
  * @returns the tip */
-async function pushFat(repository: PushedRepository, from: string | null = null, count = 12): Promise<string> {
+async function pushFat(
+  repository: PushedRepository,
+  from: string | null = null,
+  count = 12,
+  sizeBytes = 200_000,
+): Promise<string> {
   let tip = from;
   for (let i = 0; i < count; i++) {
-    const made = makeFat(tip === null ? [] : [tip], `Commit ${i}`);
+    const made = makeFat(tip === null ? [] : [tip], `Commit ${i}`, sizeBytes);
     const next = made[2]!.oid;
     expect((await repository.push([["refs/heads/main", tip, next]], packOf(...made))).refs[0]!.error).toBe(null);
     tip = next;
@@ -50,7 +55,7 @@ test("small pushes cost no R2 operation; then one write takes them all, and a cl
 
   await repository.repository.runJobs(Date.now() + 1);
   expect(chunks.calls.map(({ operation }) => operation)).toEqual(["put"]);
-  expect(repository.tables.chunks.hotBytes()).toBeLessThan(SEAL_BYTES);
+  expect(repository.tables.chunks.hot().sizeBytes).toBeLessThan(SEAL_BYTES);
   expect(repository.tables.jobs.nextDueMs()).toBe(null);
   expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
   expect(await repository.keys()).toEqual([...repository.tables.chunks.keys()]);
@@ -61,6 +66,82 @@ test("small pushes cost no R2 operation; then one write takes them all, and a cl
   await expectClone(await repository.clone(next), next);
 });
 
+test("medium pushes leave small R2 objects; eight are joined, and go a day later", async () => {
+  const { repository, chunks } = openFaulty({ faults: () => null });
+  let tip = await pushFat(repository, null, SEAL_OBJECTS - 1, 300_000);
+  const first = await repository.keys();
+  expect(first.length).toBe(SEAL_OBJECTS - 1);
+  expect(repository.tables.jobs.nextDueMs()).toBe(null);
+  tip = await pushFat(repository, tip, 1, 300_000);
+  const before = await repository.clone(tip);
+  const planned = await repository.planClone(tip);
+  const now = Date.now() + 1;
+  await repository.repository.runJobs(now);
+  expect(repository.events.at(-1)).toMatchObject({ event: "job", kind: "seal", chunks: 7, again: false });
+  expect(chunks.calls.filter(({ operation }) => operation === "put").length).toBe(SEAL_OBJECTS + 1);
+  const used = [...repository.tables.chunks.keys()];
+  expect(used.length).toBe(2);
+  expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
+  // Who planned before still reads where the chunks were.
+  await repository.repository.runJobs(now + PLAN_LIFE_MS - 1);
+  expect(Buffer.compare(await repository.stream(planned), before)).toBe(0);
+  await repository.repository.runJobs(now + PLAN_LIFE_MS);
+  expect(await repository.keys()).toEqual(used.toSorted());
+  expect(repository.tables.jobs.nextDueMs()).toBe(null);
+  await expectClone(await repository.clone(tip), tip);
+});
+
+test("whatever the sizes of pushes, R2 objects are few: one for each 1 MB, and ten", async () => {
+  // Bundles are another part's.
+  const repository = new PushedRepository({ limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
+  const sizes = new Random(3);
+  let tip: string | null = null;
+  for (let i = 0; i < 60; i++) {
+    tip = await pushFat(repository, tip, 1, sizes.pick([100, 5_000, 100_000, 260_000, 400_000, 900_000, 1_100_000]));
+    await repository.repository.runJobs(Date.now() + 1);
+    const bytes = repository.tables.chunks.allInOrder().reduce((sum, { size }) => sum + size, 0);
+    expect(repository.tables.chunks.keys().size).toBeLessThanOrEqual(bytes / 1_000_000 + 10);
+  }
+  const events = repository.events.filter((event) => event.event === "job");
+  for (const event of events) expect(event.peakBytes ?? 0).toBeLessThan(16_000_000);
+  await repository.repository.runJobs(Date.now() + PLAN_LIFE_MS + 1_000);
+  expect(await repository.keys()).toEqual([...repository.tables.chunks.keys()].toSorted());
+  await expectClone(await repository.clone(tip!), tip!);
+});
+
+test("bytes that R2 gives back changed are not sealed as if they were right", async () => {
+  const plan = { faults: NO_FAULTS };
+  const { repository } = openFaulty(plan);
+  const tip = await pushFat(repository, null, SEAL_OBJECTS, 300_000);
+  const keys = await repository.keys();
+  plan.faults = ({ operation }) => (operation === "read" ? "flip" : null);
+  await repository.repository.runJobs(Date.now() + 1);
+  expect(repository.events.at(-1)).toMatchObject({ event: "job-failed", kind: "seal" });
+  expect([...repository.tables.chunks.keys()].toSorted()).toEqual(keys);
+  plan.faults = NO_FAULTS;
+  await repository.repository.runJobs(Date.now() + 60_000);
+  expect(repository.tables.chunks.keys().size).toBe(2);
+  await expectClone(await repository.clone(tip), tip);
+});
+
+test("a sweep of one object leaves those alone whose keys only begin like it, and a wider one those that have a day left", async () => {
+  const repository = new PushedRepository();
+  await pushFat(repository, null, 1);
+  const { state } = repository.repository;
+  const prefix = `${state.key}/chunks/push/`;
+  for (const name of ["1", "10", "2"]) await repository.chunks.put(prefix + name, random.bytes(10));
+  const now = Date.now();
+  state.jobs.add("sweep", `${prefix}1`, now);
+  await repository.repository.runJobs(now);
+  expect(await repository.keys()).toEqual([`${prefix}10`, `${prefix}2`]);
+  state.jobs.add("sweep", prefix, now);
+  state.jobs.add("sweep", `${prefix}2`, now + PLAN_LIFE_MS);
+  await repository.repository.runJobs(now);
+  expect(await repository.keys()).toEqual([`${prefix}2`]);
+  await repository.repository.runJobs(now + PLAN_LIFE_MS);
+  expect(await repository.keys()).toEqual([]);
+});
+
 test.each(["before", "after"] as const)(
   "a put that fails %s its effect leaves all as it was; the next try seals, and a sweep clears up",
   async (fault) => {
@@ -69,10 +150,10 @@ test.each(["before", "after"] as const)(
     const { repository } = openFaulty(plan);
     const tip = await pushFat(repository);
     const before = await repository.clone(tip);
-    const hotBytes = repository.tables.chunks.hotBytes();
+    const hotBytes = repository.tables.chunks.hot().sizeBytes;
     const now = Date.now();
     await repository.repository.runJobs(now + 1);
-    expect(repository.tables.chunks.hotBytes()).toBe(hotBytes);
+    expect(repository.tables.chunks.hot().sizeBytes).toBe(hotBytes);
     expect((await repository.keys()).length).toBe(fault === "after" ? 1 : 0);
     expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
 
@@ -124,12 +205,12 @@ test("a sweep leaves alone what rows name and what is being written", async () =
   const now = Date.now();
   for (const key of [prefix, live[0]!, `${state.key}/chunks/sealed-`]) state.jobs.add("sweep", key, now);
   await repository.repository.runJobs(now);
-  expect(await repository.keys()).toEqual([...live, `${prefix}0`, `${state.key}/chunks/other/0`].sort());
+  expect(await repository.keys()).toEqual([...live, `${prefix}0`, `${state.key}/chunks/other/0`].toSorted());
   await expectClone(await repository.clone(tip), tip);
 
   state.activePrefixes.delete(prefix);
   await repository.repository.runJobs(now + 10_000);
-  expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].sort());
+  expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].toSorted());
   expect(state.jobs.nextDueMs()).toBe(null);
   vi.restoreAllMocks();
 });

@@ -1,0 +1,66 @@
+// What housekeeping is for, and when: the figures that the jobs share. Every job may be cut off at any `await`, and run
+// twice; one runs at a time, beside pushes and fetches. A push only adds rows; a fetch has planned before and needs of
+// what a job replaces nothing but its R2 objects, which live on for `PLAN_LIFE_MS`.
+import { CHUNK_TARGET_BYTES } from "../../format/limits.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import type { Job } from "../../store/jobs.ts";
+import type { ChunkTable } from "../../store/chunk-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { JobCounts } from "../repository-event.ts";
+import type { RepositoryState } from "../repository-state.ts";
+
+/** Chunks as they were pushed, from which it is worth merging them. */
+export const MERGE_CHUNKS = 64;
+
+/** Bytes from which sealing is worth an R2 operation: they make a chunk of the usual size. */
+export const SEAL_BYTES = CHUNK_TARGET_BYTES;
+
+/** R2 objects below this are small: what a medium push leaves, or what pruning left of a larger one. */
+export const SMALL_OBJECT_BYTES = CHUNK_TARGET_BYTES / 2;
+
+/** Small R2 objects from which it is worth joining them. */
+export const SEAL_OBJECTS = 8;
+
+/** How long an R2 object stays that no chunk lies in any more: a fetch under way holds a plan that names it. */
+export const PLAN_LIFE_MS = 24 * 60 * 60_000;
+
+/** What one run of a job does at the most before it leaves the rest to the next: an alarm's time and memory are bounded. */
+export const RUN_BYTES = 32_000_000;
+export const RUN_OBJECTS = 20_000;
+
+/** One run of a job. */
+export interface JobRun {
+  readonly repository: RepositoryState;
+  readonly job: Job;
+  readonly nowMs: number;
+  /** Counts what it does. */
+  readonly store: ChunkStore;
+}
+
+/** What a run came to. */
+export interface JobOutcome {
+  readonly counts: JobCounts;
+  /** There is more to do, for a run of its own. */
+  readonly again: boolean;
+}
+
+/** Adds the job `merge` when hot chunks call for it; belongs in the transaction that added some.
+ *
+ * Chunks are merged before they are sealed: what went to R2 as it was pushed would keep its long delta chains for good, and the next
+ * thin push reads its bases through them. */
+export function callMerge({ chunks, jobs }: Tables, nowMs: number): void {
+  const { sizeBytes, unmerged } = chunks.hot();
+  if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("merge", "", nowMs);
+}
+
+/** Adds the job `seal` when merged chunks or small objects call for it; belongs in the transaction that added some. */
+export function callSeal({ chunks, jobs }: Tables, nowMs: number): void {
+  if (isSealDue(chunks)) jobs.add("seal", "", nowMs);
+}
+
+/** Whether there is enough to seal, of one kind or the other. */
+export function isSealDue(chunks: ChunkTable): boolean {
+  if (chunks.hot().mergedBytes >= SEAL_BYTES) return true;
+  const small = chunks.objectsBelow(SMALL_OBJECT_BYTES);
+  return small.count >= SEAL_OBJECTS && small.sizeBytes >= SEAL_BYTES;
+}

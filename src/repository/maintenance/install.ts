@@ -1,0 +1,37 @@
+import { BLOB_MAX_BYTES } from "../../store/packed-rows.ts";
+import { callSeal, type JobRun } from "./housekeeping.ts";
+import type { Rewritten } from "./rewrite.ts";
+import { retireObjects, storeObjects } from "./sweep.ts";
+
+/** Puts what was rewritten in the place of what was read, in one transaction. A chunk that still holds other objects stays for these.
+ * @param settle does what else belongs in the transaction, before; what it throws takes all of it back */
+export async function installChunks(
+  run: JobRun,
+  { chunks, objects, sources }: Rewritten,
+  settle: () => void = () => undefined,
+): Promise<void> {
+  const tables = run.repository.tables!;
+  const isLarge = ({ size }: { size: number }): boolean => size > BLOB_MAX_BYTES;
+  await storeObjects(
+    run,
+    chunks.filter(isLarge).map(({ bytes }) => bytes),
+    (keys) => {
+      settle();
+      const firstId = tables.chunks.nextId();
+      const keysLeft = keys.values();
+      tables.chunks.insert(
+        chunks.map((chunk) =>
+          isLarge(chunk) ? { ...chunk, key: keysLeft.next().value!, bytes: null } : { ...chunk, key: null },
+        ),
+      );
+      tables.objects.move({ ...objects, chunk: objects.chunk.map((index) => firstId + index) });
+      tables.chunks.release(sources.map(({ id }) => id));
+      retireObjects(
+        tables,
+        sources.map(({ key }) => key),
+        run.nowMs,
+      );
+      callSeal(tables, run.nowMs);
+    },
+  );
+}

@@ -1,0 +1,85 @@
+import { NumberSet } from "../../store/number-set.ts";
+import type { ObjectIndex } from "../../store/object-index.ts";
+import type { ChunkRow } from "../../store/chunk-table.ts";
+import { BLOB_MAX_BYTES } from "../../store/packed-rows.ts";
+import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekeeping.ts";
+import { installChunks } from "./install.ts";
+import { rewriteEntries } from "./rewrite.ts";
+
+/** Links of a delta chain up to which it stays: git's own default for packs.
+ * @see git-config(1) pack.depth */
+export const MAX_CHAIN_LINKS = 50;
+
+/** Chunks and objects taken at a time: what they become fits the next chunk or two. */
+const SLICE_CHUNKS = 1_000;
+const SLICE_OBJECTS = 5_000;
+
+/** Bytes of objects made whole at a time, inflated: a small push of deltas may stand for gigabytes. */
+const SLICE_EXPANDED_BYTES = 4_000_000;
+
+/**
+ * Makes few chunks of the many that small pushes leave, and cuts their delta chains: a thin push puts its deltas on top of what
+ * was pushed before, so that chains would grow by a link with each. Every object is rewritten by this at most once.
+ */
+export async function merge(run: JobRun): Promise<JobOutcome> {
+  const { tables } = run.repository;
+  const counts = { chunks: 0, objects: 0, bytes: 0, expanded: 0, peakBytes: 0 };
+  if (tables === null) return { counts, again: false };
+  for (;;) {
+    const slice = takeSlice(tables.chunks.unmerged(SLICE_CHUNKS));
+    if (slice.length === 0) return { counts, again: false };
+    if (counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS) return { counts, again: true };
+    const numbers = numbersOf(slice);
+    const expanded = findDeep(tables.objects, numbers);
+    const rewritten = await rewriteEntries(tables, run.store, run.repository.platform.codec, { numbers, expanded });
+    await installChunks(run, rewritten);
+    counts.chunks += slice.length;
+    counts.objects += rewritten.objects.number.length;
+    counts.bytes += slice.reduce((sum, { size }) => sum + size, 0);
+    counts.expanded += expanded.size;
+    counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
+  }
+}
+
+/** The first of the chunks, as many as are rewritten at a time. */
+function takeSlice(chunks: readonly ChunkRow[]): ChunkRow[] {
+  let bytes = 0;
+  let objects = 0;
+  const end = chunks.findIndex(({ size, firstNumber, lastNumber }) => {
+    bytes += size;
+    objects += lastNumber - firstNumber + 1;
+    return bytes > BLOB_MAX_BYTES || objects > SLICE_OBJECTS;
+  });
+  return end < 0 ? [...chunks] : chunks.slice(0, Math.max(1, end));
+}
+
+/** The numbers of the chunks' objects. */
+function numbersOf(chunks: readonly ChunkRow[]): NumberSet {
+  const ranges = chunks.map(({ firstNumber, lastNumber }) => NumberSet.range(firstNumber, lastNumber + 1));
+  return ranges.reduce((numbers, range) => numbers.union(range), NumberSet.EMPTY);
+}
+
+/** The objects to be made whole, so that no chain among them is longer than `MAX_CHAIN_LINKS`. */
+function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
+  const { number, base, size } = objects.locate(objects.withBases(numbers));
+  const rowOf = new Map(Array.from(number, (n, i) => [n, i]));
+  const links = new Map<number, number>();
+  const deep = new Set<number>();
+  let expandedBytes = 0;
+  for (const last of numbers.toArray()) {
+    const pending: number[] = [];
+    let at = last;
+    for (; at !== 0 && !links.has(at); at = base[rowOf.get(at)!]!) pending.push(at);
+    let length = at === 0 ? -1 : links.get(at)!;
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      length += 1;
+      if (length > MAX_CHAIN_LINKS && numbers.has(next) && expandedBytes < SLICE_EXPANDED_BYTES) {
+        deep.add(next);
+        expandedBytes += size[rowOf.get(next)!]!;
+        length = 0;
+      }
+      links.set(next, length);
+    }
+  }
+  return deep;
+}

@@ -1,0 +1,201 @@
+import { OID_BYTES } from "../../format/oid.ts";
+import { encodeEntryHeader } from "../../format/pack.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import type { ChunkRow, NewChunk } from "../../store/chunk-table.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/object-index.ts";
+import { BLOB_MAX_BYTES } from "../../store/packed-rows.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { DeltaCodec } from "../delta-chains.ts";
+import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../entry-head.ts";
+import { ObjectReader } from "../object-reader.ts";
+import { READ_BYTES } from "../pack-reads.ts";
+import { hashChunk, readChunk } from "./chunk-bytes.ts";
+
+/** What to store anew. */
+export interface Rewrite {
+  /** The objects; each run of numbers makes chunks of its own. */
+  readonly numbers: NumberSet;
+  /** Objects that become whole; the other deltas stay deltas. */
+  readonly expanded: ReadonlySet<number>;
+}
+
+/** Stored anew, but in no table yet. */
+export interface Rewritten {
+  /** At most `BLOB_MAX_BYTES` each, but for a single entry that is larger. */
+  readonly chunks: (Omit<NewChunk, "key" | "bytes"> & { readonly bytes: Uint8Array })[];
+  /** Where the objects lie; `chunk` counts from 0 in `chunks`. */
+  readonly objects: MovedObjects;
+  /** The chunks where they lay, by id. */
+  readonly sources: readonly ChunkRow[];
+  /** Largest sum of bytes held, the codec's included. */
+  readonly peakBytes: number;
+}
+
+/** Reads entries and lays them out as new chunks, in the order of their numbers; changes nothing.
+ * @throws GitError "storage-failed" */
+export function rewriteEntries(
+  tables: Tables,
+  store: ChunkStore,
+  codec: DeltaCodec,
+  rewrite: Rewrite,
+): Promise<Rewritten> {
+  return new Rewriting(tables, store, codec, rewrite).run();
+}
+
+/** An entry as it will be stored. */
+interface Entry {
+  readonly head: Uint8Array;
+  readonly body: Uint8Array;
+  /** As in `ObjectColumns`. */
+  readonly base: number;
+  readonly distance: number;
+}
+
+const NO_HEAD = new Uint8Array(0);
+
+class Rewriting {
+  readonly #tables: Tables;
+  readonly #store: ChunkStore;
+  readonly #codec: DeltaCodec;
+  readonly #rewrite: Rewrite;
+  readonly #reader: ObjectReader;
+  readonly #rows: ObjectColumns;
+  readonly #sources: Map<number, ChunkRow>;
+  readonly #baseOids: Map<number, Uint8Array>;
+  readonly #moved: ObjectColumns;
+  readonly #chunks: Rewritten["chunks"] = [];
+  /** The chunk read last. */
+  #source: { id: number; bytes: Uint8Array } | null = null;
+  /** The open chunk: its entries' bytes, and where each object begins. */
+  #open: Uint8Array[] = [];
+  #openBytes = 0;
+  readonly #positions = new Map<number, number>();
+  #doneBytes = 0;
+  #peakBytes = 0;
+
+  constructor(tables: Tables, store: ChunkStore, codec: DeltaCodec, rewrite: Rewrite) {
+    this.#tables = tables;
+    this.#store = store;
+    this.#codec = codec;
+    this.#rewrite = rewrite;
+    this.#reader = new ObjectReader(tables, store, codec);
+    this.#rows = tables.objects.locate(rewrite.numbers);
+    this.#sources = new Map(tables.chunks.byIds(this.#rows.chunk).map((row) => [row.id, row]));
+    this.#baseOids = this.#readBaseOids();
+    this.#moved = newObjectColumns(this.#rows.number.length);
+  }
+
+  async run(): Promise<Rewritten> {
+    const { number } = this.#rows;
+    for (let i = 0; i < number.length; i++) {
+      if (number[i] !== number[i - 1]! + 1) this.#close(i);
+      await this.#add(i);
+    }
+    this.#close(number.length);
+    return {
+      chunks: this.#chunks,
+      objects: this.#moved,
+      sources: [...this.#sources.values()],
+      peakBytes: this.#peakBytes,
+    };
+  }
+
+  async #add(i: number): Promise<void> {
+    const number = this.#rows.number[i]!;
+    const stored = await this.#read(i);
+    const whole = this.#rewrite.expanded.has(number) ? await this.#expand(number) : null;
+    // A base's id is the longest name it can have.
+    const bound = (whole?.body.length ?? stored.length) + OID_BYTES;
+    if (this.#openBytes > 0 && this.#openBytes + bound > BLOB_MAX_BYTES) this.#close(i);
+    const { head, body, base, distance } = whole ?? this.#keep(i, stored);
+    this.#positions.set(number, this.#openBytes);
+    this.#moved.number[i] = number;
+    this.#moved.chunk[i] = this.#chunks.length;
+    this.#moved.offset[i] = this.#openBytes;
+    this.#moved.length[i] = head.length + body.length;
+    this.#moved.base[i] = base;
+    this.#moved.distance[i] = distance;
+    // A copy where it is a view: otherwise each entry would keep its chunk in memory.
+    this.#open.push(head, whole === null ? body.slice() : body);
+    this.#openBytes += head.length + body.length;
+    const heldBytes = this.#doneBytes + this.#openBytes + (this.#source?.bytes.length ?? 0) + this.#codec.memoryBytes;
+    this.#peakBytes = Math.max(this.#peakBytes, heldBytes);
+  }
+
+  /** An entry as it is stored, up to the name of its base. */
+  #keep(i: number, stored: Uint8Array): Entry {
+    const base = this.#rows.base[i]!;
+    if (base === 0) return { head: NO_HEAD, body: stored, base, distance: 0 };
+    const { sizeBytes, dataOffset } = decodeEntryHead(stored);
+    const body = stored.subarray(dataOffset);
+    const position = this.#positions.get(base);
+    if (position === undefined)
+      return { head: encodeRefHead(sizeBytes, this.#baseOids.get(base)!), body, base, distance: 0 };
+    const distance = this.#openBytes - position;
+    return { head: encodeOfsHead(sizeBytes, distance), body, base, distance };
+  }
+
+  async #expand(number: number): Promise<Entry> {
+    const { type, bytes } = await this.#reader.read(number);
+    return { head: encodeEntryHeader(type, bytes.length), body: this.#codec.deflate(bytes), base: 0, distance: 0 };
+  }
+
+  async #read(i: number): Promise<Uint8Array> {
+    const chunk = this.#rows.chunk[i]!;
+    const offset = this.#rows.offset[i]!;
+    const length = this.#rows.length[i]!;
+    const row = this.#sources.get(chunk)!;
+    // Most of it is an entry of gigabytes, which nobody rewrites.
+    if (row.size > READ_BYTES) return this.#store.read(row.key!, row.start + offset, length);
+    if (this.#source?.id !== chunk) {
+      this.#source = null;
+      this.#source = { id: chunk, bytes: await readChunk(this.#tables.chunks, this.#store, row) };
+    }
+    return this.#source.bytes.subarray(offset, offset + length);
+  }
+
+  /** Ends the open chunk before row `end`. */
+  #close(end: number): void {
+    if (this.#openBytes === 0) return;
+    const bytes = new Uint8Array(this.#openBytes);
+    let at = 0;
+    for (const piece of this.#open) {
+      bytes.set(piece, at);
+      at += piece.length;
+    }
+    const { number, base, distance } = this.#moved;
+    const from = end - this.#positions.size;
+    const bases = base.subarray(from, end);
+    const lastNumber = number[end - 1]!;
+    this.#chunks.push({
+      bytes,
+      size: bytes.length,
+      checksum: hashChunk(bytes),
+      push: this.#rows.chunk.subarray(from, end).reduce((push, id) => Math.max(push, this.#sources.get(id)!.push), 0),
+      packOffset: 0,
+      firstNumber: number[from]!,
+      lastNumber,
+      // A base that comes later is looked for within the push; here it may be in the next chunk, which is of another.
+      whole: bases.every((number) => number <= lastNumber),
+      ofsFloor: lowest(bases.filter((_, k) => distance[from + k] !== 0)),
+      baseFloor: lowest(bases),
+    });
+    this.#doneBytes += bytes.length;
+    this.#open = [];
+    this.#openBytes = 0;
+    this.#positions.clear();
+  }
+
+  /** Ids of all delta bases, by number. */
+  #readBaseOids(): Map<number, Uint8Array> {
+    const bases = NumberSet.fromSorted(new Uint32Array(this.#rows.base.filter((base) => base !== 0)).sort());
+    const { number, oid } = this.#tables.objects.locate(bases);
+    return new Map(Array.from(number, (base, k) => [base, oid.subarray(k * OID_BYTES, (k + 1) * OID_BYTES)]));
+  }
+}
+
+/** The lowest number, 0 when all are. */
+function lowest(numbers: Uint32Array): number {
+  return numbers.reduce((low, number) => (number !== 0 && (low === 0 || number < low) ? number : low), 0);
+}

@@ -1,0 +1,44 @@
+import { newChunkCounters } from "../../store/chunk-store.ts";
+import type { Job, JobKind } from "../../store/jobs.ts";
+import { buildBundle } from "../bundle-job.ts";
+import type { RepositoryState } from "../repository-state.ts";
+import type { JobOutcome, JobRun } from "./housekeeping.ts";
+import { merge } from "./merge.ts";
+import { seal } from "./seal.ts";
+import { sweep } from "./sweep.ts";
+
+/** What each job does; all of it may happen twice. */
+const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
+  merge,
+  seal,
+  sweep,
+  bundle: async ({ repository, job }) => {
+    await buildBundle(repository, job);
+    return { counts: {}, again: false };
+  },
+};
+
+/** Runs the jobs that are due, one after the other. One that fails is put off; the error is reported, the others run. */
+export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
+  const { jobs } = repository;
+  for (let job = jobs.take(nowMs); job !== null; job = jobs.take(nowMs)) await runJob(repository, job, nowMs);
+}
+
+async function runJob(repository: RepositoryState, job: Job, nowMs: number): Promise<void> {
+  const { jobs, platform } = repository;
+  const operations = newChunkCounters();
+  const startMs = Date.now();
+  const { kind, key, attempts } = job;
+  try {
+    const run = { repository, job, nowMs, store: platform.openChunks(operations) };
+    const { counts, again } = await HANDLERS[kind](run);
+    jobs.done(job);
+    // Not at once: the alarm's time is bounded, and others get their turn.
+    if (again) jobs.add(kind, key, nowMs + 1);
+    platform.observe({ event: "job", kind, key, ms: Date.now() - startMs, again, ...counts, operations });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    platform.observe({ event: "job-failed", kind, key, attempts, error: message });
+    jobs.fail(job, nowMs);
+  }
+}

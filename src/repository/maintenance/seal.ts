@@ -1,0 +1,60 @@
+import type { ChunkRow, SealedChunk } from "../../store/chunk-table.ts";
+import { readChunk } from "./chunk-bytes.ts";
+import { type JobOutcome, type JobRun, isSealDue, RUN_BYTES, SEAL_BYTES, SMALL_OBJECT_BYTES } from "./housekeeping.ts";
+import { retireObjects, storeObjects } from "./sweep.ts";
+
+/** Moves hot chunks, and those in small R2 objects, end to end into objects of 2 MB to 4 MB, as soon as either kind makes it worth it. What
+ * makes less than one stays. */
+export async function seal(run: JobRun): Promise<JobOutcome> {
+  const { tables } = run.repository;
+  const counts = { chunks: 0, bytes: 0, peakBytes: 0 };
+  if (tables === null || !isSealDue(tables.chunks)) return { counts, again: false };
+  for (const group of groupChunks(tables.chunks.sealable(SMALL_OBJECT_BYTES))) {
+    if (counts.bytes >= RUN_BYTES) return { counts, again: true };
+    const sizeBytes = await sealGroup(run, group);
+    counts.chunks += group.length;
+    counts.bytes += sizeBytes;
+    // The object, and the chunk that is copied to it.
+    counts.peakBytes = Math.max(counts.peakBytes, sizeBytes + Math.max(...group.map(({ size }) => size)));
+  }
+  return { counts, again: false };
+}
+
+/** @returns bytes of the object */
+async function sealGroup(run: JobRun, group: readonly ChunkRow[]): Promise<number> {
+  const { chunks } = run.repository.tables!;
+  const bytes = new Uint8Array(group.reduce((sum, { size }) => sum + size, 0));
+  let start = 0;
+  const sealed: SealedChunk[] = [];
+  for (const chunk of group) {
+    bytes.set(await readChunk(chunks, run.store, chunk), start);
+    sealed.push({ id: chunk.id, start });
+    start += chunk.size;
+  }
+  await storeObjects(run, [bytes], ([key]) => {
+    chunks.seal(key!, sealed);
+    retireObjects(
+      run.repository.tables!,
+      group.map(({ key: former }) => former),
+      run.nowMs,
+    );
+  });
+  return bytes.length;
+}
+
+/** Cuts chunks into objects; what is left makes none.
+ * @param chunks by number: neighbours stay neighbours */
+function groupChunks(chunks: readonly ChunkRow[]): ChunkRow[][] {
+  const groups: ChunkRow[][] = [];
+  let group: ChunkRow[] = [];
+  let groupBytes = 0;
+  for (const chunk of chunks) {
+    group.push(chunk);
+    groupBytes += chunk.size;
+    if (groupBytes < SEAL_BYTES) continue;
+    groups.push(group);
+    group = [];
+    groupBytes = 0;
+  }
+  return groups;
+}
