@@ -3,16 +3,10 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { type Host, measureCost } from "./hosts.ts";
-import { fetchRaw } from "./raw-fetch.ts";
+import { type Host, type Hosts, measureCost, pushNew } from "./hosts.ts";
+import { fetchRaw, type RawFetch } from "./raw-fetch.ts";
 import { makeNoise, type Subject } from "./subjects.ts";
 import { type Figure, type Sample, takeTurns } from "./turns.ts";
-
-/** Both hosts, running. */
-export interface Hosts {
-  readonly native: Host;
-  readonly holdfast: Host;
-}
 
 /** Runs the same work on both hosts. */
 function compare(work: string, rounds: number, hosts: Hosts, run: (host: Host) => Promise<Sample>): Promise<Figure[]> {
@@ -34,7 +28,7 @@ export async function measureFetch(subject: Subject, rounds: number, hosts: Host
   const tips = await git(subject.dir, "for-each-ref", "--format=%(objectname)");
   const wants = [...new Set(tips.split("\n"))];
   const raw = await compare(`fetch ${subject.name}, raw client`, rounds, hosts, async (host) => {
-    let fetched = { firstByteSeconds: 0, totalSeconds: 0, sizeBytes: 0 };
+    let fetched!: RawFetch;
     const { cpuSeconds } = await measureCost(host, async () => {
       fetched = await fetchRaw(urls.get(host)!, wants);
     });
@@ -64,13 +58,9 @@ function push({ dir }: Subject, url: string): Promise<string> {
   return git(dir, "push", "-q", "--mirror", url);
 }
 
-async function pushOnce(subject: Subject, { native, holdfast }: Hosts): Promise<ReadonlyMap<Host, string>> {
+async function pushOnce({ dir }: Subject, { native, holdfast }: Hosts): Promise<ReadonlyMap<Host, string>> {
   const urls = new Map<Host, string>();
-  for (const host of [native, holdfast]) {
-    const url = await host.makeRepository();
-    await push(subject, url);
-    urls.set(host, url);
-  }
+  for (const host of [native, holdfast]) urls.set(host, await pushNew(dir, host));
   return urls;
 }
 

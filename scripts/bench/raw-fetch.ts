@@ -1,67 +1,121 @@
-/** A client of protocol v2 that asks for everything as `git clone` does, and drops it as it comes. */
-import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
+/** A client of protocol v2 that asks as git does, and drops what comes: it must leave the machine to the server. */
+import { createHash } from "node:crypto";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { DELIM, encodePkt, FLUSH } from "../../test/harness/raw.ts";
+import { decodePkts, DELIM, demux, encodePkt, FLUSH, request } from "../../test/harness/raw.ts";
 
-/** How a pack came. */
+/** How a response came. */
 export interface RawFetch {
-  /** From the request to the pack's first byte. */
+  /** From the request to the first byte of what was asked for: the pack, or the refs. */
   readonly firstByteSeconds: number;
   readonly totalSeconds: number;
-  /** Of the response's body. */
+  /** On the wire, HTTP's framing included. */
   readonly sizeBytes: number;
+  /** What the header `Holdfast-Cache` says; null: there is none. */
+  readonly cache: string | null;
 }
 
-/** The pack's first bytes on band 1. @see gitprotocol-pack(5), "Packfile Data" */
-const PACK_START = Buffer.from("\x01PACK");
+/** A command to be sent any number of times. */
+export interface RawCommand {
+  readonly body: Buffer;
+  /** What the wanted part of the response begins with. */
+  readonly start: Buffer;
+}
 
-/** Fetches all that the wanted objects lead to.
- * @throws Error if the server refuses, or ends early */
-export async function fetchRaw(url: string, wants: readonly string[]): Promise<RawFetch> {
-  const lines = ["thin-pack", "no-progress", "include-tag", "ofs-delta", ...wants.map((oid) => `want ${oid}`), "done"];
-  const body = gzipSync(
+/** Where the start is looked for, and the HTTP header. */
+const HEAD_BYTES = 4096;
+
+/** A flush packet, then the end of a chunked body, or of one that has a length. */
+const ENDS = ["0000\r\n0\r\n\r\n", "0000"];
+
+function encodeCommand(name: string, lines: readonly string[]): Buffer {
+  const capabilities = [`command=${name}`, "agent=git/2.39.5", "object-format=sha1"];
+  return gzipSync(
     Buffer.concat([
-      encodePkt("command=fetch"),
-      encodePkt("agent=git/2.39.5"),
-      encodePkt("object-format=sha1"),
+      ...capabilities.map((line) => encodePkt(line)),
       DELIM,
       ...lines.map((line) => encodePkt(`${line}\n`)),
       FLUSH,
     ]),
   );
-  const start = performance.now();
-  const outgoing = request(`${url}/git-upload-pack`, {
-    method: "POST",
-    agent: false,
-    headers: {
-      "content-type": "application/x-git-upload-pack-request",
-      accept: "application/x-git-upload-pack-result",
-      "git-protocol": "version=2",
-      "content-encoding": "gzip",
-      "content-length": body.length,
-    },
-  });
-  outgoing.end(body);
-  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-  return readPack(response, () => (performance.now() - start) / 1000);
 }
 
-async function readPack(response: IncomingMessage, readClock: () => number): Promise<RawFetch> {
-  let firstByteSeconds: number | undefined;
-  let sizeBytes = 0;
-  let head = Buffer.alloc(0);
-  let tail = Buffer.alloc(0);
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    sizeBytes += piece.length;
-    if (firstByteSeconds === undefined) {
-      head = Buffer.concat([head, piece]);
-      if (head.includes(PACK_START)) firstByteSeconds = readClock();
-    }
-    tail = Buffer.concat([tail, piece.subarray(-4)]).subarray(-4);
-  }
-  if (firstByteSeconds === undefined || !tail.equals(FLUSH)) {
-    throw new Error(`no whole pack came: status ${response.statusCode}, ${head.toString("latin1", 0, 300)}`);
-  }
-  return { firstByteSeconds, totalSeconds: readClock(), sizeBytes };
+/** A fetch by a client that has nothing.
+ * @param options further lines, such as `deepen 1` */
+export function fetchCommand(wants: readonly string[], ...options: readonly string[]): RawCommand {
+  const lines = ["thin-pack", "no-progress", "include-tag", "ofs-delta", ...options];
+  const body = encodeCommand("fetch", [...lines, ...wants.map((oid) => `want ${oid}`), "done"]);
+  // Without its side-band's number: HTTP may frame that apart. @see gitformat-pack(5)
+  return { body, start: Buffer.from("PACK\0\0\0\x02", "latin1") };
+}
+
+/** A list of the refs that begin with one of some prefixes; of all of them without any. */
+export function lsRefsCommand(...prefixes: readonly string[]): RawCommand {
+  const lines = ["peel", "symrefs", ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
+  return { body: encodeCommand("ls-refs", lines), start: Buffer.from("\r\n\r\n") };
+}
+
+const HEADERS = {
+  "content-type": "application/x-git-upload-pack-request",
+  accept: "application/x-git-upload-pack-result",
+  "git-protocol": "version=2",
+  "content-encoding": "gzip",
+};
+
+/** Sends a command on a connection of its own, and counts what comes into one buffer over and over.
+ * @throws Error if the server refuses, or ends early */
+export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFetch> {
+  const { hostname, port, pathname, host } = new URL(`${url}/git-upload-pack`);
+  const began = performance.now();
+  const readClock = (): number => (performance.now() - began) / 1000;
+  return new Promise((resolve, reject) => {
+    let sizeBytes = 0;
+    let firstByteSeconds: number | undefined;
+    let head = Buffer.alloc(0);
+    let tail = "";
+    const take = (size: number, buffer: Uint8Array): boolean => {
+      sizeBytes += size;
+      if (firstByteSeconds === undefined) {
+        head = Buffer.concat([head, buffer.subarray(0, Math.min(size, HEAD_BYTES))]);
+        if (head.includes(start)) firstByteSeconds = readClock();
+      }
+      tail = (tail + Buffer.from(buffer.subarray(Math.max(0, size - 16), size)).toString("latin1")).slice(-16);
+      return true;
+    };
+    const onread = { buffer: Buffer.alloc(1024 * 1024), callback: take };
+    const socket = connect({ port: Number(port), host: hostname, onread });
+    socket.on("error", reject);
+    socket.on("end", () => {
+      socket.destroy();
+      const text = head.toString("latin1");
+      if (firstByteSeconds === undefined || !ENDS.some((end) => tail.endsWith(end))) {
+        reject(new Error(`no whole answer came: ${text.slice(0, 600)} … ${JSON.stringify(tail)}`));
+        return;
+      }
+      const cache = /^Holdfast-Cache: *(\S+)/im.exec(text)?.[1] ?? null;
+      resolve({ firstByteSeconds, totalSeconds: readClock(), sizeBytes, cache });
+    });
+    const headers = { host, connection: "close", "content-length": body.length, ...HEADERS };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
+    socket.write(body);
+  });
+}
+
+/** Fetches all that the wanted objects lead to.
+ * @throws Error if the server refuses, or ends early */
+export function fetchRaw(url: string, wants: readonly string[]): Promise<RawFetch> {
+  return sendRaw(url, fetchCommand(wants));
+}
+
+/** The SHA-1 of the pack that a fetch brings, in hexadecimal digits.
+ * @throws Error if none comes */
+export async function hashPack(url: string, { body }: RawCommand): Promise<string> {
+  const response = await request(`${url}/git-upload-pack`, { body, headers: HEADERS });
+  const pkts = decodePkts(response.body);
+  const start = pkts.findIndex((pkt) => pkt.toString() === "packfile\n");
+  if (start < 0) throw new Error(`no pack came: status ${response.status}`);
+  return createHash("sha1")
+    .update(demux(pkts.slice(start + 1)).data)
+    .digest("hex");
 }

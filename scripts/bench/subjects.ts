@@ -1,7 +1,10 @@
 /** The repositories that are pushed and fetched. */
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { basename, join } from "node:path";
-import { git, makeRepository, tryGit } from "../../test/harness/git.ts";
+import { pipeline } from "node:stream/promises";
+import { git, gitEnv, makeRepository, tryGit } from "../../test/harness/git.ts";
 import { makeHistory } from "../../test/harness/history.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
@@ -38,4 +41,75 @@ export async function makeNoise(files: number): Promise<Subject> {
   const { code, stderr } = await tryGit(dir, importing, { stdin: stream.join("") });
   if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
   return { name: `${files} files of noise`, dir };
+}
+
+const COMMITTER = "committer Ada Example <ada@example.com>";
+
+/** How much of a fast-import stream is made at a time. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** Makes a linear history of small trees: 40 files in 8 folders, one of them changed by each commit. */
+export async function makeLongHistory(commits: number): Promise<Subject> {
+  const dir = await importStream(function* () {
+    for (let number = 0; number < commits; number++) {
+      const text = `Version ${number}\n${createHash("sha1").update(String(number)).digest("hex")}\n`;
+      yield formatCommit("main", number, [[`dir-${number % 8}/file-${number % 40}.txt`, text]]);
+    }
+  });
+  return { name: `${commits} commits`, dir };
+}
+
+/** Makes a history of 500 commits and branches that leave it at its tip, with one commit and a file of its own each. */
+export async function makeBranches(branches: number): Promise<Subject> {
+  const dir = await importStream(function* () {
+    for (let number = 0; number < 500; number++) {
+      yield formatCommit("main", number, [[`dir-${number % 8}/file-${number % 40}.txt`, `Version ${number}\n`]]);
+    }
+    for (let number = 0; number < branches; number++) {
+      yield `reset refs/heads/branch-${number}\nfrom refs/heads/main\n\n`;
+      yield formatCommit(`branch-${number}`, 500 + number, [[`own-${number}.txt`, `Of branch ${number}\n`]]);
+    }
+  });
+  return { name: `${branches} branches`, dir };
+}
+
+function formatCommit(
+  branch: string,
+  number: number,
+  files: readonly (readonly [path: string, text: string])[],
+): string {
+  const message = `Commit ${number}\n`;
+  const changes = files.map(([path, text]) => `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
+  return [
+    `commit refs/heads/${branch}\n${COMMITTER} ${1_500_000_000 + 60 * number} +0000\n`,
+    `data ${message.length}\n${message}`,
+    ...changes,
+    "\n",
+  ].join("");
+}
+
+/** Makes a bare repository from a fast-import stream. */
+async function importStream(write: () => Iterable<string>): Promise<string> {
+  const dir = await makeRepository("imported.git", "--bare");
+  const child = spawn("git", ["fast-import", "--quiet"], {
+    cwd: dir,
+    env: gitEnv(),
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  const ended = once(child, "close");
+  await pipeline(joinPieces(write()), child.stdin);
+  const [code] = (await ended) as [number];
+  if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
+  return dir;
+}
+
+function* joinPieces(texts: Iterable<string>): Generator<string> {
+  let piece = "";
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE_BYTES) continue;
+    yield piece;
+    piece = "";
+  }
+  yield piece;
 }

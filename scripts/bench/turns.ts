@@ -11,7 +11,8 @@ export interface Figure {
   readonly holdfast: readonly number[];
 }
 
-/** Runs native and Holdfast alternately: once unrecorded to warm up, then `rounds` times. */
+/** Runs native and Holdfast alternately: once unrecorded to warm up, then `rounds` times. What only one side shows is no
+ * number (NaN) on the other. */
 export async function takeTurns(
   work: string,
   rounds: number,
@@ -26,11 +27,17 @@ export async function takeTurns(
     native.push(samples[0]);
     holdfast.push(samples[1]);
   }
-  return Object.keys(native[0] ?? {}).map((measure) => ({
+  return makeFigures(work, native, holdfast);
+}
+
+/** Figures of samples that were taken otherwise than in turns. */
+export function makeFigures(work: string, native: readonly Sample[], holdfast: readonly Sample[]): Figure[] {
+  const measures = new Set([...holdfast, ...native].flatMap((sample) => Object.keys(sample)));
+  return [...measures].map((measure) => ({
     work,
     measure,
-    native: native.map((sample) => sample[measure]!),
-    holdfast: holdfast.map((sample) => sample[measure]!),
+    native: native.map((sample) => sample[measure] ?? Number.NaN),
+    holdfast: holdfast.map((sample) => sample[measure] ?? Number.NaN),
   }));
 }
 
@@ -41,14 +48,18 @@ export function median(values: readonly number[]): number {
   return (sorted[Math.floor(middle)]! + sorted[Math.ceil(middle)]!) / 2;
 }
 
+function formatNumber(value: number, digits: number): string {
+  return Number.isFinite(value) ? value.toFixed(digits) : "–";
+}
+
 /** Medians, and Holdfast's over native's. */
 export function formatTable(figures: readonly Figure[]): string {
   const rows = figures.map(({ work, measure, native, holdfast }) => [
     work,
     measure,
-    median(native).toFixed(3),
-    median(holdfast).toFixed(3),
-    (median(holdfast) / median(native)).toFixed(2),
+    formatNumber(median(native), 3),
+    formatNumber(median(holdfast), 3),
+    formatNumber(median(holdfast) / median(native), 2),
   ]);
   const table = [["work", "measure", "native", "Holdfast", "ratio"], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));

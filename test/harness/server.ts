@@ -39,6 +39,8 @@ export interface Server {
   /** Removes the R2 objects whose key contains a text, behind the Worker's back.
    * @returns how many there were */
   loseObjects(text: string): Promise<number>;
+  /** Takes every event that nobody has taken and that has come by now, the oldest first. */
+  takeEvents(): RepositoryEvent[];
   /** CPU and memory of workerd since it started. */
   readUsage(): Usage;
   /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
@@ -65,6 +67,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       return pidOf(running.workerd);
     },
     takeEvent: (kind) => log.take(kind),
+    takeEvents: () => log.takeAll(),
     async loseObjects(text) {
       const bucket = await running.miniflare.getR2Bucket("BUCKET");
       const keys = (await bucket.list()).objects.map(({ key }) => key).filter((key) => key.includes(text));

@@ -24,4 +24,9 @@ export class WorkerLog {
     }
     throw new Error(`the Worker told of no ${kind}`);
   }
+
+  /** Takes every event that nobody has taken, the oldest first. */
+  takeAll(): RepositoryEvent[] {
+    return this.#events.splice(0);
+  }
 }

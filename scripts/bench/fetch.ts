@@ -1,0 +1,55 @@
+/** `npm run bench:fetch`: fetches of every kind, Holdfast beside native git, on the same machine in the same run. */
+import { measureBranches } from "./branches-case.ts";
+import { measurePushes } from "./pushes-case.ts";
+import { type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
+import { measureSize } from "./sizes-case.ts";
+import { measureStorms } from "./storm-case.ts";
+
+const USAGE = `Usage: npm run bench:fetch -- [OPTIONS]
+
+Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints the medians.
+Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
+
+  storm     20 clients at once: whole clones, one depth, 20 depths, blob:none; cold is the first time after a push
+  sizes     whole clones of made-up histories of 1,000, 10,000 and 100,000 commits
+  branches  lists and fetches of one branch and of all, of a repository with very many
+  pushes    small pushes on top of a history, how long they take, and clones before and after
+
+  --bundle FILE     a bundle or repository for storm and pushes; may be repeated (default: a made-up history)
+  --rounds N        recorded rounds of each case, after one to warm up (default 5)
+  --only CASE       storm, sizes, branches or pushes; may be repeated (default: all)
+  --most-commits N  leaves out larger histories (default 100000)
+  --branches N      how many (default 5000)
+  --pushes N        how many (default 10000)
+  --csv FILE        writes the figures there too, with the values of every round
+  --help            this text
+`;
+
+const CASES = ["storm", "sizes", "branches", "pushes"] as const;
+
+const SIZES = { "most-commits": 100_000, branches: 5000, pushes: 10_000 };
+
+function* plan(run: Run<(typeof CASES)[number], keyof typeof SIZES>): Generator<Measurement> {
+  const { cases, rounds, subjects, hosts, sizes } = run;
+  for (const name of cases) {
+    if (name === "sizes") {
+      for (const commits of [1000, 10_000, 100_000].filter((size) => size <= sizes["most-commits"])) {
+        yield [`${commits} commits`, () => measureSize(commits, rounds, hosts)];
+      }
+    } else if (name === "branches") {
+      yield ["branches", () => measureBranches(sizes.branches, rounds, hosts)];
+    } else {
+      for (const subject of subjects) {
+        yield [
+          `${name} ${subject.name}`,
+          () =>
+            name === "storm"
+              ? measureStorms(subject, rounds, hosts)
+              : measurePushes(subject, { pushes: sizes.pushes, rounds, hosts }),
+        ];
+      }
+    }
+  }
+}
+
+await runBenchmark({ usage: USAGE, cases: CASES, sizes: SIZES, plan });
