@@ -15,7 +15,8 @@ const USAGE = `Usage: node_modules/.bin/node scripts/verify-fetch.ts [OPTIONS] H
 
 Pushes HISTORY (a bundle, or a repository's folder or URL) to Holdfast and to git http-backend, has clients do the same with
 both, and compares after each command: exit code, output, refs, shallow commits, what rev-list reaches and misses, git fsck, and
-the objects that are really there. Holdfast must send all that git sends but what git sends without need, and nothing else.
+the objects that are really there. Holdfast must send all that git sends but what git sends without need, and nothing else but what
+git leaves out of several filters. Fresh clones must be the same to the object.
 Ends with 1 if anything differs.
 
 URL is that of a Holdfast server, such as http://localhost:8787; it gets new repositories below /verify/. Without it, a
@@ -123,7 +124,7 @@ function reportProblems({ name, problems }: CaseResult): void {
 
 function formatResults(results: readonly CaseResult[]): string {
   const head = ["case", "verdict", "sent", "by git", "present", "with git", "note"];
-  const rows = results.map(({ name, problems, sent, present, surplus, refused }) => [
+  const rows = results.map(({ name, problems, sent, present, surplus, omitted, refused }) => [
     name,
     problems.length > 0 ? "FAILED" : "ok",
     String(sent.holdfast),
@@ -133,6 +134,7 @@ function formatResults(results: readonly CaseResult[]): string {
     [
       ...new Set(problems.map(({ difference }) => `${difference.what}: ${difference.count}`)),
       ...(surplus > 0 ? [`git sent ${surplus} without need`] : []),
+      ...(omitted > 0 ? [`git left out ${omitted}`] : []),
       ...(refused === null ? [] : [`both refuse: ${refused}`]),
     ].join("; "),
   ]);

@@ -56,23 +56,28 @@ export interface Difference {
   readonly examples: readonly string[];
 }
 
-/** Differences that matter, and how many objects git sent beyond what it had to. */
+/** Differences that matter; how many objects git sent beyond what it had to, and how many it left out. */
 export interface Comparison {
   readonly differences: readonly Difference[];
   readonly surplus: number;
+  readonly omitted: number;
 }
 
 /** Compares a client of Holdfast with one of git that did the same.
  *
- * The first must have no object that the second lacks. It may lack objects, of a partial clone in particular, that git sent without
- * need: those which commits lead to that the client had said it had; git looks only at the trees of the nearest of them.
+ * The first must have no object that the second lacks, but with several filters at once: git forgets there that it has not yet sent
+ * what one filter has seen and another held back, and leaves it out where it comes by again; each filter on its own must let it
+ * through. It may lack objects, of a partial clone in particular, that git sent without need: those which commits lead to that
+ * the client had said it had; git looks only at the trees of the nearest of them.
+ * @param filters what the client asked for, taken apart
  * @param before object ids of the refs that the client had before it last fetched
  * @param historyDir a repository that has all that the server has */
 export async function compareStates(
   holdfast: ClientState,
   native: ClientState,
-  { before, historyDir }: { readonly before: readonly string[]; readonly historyDir: string },
+  expectation: { readonly before: readonly string[]; readonly filters: readonly string[]; readonly historyDir: string },
 ): Promise<Comparison> {
+  const { before, filters, historyDir } = expectation;
   const differences = [
     compareLines("refs", holdfast.refs, native.refs),
     compareLines("shallow commits", holdfast.shallow, native.shallow),
@@ -82,10 +87,28 @@ export async function compareStates(
   const lacking = [...native.present].filter((oid) => !holdfast.present.has(oid));
   const had = lacking.length > 0 && before.length > 0 ? await listKnown(historyDir, before) : new Set<string>();
   const lost = lacking.filter((oid) => !had.has(oid));
-  differences.push(describe("objects present", extra, lost));
-  // What git sent without need is missing here, and its list of what is missing is shorter.
-  if (lacking.length === 0) differences.push(compareLines("objects reachable", holdfast.reachable, native.reachable));
-  return { differences: differences.filter(({ count }) => count > 0), surplus: lacking.length - lost.length };
+  const passed = extra.length > 0 && filters.length > 1 ? await listPassed(historyDir, filters) : new Set<string>();
+  const wrong = extra.filter((oid) => !passed.has(oid));
+  differences.push(describe("objects present", wrong, lost));
+  // What git sent without need, or left out, is in the one list and not in the other.
+  if (lacking.length === lost.length && extra.length === wrong.length) {
+    differences.push(compareLines("objects reachable", holdfast.reachable, native.reachable));
+  }
+  return {
+    differences: differences.filter(({ count }) => count > 0),
+    surplus: lacking.length - lost.length,
+    omitted: extra.length - wrong.length,
+  };
+}
+
+/** What every one of some filters lets through. */
+async function listPassed(dir: string, filters: readonly string[]): Promise<Set<string>> {
+  let passed: Set<string> | undefined;
+  for (const filter of filters) {
+    const shown = await listReachable(dir, "--all", `--filter=${filter}`);
+    passed = passed?.intersection(shown) ?? shown;
+  }
+  return passed ?? new Set();
 }
 
 async function listKnown(historyDir: string, oids: readonly string[]): Promise<Set<string>> {

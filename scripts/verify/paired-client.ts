@@ -23,6 +23,8 @@ export interface CaseResult {
   readonly present: Pair<number>;
   /** Objects that git sent without need, and Holdfast did not. */
   readonly surplus: number;
+  /** Objects that git should have sent, by each of several filters, and did not. */
+  readonly omitted: number;
   /** What git refused, as Holdfast did. */
   readonly refused: string | null;
 }
@@ -65,6 +67,7 @@ export class PairedClient {
   readonly #had = new Set<string>();
   #states: Pair<ClientState> | undefined;
   #surplus = 0;
+  #omitted = 0;
   #refused: string | null = null;
 
   /** @param historyDir a repository that has all that the servers have */
@@ -92,6 +95,7 @@ export class PairedClient {
       sent: { holdfast: holdfast.sent, native: native.sent },
       present: { holdfast: this.#states?.holdfast.present.size ?? 0, native: this.#states?.native.present.size ?? 0 },
       surplus: this.#surplus,
+      omitted: this.#omitted,
       refused: this.#refused,
     };
   }
@@ -112,12 +116,24 @@ export class PairedClient {
     if (output.count > 0) note(output);
     if (expected.code !== 0 && command.includes("clone")) return;
     const states = { holdfast: await readState(holdfast.dir), native: await readState(native.dir) };
-    const compared = await compareStates(states.holdfast, states.native, { before, historyDir: this.#historyDir });
+    const filters = this.#case.commands.flat().flatMap(listFilters);
+    const expectation = { before, filters, historyDir: this.#historyDir };
+    const compared = await compareStates(states.holdfast, states.native, expectation);
     compared.differences.forEach(note);
     this.#surplus = compared.surplus;
+    this.#omitted = compared.omitted;
     this.#states = states;
     for (const line of states.native.refs.split("\n")) if (line !== "") this.#had.add(line.slice(0, 40));
   }
+}
+
+/** The filters that an argument asks for; a combined one taken apart. @see git-rev-list(1) "--filter" */
+function listFilters(argument: string): string[] {
+  if (!argument.startsWith("--filter=")) return [];
+  const filter = argument.slice("--filter=".length);
+  if (!filter.startsWith("combine:")) return [filter];
+  const parts = filter.slice("combine:".length).split("+");
+  return parts.flatMap((part) => listFilters(`--filter=${decodeURIComponent(part)}`));
 }
 
 /** A command's end in one line. */
