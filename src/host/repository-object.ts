@@ -53,6 +53,11 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.fetch(request);
   }
 
+  /** @see FetchSource.settleResponse */
+  settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
+    return this.#repository.settleResponse(objectKey, sizeBytes);
+  }
+
   /** @see FetchSource.sizes */
   readSizes(oids: Uint8Array): Promise<Float64Array | null> {
     return this.#repository.sizes(oids);

@@ -37,12 +37,12 @@ app.get("/:owner/:repository/info/refs", (context) => {
   return withRepository(context, (repository) =>
     service === "git-receive-pack"
       ? repository.fetch(context.req.raw)
-      : advertiseUploadPack(context.req.raw, fetchContext(context.env, repository)),
+      : advertiseUploadPack(context.req.raw, fetchContext(context, repository)),
   );
 });
 
 app.all("/:owner/:repository/git-upload-pack", (context) =>
-  withRepository(context, (repository) => serveUploadPack(context.req.raw, fetchContext(context.env, repository))),
+  withRepository(context, (repository) => serveUploadPack(context.req.raw, fetchContext(context, repository))),
 );
 
 app.all("/:owner/:repository/git-receive-pack", (context) =>
@@ -54,7 +54,7 @@ app.all("/:owner/:repository/bundles/:name", (context) =>
     serveBundle(
       context.req.raw,
       context.req.param("name"),
-      fetchContext(context.env, repository),
+      fetchContext(context, repository),
       context.env.ACCESS === "open" ? "public" : "private",
     ),
   ),
@@ -82,18 +82,27 @@ function withRepository(
 }
 
 /** What serving a fetch needs: the object decides, this Worker carries the bytes. */
-function fetchContext(env: Env, repository: RepositoryStub): FetchContext {
+function fetchContext(context: HostContext, repository: RepositoryStub): FetchContext {
+  const { env, executionCtx } = context;
   const operations = newChunkCounters();
+  let planMs = 0;
   return {
     source: {
       refs: (prefixes) => repository.listRefs(prefixes),
-      fetch: (request) => repository.planFetch(request),
+      fetch: async (request) => {
+        const startMs = Date.now();
+        const outcome = await repository.planFetch(request);
+        planMs = Date.now() - startMs;
+        return outcome;
+      },
+      settleResponse: (objectKey, sizeBytes) => repository.settleResponse(objectKey, sizeBytes),
       sizes: (oids) => repository.readSizes(oids),
       bundles: () => repository.listBundles(),
     },
     limits: configuredLimits(env),
     chunks: new R2ChunkStore(env.BUCKET, operations),
     codec,
-    observe: (sent) => printEvent({ event: "fetch", ...sent, operations }),
+    waitUntil: (promise) => executionCtx.waitUntil(promise),
+    observe: (sent, cache) => printEvent({ event: "fetch", ...sent, cache, planMs, operations }),
   };
 }

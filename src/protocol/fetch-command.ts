@@ -6,7 +6,7 @@ import type { FetchOutcome, FetchRequest, Negotiation, PackCondition } from "../
 import { CutArguments } from "./cut-arguments.ts";
 import { OidList, type ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
-import { packBody } from "./pack-response.ts";
+import { deliverPack } from "./pack-delivery.ts";
 import { PacketText } from "./packet-text.ts";
 import type { Refusal } from "./request-lines.ts";
 import { writeShallowLines } from "./shallow-lines.ts";
@@ -87,15 +87,15 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
   if (outcome.kind === "refused") return refuse(outcome.message);
   if (outcome.kind === "not-our-ref") return refuse(`upload-pack: not our ref ${outcome.oid}`);
   const packets = new PacketText(args.has("sideband-all") ? PACK_BAND : null);
-  const { plan } = outcome;
+  const { pack } = outcome;
   if (negotiates(args)) {
     acknowledge(packets, request, outcome.negotiation);
-    if (plan !== null) packets.delim();
+    if (pack !== null) packets.delim();
   }
-  if (plan === null) return resultResponse("git-upload-pack", packets.flush().toBytes());
+  if (pack === null) return resultResponse("git-upload-pack", packets.flush().toBytes());
   describePack(packets, request, outcome);
   const framing = { bandDataBytes: SIDE_BAND_64K_DATA_BYTES, progress: !args.has("no-progress") };
-  return resultResponse("git-upload-pack", packBody(packets.toBytes(), plan, context, framing));
+  return deliverPack(pack, packets.toBytes(), context, framing);
 }
 
 function negotiates(args: FetchArguments): boolean {
@@ -112,6 +112,7 @@ function toRequest(args: FetchArguments): FetchRequest {
     thinPack: args.has("thin-pack"),
     ofsDelta: args.has("ofs-delta"),
     includeTag: args.has("include-tag"),
+    framing: `v2 ${args.has("no-progress")} ${args.has("sideband-all")}`,
   };
 }
 

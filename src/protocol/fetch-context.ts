@@ -8,6 +8,8 @@ import { resultResponse } from "./smart-http.ts";
 export interface FetchContext extends PackMaker {
   readonly source: FetchSource;
   readonly limits: Limits;
+  /** Keeps the request alive until the promise is settled, even when its client leaves. */
+  waitUntil(promise: Promise<unknown>): void;
 }
 
 /** Answers for a repository that does not exist: never an empty clone. */

@@ -1,5 +1,6 @@
 import { encodeText, fromByteString } from "../format/byte-string.ts";
-import { FLUSH_PKT } from "../format/pkt-line.ts";
+import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
+import { FLUSH_PKT, PKT_HEADER_BYTES } from "../format/pkt-line.ts";
 import {
   encodeSideBand,
   ERROR_BAND,
@@ -19,9 +20,14 @@ import { errorText } from "./error-response.ts";
 export interface PackMaker {
   readonly chunks: ChunkStore;
   readonly codec: DeltaCodec;
-  /** Takes note of a pack that was sent, or broke off. */
-  observe(sent: SentPack): void;
+  /** Takes note of a pack that was sent, or broke off.
+   * @param cache where its bytes came from, see `deliverPack` */
+  observe(sent: SentPack, cache: CacheStatus): void;
 }
+
+/** Whether a response was made for its request (`miss`), stored for it and equal ones that came at the same time (`shared`), or
+ * lay ready (`hit`). */
+export type CacheStatus = "miss" | "shared" | "hit";
 
 /** How a pack is wrapped. */
 export interface PackFraming {
@@ -62,6 +68,20 @@ export function packBody(
   );
 }
 
+/** Bytes of what `packBody` makes, null: unknown before it is made. */
+export function packBodyBytes(
+  preamble: Uint8Array,
+  plan: PackPlan,
+  { bandDataBytes, progress }: PackFraming,
+): number | null {
+  if (plan.entriesBytes < 0) return null;
+  const packBytes = PACK_HEADER_BYTES + plan.entriesBytes + PACK_TRAILER_BYTES;
+  if (bandDataBytes === null) return preamble.length + packBytes;
+  const framed = (bytes: number): number => bytes + Math.ceil(bytes / bandDataBytes) * (PKT_HEADER_BYTES + 1);
+  const said = progress ? framed(beginning(plan).length) + framed(totals(plan).length) : 0;
+  return preamble.length + said + framed(packBytes) + FLUSH_PKT.length;
+}
+
 /** The pack of a plan, which tells of itself when it ends, however it does. */
 async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<Uint8Array[], void, void> {
   const held = new HeldBytes();
@@ -76,7 +96,7 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
     }
     complete = true;
   } finally {
-    maker.observe({ objects: plan.objectCount, packBytes, complete, peakBytes: held.peakBytes });
+    maker.observe({ objects: plan.objectCount, packBytes, complete, peakBytes: held.peakBytes }, "miss");
   }
 }
 
@@ -88,12 +108,7 @@ async function* bandedPack(
   progress: boolean,
 ): AsyncGenerator<Uint8Array, void, void> {
   yield preamble;
-  if (progress)
-    yield* encodeSideBand(
-      PROGRESS_BAND,
-      fromByteString(`Enumerating objects: ${plan.objectCount}, done.\n`),
-      dataBytes,
-    );
+  if (progress) yield* encodeSideBand(PROGRESS_BAND, fromByteString(beginning(plan)), dataBytes);
   const framer = new SideBandFramer(PACK_BAND, dataBytes);
   try {
     for await (const slices of pack) {
@@ -131,6 +146,10 @@ async function* barePack(
     }
   }
   if (end > 0) yield buffer.subarray(0, end);
+}
+
+function beginning({ objectCount }: PackPlan): string {
+  return `Enumerating objects: ${objectCount}, done.\n`;
 }
 
 function totals({ objectCount, expansions }: PackPlan): string {

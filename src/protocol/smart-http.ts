@@ -39,8 +39,10 @@ export function refuseRpc(request: Request, service: Service): Response | null {
 }
 
 /** A successful response to an RPC. */
-export function resultResponse(service: Service, body: BodyInit): Response {
-  return new Response(body, { headers: { "Content-Type": `application/x-${service}-result`, ...NO_CACHE } });
+export function resultResponse(service: Service, body: BodyInit, headers: Record<string, string> = {}): Response {
+  return new Response(body, {
+    headers: { "Content-Type": `application/x-${service}-result`, ...NO_CACHE, ...headers },
+  });
 }
 
 /** A successful response to `info/refs`. */

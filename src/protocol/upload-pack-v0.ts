@@ -7,7 +7,7 @@ import { AGENT } from "./agent.ts";
 import { CutArguments } from "./cut-arguments.ts";
 import { OidList } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
-import { packBody } from "./pack-response.ts";
+import { deliverPack } from "./pack-delivery.ts";
 import { PacketText } from "./packet-text.ts";
 import { badFraming, readLines, type Refusal } from "./request-lines.ts";
 import { writeShallowLines } from "./shallow-lines.ts";
@@ -122,6 +122,16 @@ class Round {
   }
 }
 
+/** Those that a response looks different for. */
+const FRAMING_CAPABILITIES = [
+  "multi_ack",
+  "multi_ack_detailed",
+  "no-done",
+  "side-band",
+  "side-band-64k",
+  "no-progress",
+];
+
 function toRequest(needs: Needs, round: Round): FetchRequest {
   return {
     wants: needs.wants.toBytes(),
@@ -132,6 +142,7 @@ function toRequest(needs: Needs, round: Round): FetchRequest {
     thinPack: needs.has("thin-pack"),
     ofsDelta: needs.has("ofs-delta"),
     includeTag: needs.has("include-tag"),
+    framing: `v0 ${FRAMING_CAPABILITIES.filter((capability) => needs.has(capability)).join(" ")}`,
   };
 }
 
@@ -150,10 +161,10 @@ async function answer(
     writeShallowLines(packets, outcome.shallowUpdate);
     packets.flush();
   }
-  if (acknowledges) acknowledge(packets, needs, request, outcome.negotiation, outcome.plan !== null);
-  if (outcome.plan === null) return resultResponse("git-upload-pack", packets.toBytes());
+  if (acknowledges) acknowledge(packets, needs, request, outcome.negotiation, outcome.pack !== null);
+  if (outcome.pack === null) return resultResponse("git-upload-pack", packets.toBytes());
   const framing = { bandDataBytes: bandDataBytes(needs), progress: !needs.has("no-progress") };
-  return resultResponse("git-upload-pack", packBody(packets.toBytes(), outcome.plan, context, framing));
+  return deliverPack(outcome.pack, packets.toBytes(), context, framing);
 }
 
 function packCondition(needs: Needs, round: Round): PackCondition {

@@ -52,6 +52,8 @@ export interface FetchRequest {
   readonly ofsDelta: boolean;
   /** Annotated tags come along with the objects they point at. */
   readonly includeTag: boolean;
+  /** What the response's bytes depend on besides: names protocol and framing, so that stored responses are not mixed up. */
+  readonly framing: string;
 }
 
 /** How far the two sides are, as the server sees it. */
@@ -90,7 +92,26 @@ export type FetchOutcome =
       /** Null: the client did not ask for another depth. */
       readonly shallowUpdate: ShallowUpdate | null;
       readonly wantedRefs: readonly WantedRef[];
-      readonly plan: PackPlan | null;
+      /** Null: not yet. */
+      readonly pack: PackDelivery | null;
+    };
+
+/** Where the pack of a response comes from. */
+export type PackDelivery =
+  /** To be made for this client alone. */
+  | { readonly kind: "plan"; readonly plan: PackPlan }
+  /** To be made into this R2 object, as the whole body of the response, and served from there: other requests may be waiting for
+   * `FetchSource.settleResponse`. */
+  | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string }
+  /** Already made: the whole body of the response lies in this R2 object. */
+  | {
+      readonly kind: "stored";
+      /** Whether it was there, or was made by an equal request that came shortly before. */
+      readonly cache: "hit" | "shared";
+      readonly objectKey: string;
+      readonly sizeBytes: number;
+      /** Objects in the pack. */
+      readonly objectCount: number;
     };
 
 /** What serving a fetch needs of a repository, wherever that lives. All values survive structured cloning: the port is
@@ -101,6 +122,9 @@ export interface FetchSource {
   refs(prefixes: string[]): Promise<RefList | null>;
   /** Negotiates and, when it is time, plans the pack. */
   fetch(request: FetchRequest): Promise<FetchOutcome>;
+  /** Tells how storing a response went, which `fetch` asked for.
+   * @param sizeBytes null: it failed */
+  settleResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
   /** Bytes of objects.
    * @param oids packed
    * @returns one size per id, -1 for an object that no ref leads to; null: there is no such repository */

@@ -28,6 +28,13 @@ export function planSizeBytes({ extents, pieces, bases, links, expansions }: Pac
   return inlineBytes + [pieces, bases, links, expansions].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
+/** About how many bytes the pack has: objects that are made whole count as they are stored. */
+export function sentBytes({ pieces, links, expansions }: PackPlan): number {
+  let bytes = 0;
+  for (let at = 3; at < pieces.length; at += PIECE_STRIDE) bytes += pieces[at]!;
+  return expansions.reduce((sum, row) => sum + links[row * LINK_STRIDE + 2]!, bytes);
+}
+
 /** Words of one row of `PackPlan.pieces`. */
 export const PIECE_STRIDE = 5;
 

@@ -22,6 +22,10 @@ export interface PushEvent {
 /** A pack was sent. */
 export interface FetchEvent extends SentPack {
   readonly event: "fetch";
+  /** Whether the response was made for this request, stored for it and equal ones, or lay ready. */
+  readonly cache: "miss" | "shared" | "hit";
+  /** How long the repository took to decide what to send. */
+  readonly planMs: number;
   readonly operations: ChunkCounters;
 }
 

@@ -8,6 +8,7 @@ import type { PushRequest, PushResult, PushTarget } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { type RepositoryPlatform, RepositoryState } from "./repository-state.ts";
 import { Slots } from "./slots.ts";
+import { ResponseCache } from "./response-cache.ts";
 import { UploadPack } from "./upload-pack.ts";
 
 /** One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on. */
@@ -15,9 +16,12 @@ export class Repository implements FetchSource, PushTarget {
   readonly state: RepositoryState;
   /** One job at a time: each may rely on what it has read until it writes. */
   readonly #jobSlot = new Slots(1);
+  /** Fetches share the work of equal ones. */
+  readonly #responses: ResponseCache;
 
   constructor(platform: RepositoryPlatform) {
     this.state = new RepositoryState(platform);
+    this.#responses = new ResponseCache(this.state);
   }
 
   async refs(prefixes: string[]): Promise<RefList | null> {
@@ -26,6 +30,10 @@ export class Repository implements FetchSource, PushTarget {
 
   async fetch(request: FetchRequest): Promise<FetchOutcome> {
     return this.#uploadPack()?.fetch(request) ?? { kind: "unknown-repository" };
+  }
+
+  async settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
+    this.#responses.settle(objectKey, sizeBytes);
   }
 
   async sizes(oids: Uint8Array): Promise<Float64Array | null> {
@@ -50,7 +58,15 @@ export class Repository implements FetchSource, PushTarget {
     const { advertised } = this.state;
     const { objects, graph, reachability, chunks } = tables;
     const reader = new ObjectReader(tables, platform.openChunks(newChunkCounters()), platform.codec);
-    return new UploadPack({ advertised, objects, graph, reachability, chunks, reader });
+    return new UploadPack({
+      advertised,
+      objects,
+      graph,
+      reachability,
+      chunks,
+      reader,
+      responses: this.#responses,
+    });
   }
 
   /** Runs the jobs that are due, and sees to the next. */

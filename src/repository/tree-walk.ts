@@ -64,8 +64,9 @@ export async function walkSparse(
   const found = new Set<number>();
   const visited = new Set<string>();
   const hadHere = roots.difference(had(roots));
+  const included = patterns.map((list) => list.match("", "", true) === "include");
   let places = new Map<number, Place[]>();
-  for (const root of hadHere.toArray()) places.set(root, [{ path: "", included: patterns.map(() => false) }]);
+  for (const root of hadHere.toArray()) places.set(root, [{ path: "", included }]);
   for (let level = 0; level < depth && places.size > 0; level++) {
     const below = new Map<number, Place[]>();
     const blobs: number[] = [];

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import type { ObjectFilter } from "../format/filter.ts";
 import { isGitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { toTypeNumber } from "../format/object.ts";
@@ -16,6 +18,7 @@ import { ObjectSelection } from "./object-selection.ts";
 import { listSparseBlobs, toPackFilter } from "./pack-filter.ts";
 import type { PackPlan } from "./pack-plan.ts";
 import { planPack } from "./pack-planner.ts";
+import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
 
 const COMMIT = toTypeNumber("commit");
@@ -28,7 +31,12 @@ export interface FetchStores {
   readonly reachability: Reachability;
   readonly chunks: ChunkTable;
   readonly reader: ObjectReader;
+  /** Shares packs among equal requests. */
+  readonly responses: { deliver: ResponseCache["deliver"] };
 }
+
+/** The sparse-checkout files that a filter names: their object numbers and what they say. */
+type Patterns = Map<string, { readonly number: number; readonly list: SparsePatterns }>;
 
 /** A request whose ids are looked up. */
 interface Asked {
@@ -84,17 +92,19 @@ export class UploadPack {
     const { request, commits, haves, wantedRefs } = asked;
     const negotiation = negotiate(this.#stores.graph, commits, haves);
     if (!sendsPack(negotiation, request.packWhen) && request.deepen === null) {
-      return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs, plan: null };
+      return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs, pack: null };
     }
     const cuts = this.#cut(asked);
     if (typeof cuts === "string") return { kind: "refused", message: cuts };
     const shallowUpdate = request.deepen === null ? null : this.#toShallowUpdate(cuts);
     if (!sendsPack(negotiation, request.packWhen)) {
-      return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, plan: null };
+      return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, pack: null };
     }
-    const plan = await this.#plan(asked, cuts);
-    if (typeof plan === "string") return { kind: "refused", message: plan };
-    return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, plan };
+    const patterns = await this.#readPatterns(request.filter);
+    if (typeof patterns === "string") return { kind: "refused", message: patterns };
+    const key = this.#digest(asked, cuts, patterns);
+    const pack = await this.#stores.responses.deliver(key, () => this.#plan(asked, cuts, patterns));
+    return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, pack };
   }
 
   /** Finds the refs that are wanted by name, or says why not. @see git's upload-pack.c: parse_want_ref() */
@@ -166,15 +176,40 @@ export class UploadPack {
     return { shallow: oids(shallow), unshallow: oids(unshallow) };
   }
 
-  /** Plans the pack, or says what is wrong with the filter. */
-  async #plan({ request, wants, nodes, commits, haves }: Asked, { before, after }: Cuts): Promise<PackPlan | string> {
+  /** SHA-1 of all that the response depends on, by ids and object numbers: what is equal here is answered equally. */
+  #digest({ request, wants, wantedRefs, haves }: Asked, cuts: Cuts, patterns: Patterns): Uint8Array {
+    const { graph, advertised } = this.#stores;
+    const numbers = (positions: Iterable<number>): number[] => Array.from(positions, (at) => graph.number(at));
+    const facts = JSON.stringify({
+      wants: wants.toSorted((a, b) => a - b),
+      wantedRefs: wantedRefs.map(({ name, oid }) => [name, toHex(oid)]),
+      found: [...haves.number],
+      cuts: [cuts.before, cuts.after, cuts.shallow, cuts.unshallow].map(numbers),
+      filter: request.filter,
+      patterns: [...patterns].map(([name, { number }]) => [name, number]),
+      options: [
+        request.deepen !== null,
+        request.shallows.length,
+        request.packWhen,
+        request.thinPack,
+        request.ofsDelta,
+        request.includeTag,
+        request.framing,
+      ],
+      haves: request.haves.length,
+    });
+    // Haves in the client's order, and with those that are not here: the acknowledgments are part of the response.
+    const hash = createHash("sha1").update(`${facts}\n`).update(request.haves);
+    if (request.includeTag) hash.update(advertised.listAnnotatedTags().tags);
+    return new Uint8Array(hash.digest());
+  }
+
+  async #plan(
+    { request, wants, nodes, commits, haves }: Asked,
+    { before, after }: Cuts,
+    patterns: Patterns,
+  ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
-    const patterns = new Map<string, SparsePatterns>();
-    for (const blob of listSparseBlobs(request.filter)) {
-      const list = await this.#readPatterns(blob);
-      if (typeof list === "string") return list;
-      patterns.set(blob, list);
-    }
     const havePositions = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
     const selection = await new ObjectSelection(this.#stores, reader).select({
       wanted: graph.ancestors(nodes, after),
@@ -185,7 +220,7 @@ export class UploadPack {
       hadBorder: before,
       loose: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
       given: toNumberSet([...wants, ...commits.map((position) => graph.number(position))]),
-      filter: toPackFilter(request.filter, patterns),
+      filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),
     });
     const wanted = selection.objects;
     return planPack(objects, chunks, {
@@ -195,18 +230,23 @@ export class UploadPack {
     });
   }
 
-  async #readPatterns(name: string): Promise<SparsePatterns | string> {
+  /** Reads the patterns that a filter names, or says what is wrong with them. */
+  async #readPatterns(filter: ObjectFilter | null): Promise<Patterns | string> {
     const { reader } = this.#stores;
-    const number = await findBlob(this.#stores, name);
-    if (number === null || !this.#findGranted(Uint32Array.of(number)).has(number)) {
-      return `unable to access sparse blob in '${name}'`;
+    const patterns: Patterns = new Map();
+    for (const name of listSparseBlobs(filter)) {
+      const number = await findBlob(this.#stores, name);
+      if (number === null || !this.#findGranted(Uint32Array.of(number)).has(number)) {
+        return `unable to access sparse blob in '${name}'`;
+      }
+      try {
+        patterns.set(name, { number, list: parseSparsePatterns((await reader.read(number)).bytes) });
+      } catch (error) {
+        if (!isGitError(error, "too-large")) throw error;
+        return `unable to parse sparse filter data in ${name}: ${error.message}`;
+      }
     }
-    try {
-      return parseSparsePatterns((await reader.read(number)).bytes);
-    } catch (error) {
-      if (!isGitError(error, "too-large")) throw error;
-      return `unable to parse sparse filter data in ${name}: ${error.message}`;
-    }
+    return patterns;
   }
 
   /** The annotated tags that refs name and that lead to an object among `sent`, with the tags on their way to it.

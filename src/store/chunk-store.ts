@@ -6,6 +6,9 @@ import { GitError } from "../format/errors.ts";
 export interface ChunkStore {
   /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not. */
   put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Writes an object of `length` bytes as they come; it is readable when the promise is fulfilled. A stream that fails, or has another
+   * length, leaves nothing readable. */
+  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void>;
   /** Begins an object of unknown length, written in parts. Nothing is readable before `complete`. */
   createMultipart(key: string): Promise<MultipartWrite>;
   /** Reads exactly `length` bytes from `offset`. */

@@ -11,6 +11,7 @@ export interface ChunkCall {
   readonly number: number;
   readonly operation:
     | "put"
+    | "putStream"
     | "createMultipart"
     | "putPart"
     | "complete"
@@ -67,6 +68,10 @@ export class FaultyChunkStore implements ChunkStore {
 
   put(key: string, bytes: Uint8Array): Promise<void> {
     return this.#write("put", key, () => this.#inner.put(key, bytes));
+  }
+
+  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
+    return this.#write("putStream", key, () => this.#inner.putStream(key, bytes, length));
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {

@@ -2,8 +2,8 @@ import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
- * that no row names, `bundle` builds a bundle. */
-export type JobKind = "merge" | "seal" | "sweep" | "bundle";
+ * that no row names, `bundle` builds a bundle, `trim` forgets old responses. */
+export type JobKind = "merge" | "seal" | "sweep" | "bundle" | "trim";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {

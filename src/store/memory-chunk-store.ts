@@ -9,6 +9,12 @@ export class MemoryChunkStore implements ChunkStore {
     this.#objects.set(key, bytes.slice());
   }
 
+  async putStream(key: string, stream: ReadableStream<Uint8Array>, length: number): Promise<void> {
+    const bytes = new Uint8Array(await new Response(stream as never).arrayBuffer());
+    if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+    this.#objects.set(key, bytes);
+  }
+
   async createMultipart(key: string): Promise<MultipartWrite> {
     const parts: Uint8Array[] = [];
     return {

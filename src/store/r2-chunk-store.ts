@@ -10,7 +10,7 @@ const DELETE_KEYS = 1000;
 /** The part of an R2 bucket that chunks need, so that this layer need not know the platform.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 export interface Bucket {
-  put(key: string, bytes: Uint8Array, options: { sha1: Uint8Array }): Promise<unknown>;
+  put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: { sha1: Uint8Array }): Promise<unknown>;
   get(key: string, options: { range: { offset: number; length: number } }): Promise<BucketBody | null>;
   delete(keys: string[]): Promise<void>;
   list(options: { prefix: string; cursor?: string }): Promise<BucketListing>;
@@ -60,6 +60,14 @@ export class R2ChunkStore implements ChunkStore {
     // The bucket refuses bytes that changed on their way.
     const sha1 = createHash("sha1").update(bytes).digest();
     await storing(key, "put", () => this.#bucket.put(key, bytes, { sha1 }));
+  }
+
+  async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
+    this.#counters.puts += 1;
+    // The bucket asks for a stream that knows its length, which errors when more or fewer bytes come.
+    const { readable, writable } = new FixedLengthStream(length);
+    await storing(key, "put", () => Promise.all([this.#bucket.put(key, readable), bytes.pipeTo(writable)]));
+    this.#counters.bytesIn += length;
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {

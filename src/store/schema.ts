@@ -84,6 +84,14 @@ CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a n
   object INTEGER PRIMARY KEY,
   names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes
 );
+CREATE TABLE responses (
+  key BLOB PRIMARY KEY,            -- SHA-1 of all that the response depends on
+  object_key TEXT NOT NULL,        -- R2 object: the body of the HTTP response
+  size INTEGER NOT NULL,
+  objects INTEGER NOT NULL,        -- in its pack
+  made_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL         -- to the hour
+) WITHOUT ROWID;
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY,
   time_ms INTEGER NOT NULL,

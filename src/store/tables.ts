@@ -8,6 +8,7 @@ import { PushLog } from "./push-log.ts";
 import { Reachability } from "./reachability.ts";
 import { RefStore } from "./refs.ts";
 import type { Sql } from "./sql.ts";
+import { ResponseTable } from "./response-table.ts";
 import { TreeTable } from "./tree-table.ts";
 import { VettedBlobs } from "./vetted-blobs.ts";
 
@@ -19,6 +20,7 @@ export class Tables {
   readonly reachability: Reachability;
   readonly chunks: ChunkTable;
   readonly trees: TreeTable;
+  readonly responses: ResponseTable;
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
   readonly pushes: PushLog;
@@ -34,6 +36,7 @@ export class Tables {
     this.reachability = new Reachability(sql, this.objects, this.graph);
     this.chunks = new ChunkTable(sql);
     this.trees = new TreeTable(sql);
+    this.responses = new ResponseTable(sql);
     this.vetted = new VettedBlobs(sql);
     this.jobs = new JobQueue(sql);
     this.pushes = new PushLog(sql);

@@ -31,7 +31,14 @@ export async function startFetchServer(
   source: FetchSource,
   chunks: ChunkStore = new MemoryChunkStore(),
 ): Promise<FetchServer> {
-  const context: FetchContext = { source, chunks, codec: nodeCodec, limits: DEFAULT_LIMITS, observe: () => undefined };
+  const context: FetchContext = {
+    source,
+    chunks,
+    codec: nodeCodec,
+    limits: DEFAULT_LIMITS,
+    waitUntil: () => undefined,
+    observe: () => undefined,
+  };
   const server = createServer((incoming, outgoing) => {
     answer(incoming, context)
       .then((response) => send(response, outgoing))

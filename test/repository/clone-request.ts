@@ -1,4 +1,14 @@
-import type { FetchRequest } from "../../src/repository/fetch-source.ts";
+import type { FetchOutcome, FetchRequest } from "../../src/repository/fetch-source.ts";
+import type { PackPlan } from "../../src/repository/pack-plan.ts";
+
+/** The plan of the pack that a fetch came to, whoever else may be waiting for it.
+ * @throws Error when there is none */
+export function plannedPack(outcome: FetchOutcome): PackPlan {
+  if (outcome.kind !== "negotiated" || outcome.pack === null || outcome.pack.kind === "stored") {
+    throw new Error(`no plan: ${outcome.kind}`);
+  }
+  return outcome.pack.plan;
+}
 
 /** What a client says that has nothing and cuts nothing; its wants are missing. */
 export const CLONE_REQUEST: Omit<FetchRequest, "wants"> = {
@@ -11,4 +21,5 @@ export const CLONE_REQUEST: Omit<FetchRequest, "wants"> = {
   thinPack: true,
   ofsDelta: true,
   includeTag: false,
+  framing: "",
 };

@@ -6,7 +6,7 @@ import { streamPack } from "../../src/repository/pack-stream.ts";
 import { git } from "../harness/git.ts";
 import { listReachable } from "../harness/received-pack.ts";
 import { makeHistory } from "../harness/history.ts";
-import { CLONE_REQUEST } from "./clone-request.ts";
+import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import { PushedRepository } from "./pushing.ts";
 import { fromHex, nodeCodec } from "./stored-repository.ts";
 import { askUploadPack, listPack, type OracleAnswer } from "./upload-pack-oracle.ts";
@@ -87,11 +87,11 @@ async function answer(fetch: Fetch): Promise<OracleAnswer> {
   };
   const outcome = await pushed.repository.fetch(request);
   if (outcome.kind === "refused") return { shallowInfo: [], objects: new Set(), error: outcome.message };
-  if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
   const slices: Uint8Array[] = [];
-  for await (const batch of streamPack(outcome.plan, pushed.chunks, nodeCodec)) {
+  for await (const batch of streamPack(plannedPack(outcome), pushed.chunks, nodeCodec)) {
     slices.push(...batch.map((slice) => slice.slice()));
   }
+  if (outcome.kind !== "negotiated") throw new Error(outcome.kind);
   const { shallow = new Uint8Array(0), unshallow = new Uint8Array(0) } = outcome.shallowUpdate ?? {};
   const list = (word: string, oids: Uint8Array): string[] =>
     Array.from({ length: oids.length / 20 }, (_, i) => `${word} ${toHex(oids, i * 20)}`);

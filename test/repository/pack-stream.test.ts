@@ -136,15 +136,15 @@ describe("plans", () => {
     had: string | null = null,
   ): Promise<PackPlan> {
     const outcome = await repository.fetch(request);
-    if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error("no plan");
-    const pack = await collect(outcome.plan, repository.chunkStore);
-    if (outcome.plan.entriesBytes >= 0) expect(pack.length).toBe(12 + outcome.plan.entriesBytes + 20);
+    if (outcome.kind !== "negotiated" || outcome.pack?.kind !== "plan") throw new Error("no plan");
+    const pack = await collect(outcome.pack.plan, repository.chunkStore);
+    if (outcome.pack.plan.entriesBytes >= 0) expect(pack.length).toBe(12 + outcome.pack.plan.entriesBytes + 20);
     const clone = await makeRepository("clone.git", "--bare");
     if (had !== null) await git(clone, "fetch", "-q", "--no-tags", origin, `${had}:refs/heads/had`);
     const thin = request.thinPack ? ["--fix-thin"] : [];
     const indexed = await tryGit(clone, ["index-pack", "--strict", "--stdin", ...thin], { stdin: pack });
     expect(indexed.stderr).toBe("");
-    return outcome.plan;
+    return outcome.pack.plan;
   }
 
   async function request(

@@ -1,6 +1,6 @@
 /** A whole repository without the runtime, and pushes to it as git would make them. */
 import wasm from "../../src/codec/holdfast.wasm";
-import { CLONE_REQUEST } from "./clone-request.ts";
+import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import { instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
@@ -138,9 +138,7 @@ export class PushedRepository {
 
   /** The plan of that pack. */
   async planClone(...wants: readonly string[]): Promise<PackPlan> {
-    const outcome = await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) });
-    if (outcome.kind !== "negotiated" || outcome.plan === null) throw new Error(`no plan: ${outcome.kind}`);
-    return outcome.plan;
+    return plannedPack(await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) }));
   }
 
   /** The pack that a plan describes. */

@@ -5,6 +5,7 @@ import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA, REF_DELTA } from "../.
 import type { FetchRequest, FetchSource } from "../../src/repository/fetch-source.ts";
 import type { DeltaCodec } from "../../src/repository/delta-chains.ts";
 import { AdvertisedRefs } from "../../src/repository/advertised-refs.ts";
+import type { PackPlan } from "../../src/repository/pack-plan.ts";
 import { ObjectReader } from "../../src/repository/object-reader.ts";
 import { TreeTable } from "../../src/store/tree-table.ts";
 import { UploadPack } from "../../src/repository/upload-pack.ts";
@@ -112,6 +113,10 @@ export class StoredRepository implements FetchSource {
     return structuredClone(await this.#uploadPack().fetch(structuredClone(request)));
   }
 
+  settleResponse(): Promise<void> {
+    return Promise.resolve();
+  }
+
   async sizes(oids: Uint8Array): Promise<Float64Array> {
     return this.#uploadPack().sizes(oids);
   }
@@ -120,7 +125,11 @@ export class StoredRepository implements FetchSource {
     const { objects, graph, reachability, chunkTable: chunks } = this;
     const reader = new ObjectReader({ objects, chunks, trees: new TreeTable(this.sql) }, this.chunkStore, nodeCodec);
     const advertised = new AdvertisedRefs({ refs: this.refStore, objects, graph });
-    return new UploadPack({ advertised, objects, graph, reachability, chunks, reader });
+    const responses = {
+      deliver: async (_: Uint8Array, makePlan: () => Promise<PackPlan>) =>
+        ({ kind: "plan", plan: await makePlan() }) as const,
+    };
+    return new UploadPack({ advertised, objects, graph, reachability, chunks, reader, responses });
   }
 
   async bundles(): ReturnType<FetchSource["bundles"]> {

@@ -75,6 +75,27 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
       }
     });
 
+    test("a stream is written as it comes; one that fails, or is short or long, leaves nothing", async () => {
+      const { store, prefix } = open();
+      const bytes = new Random(3).bytes(300_000);
+      const pieces = (...ends: number[]): ReadableStream<Uint8Array> =>
+        new ReadableStream({
+          start: (controller) => {
+            ends.forEach((end, i) => controller.enqueue(bytes.slice(ends[i - 1] ?? 0, end)));
+            controller.close();
+          },
+        });
+      await store.putStream(`${prefix}a`, pieces(1, 70_000, 300_000), 300_000);
+      expect(await store.read(`${prefix}a`, 0, 300_000)).toEqual(bytes);
+      const failing = new ReadableStream<Uint8Array>({
+        pull: (controller) => controller.error(new Error("no more")),
+      });
+      await expect(store.putStream(`${prefix}b`, failing, 300_000)).rejects.toThrow();
+      await expect(store.putStream(`${prefix}b`, pieces(299_999), 300_000)).rejects.toThrow();
+      await expect(store.putStream(`${prefix}b`, pieces(300_000), 299_999)).rejects.toThrow();
+      expect(await collect(store.list(prefix))).toEqual([`${prefix}a`]);
+    });
+
     test("a multipart write appears whole, when it is complete", async () => {
       const { store, prefix } = open();
       const first = new Uint8Array(MULTIPART_PART_BYTES).fill(1);

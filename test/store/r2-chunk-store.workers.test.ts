@@ -32,7 +32,7 @@ test("the bucket itself checks what arrives", async () => {
     put: (key, bytes, options) =>
       env.BUCKET.put(
         key,
-        bytes.map((byte) => byte ^ 1),
+        (bytes as Uint8Array).map((byte) => byte ^ 1),
         options,
       ),
   };

@@ -2,6 +2,7 @@ import { newChunkCounters } from "../../store/chunk-store.ts";
 import type { Job, JobKind } from "../../store/jobs.ts";
 import { buildBundle } from "../bundle-job.ts";
 import type { RepositoryState } from "../repository-state.ts";
+import { trimResponses } from "../response-cache.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 import { merge } from "./merge.ts";
 import { seal } from "./seal.ts";
@@ -14,6 +15,10 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   sweep,
   bundle: async ({ repository, job }) => {
     await buildBundle(repository, job);
+    return { counts: {}, again: false };
+  },
+  trim: async ({ repository, nowMs }) => {
+    repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };
   },
 };

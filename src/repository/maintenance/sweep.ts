@@ -10,7 +10,8 @@ const SWEEP_AFTER_MS = 60 * 60_000;
 export async function sweep({ repository, job, store }: JobRun): Promise<JobOutcome> {
   const { tables, jobs, activePrefixes } = repository;
   if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
-  const isGarbage = (key: string): boolean => !tables?.chunks.hasKey(key) && tables?.bundles.current()?.key !== key;
+  const isGarbage = (key: string): boolean =>
+    !tables?.chunks.hasKey(key) && !tables?.responses.hasObject(key) && tables?.bundles.current()?.key !== key;
   const garbage: string[] = [];
   if (!job.key.endsWith("/")) {
     if (isGarbage(job.key)) garbage.push(job.key);

@@ -4,9 +4,7 @@ import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/merge.ts";
 import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack-plan.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
-import { CLONE_REQUEST } from "../clone-request.ts";
 import { PushedRepository } from "../pushing.ts";
-import { fromHex } from "../stored-repository.ts";
 import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
 
 /** Bundles are another part's. */
@@ -43,11 +41,10 @@ test("many tiny pushes become one chunk, which a clone takes whole and git finds
   await pushes.push(80);
   await repository.repository.runJobs(Date.now() + 1);
   expect(objects.lastNumber()).toBeGreaterThan(1_000);
-  const outcome = await repository.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(pushes.tip) });
-  const { plan } = outcome as Extract<typeof outcome, { kind: "negotiated" }>;
-  const pieces = Array.from({ length: plan!.pieces.length / PIECE_STRIDE }, (_, i) => plan!.pieces[i * PIECE_STRIDE]);
+  const plan = await repository.planClone(pushes.tip);
+  const pieces = Array.from({ length: plan.pieces.length / PIECE_STRIDE }, (_, i) => plan.pieces[i * PIECE_STRIDE]);
   expect(pieces).toEqual([PIECE.verbatim, PIECE.verbatim]);
-  expect(plan!.expansions.length).toBe(0);
+  expect(plan.expansions.length).toBe(0);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
 });
 

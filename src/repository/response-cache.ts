@@ -1,0 +1,177 @@
+import { toHex } from "../format/oid.ts";
+import type { StoredResponse } from "../store/response-table.ts";
+import type { PackDelivery } from "./fetch-source.ts";
+import { type PackPlan, sentBytes } from "./pack-plan.ts";
+import type { RepositoryState } from "./repository-state.ts";
+
+/** Bytes of the packs that are worth storing: below, making one takes no longer than fetching it; above, they would crowd
+ * out everything else. */
+const MIN_PACK_BYTES = 64 * 1024;
+const MAX_PACK_BYTES = 128 * 1024 * 1024;
+
+/** Bytes of all stored responses of a repository. */
+const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
+
+/** How long a response is kept after it was made, and after its last use. */
+const KEEP_MS = 7 * 24 * 60 * 60_000;
+const KEEP_UNUSED_MS = 24 * 60 * 60_000;
+
+/** After so long the R2 object of a forgotten response is deleted: clients may be reading it. */
+const DELETE_AFTER_MS = 60 * 60_000;
+
+/** How long a request counts as seen: an equal one within this time has its response stored. */
+const SEEN_MS = 10 * 60_000;
+
+/** Requests remembered as seen. */
+const MAX_SEEN = 512;
+
+/** How long a request waits for an equal one that is storing its response; then it is served by itself. */
+const WAIT_MS = 10_000;
+
+/** A request that was seen, by the key of its response. */
+interface Seen {
+  timeMs: number;
+  /** While its pack is being planned. */
+  plan: Promise<PackPlan> | null;
+  /** While its response is being stored. */
+  making: Making | null;
+}
+
+/** A response on its way to R2. */
+interface Making {
+  readonly objectKey: string;
+  readonly objectCount: number;
+  readonly startedMs: number;
+  /** Null: storing it failed. */
+  readonly stored: Promise<StoredResponse | null>;
+  settle(stored: StoredResponse | null): void;
+}
+
+/**
+ * Shares the work of equal requests. The first is served as if it were alone, but those that come while its pack is planned
+ * share the plan. The second has its response stored in R2, as the very bytes of the HTTP body, and the others wait for that;
+ * whoever comes later is served from R2. So a clone that nobody repeats costs no write, and a storm costs one.
+ */
+export class ResponseCache {
+  readonly #repository: RepositoryState;
+  readonly #seen = new Map<string, Seen>();
+  readonly #making = new Map<string, { key: Uint8Array; making: Making; seen: Seen }>();
+
+  constructor(repository: RepositoryState) {
+    this.#repository = repository;
+  }
+
+  /** Decides where the pack of a response comes from.
+   * @param key SHA-1 of all that the response's bytes depend on
+   * @param makePlan plans the pack
+   * @throws what `makePlan` throws */
+  async deliver(key: Uint8Array, makePlan: () => Promise<PackPlan>): Promise<PackDelivery> {
+    const stored = this.#repository.tables!.responses.find(key, Date.now());
+    if (stored !== null) return { kind: "stored", cache: "hit", ...stored };
+    const name = toHex(key);
+    const seen = this.#recall(name);
+    if (seen === null) return this.#serveFirst(name, makePlan);
+    for (;;) {
+      if (seen.making !== null) {
+        const shared = await withTimeout(seen.making.stored, WAIT_MS);
+        return shared === null
+          ? { kind: "plan", plan: await makePlan() }
+          : { kind: "stored", cache: "shared", ...shared };
+      }
+      const plan = await (seen.plan ?? makePlan());
+      if (seen.making !== null) continue;
+      return isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan };
+    }
+  }
+
+  /** Takes note of how storing a response went.
+   * @param objectKey its R2 object
+   * @param sizeBytes null: it failed */
+  settle(objectKey: string, sizeBytes: number | null): void {
+    const entry = this.#making.get(objectKey);
+    // Unknown after a restart in between: nobody waits, and the sweep takes the object away.
+    if (entry === undefined) return;
+    const { key, making, seen } = entry;
+    this.#making.delete(objectKey);
+    seen.making = null;
+    const stored = sizeBytes === null ? null : { objectKey, sizeBytes, objectCount: making.objectCount };
+    if (stored !== null) {
+      const { platform, tables, jobs } = this.#repository;
+      platform.transactor.transactionSync(() => {
+        tables!.responses.insert(key, stored, Date.now());
+        jobs.cancel("sweep", objectKey);
+        trimResponses(this.#repository, Date.now());
+      });
+    }
+    making.settle(stored);
+    this.#repository.scheduleJobs();
+  }
+
+  async #serveFirst(name: string, makePlan: () => Promise<PackPlan>): Promise<PackDelivery> {
+    const seen: Seen = { timeMs: Date.now(), plan: makePlan(), making: null };
+    this.#seen.set(name, seen);
+    for (const oldest of this.#seen.keys()) {
+      if (this.#seen.size <= MAX_SEEN) break;
+      this.#seen.delete(oldest);
+    }
+    try {
+      const plan = await seen.plan!;
+      if (!isWorthStoring(plan)) this.#seen.delete(name);
+      return { kind: "plan", plan };
+    } catch (error) {
+      this.#seen.delete(name);
+      throw error;
+    } finally {
+      seen.plan = null;
+    }
+  }
+
+  #recall(name: string): Seen | null {
+    const seen = this.#seen.get(name);
+    if (seen === undefined) return null;
+    const isLost = seen.making !== null && Date.now() - seen.making.startedMs > SEEN_MS;
+    if (seen.plan !== null || (seen.making !== null && !isLost) || Date.now() - seen.timeMs <= SEEN_MS) return seen;
+    this.#seen.delete(name);
+    return null;
+  }
+
+  #make(key: Uint8Array, seen: Seen, plan: PackPlan): PackDelivery {
+    const { jobs } = this.#repository;
+    const objectKey = `${this.#repository.key}/packs/${crypto.randomUUID()}`;
+    const { promise, resolve } = Promise.withResolvers<StoredResponse | null>();
+    const { objectCount } = plan;
+    const making = { objectKey, objectCount, startedMs: Date.now(), stored: promise, settle: resolve };
+    seen.making = making;
+    this.#making.set(objectKey, { key, making, seen });
+    jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
+    this.#repository.scheduleJobs();
+    return { kind: "store", plan, objectKey };
+  }
+}
+
+/** Forgets responses that are too old, unused or too many, and sees to the next time; belongs in a transaction. */
+export function trimResponses({ tables, jobs }: RepositoryState, nowMs: number): void {
+  const { responses } = tables!;
+  for (const objectKey of responses.trim(nowMs - KEEP_MS, nowMs - KEEP_UNUSED_MS, MAX_TOTAL_BYTES)) {
+    jobs.add("sweep", objectKey, nowMs + DELETE_AFTER_MS);
+  }
+  const next = responses.nextTrimMs(KEEP_MS, KEEP_UNUSED_MS);
+  if (next !== null) jobs.add("trim", "", next + 1);
+}
+
+function isWorthStoring(plan: PackPlan): boolean {
+  const bytes = sentBytes(plan);
+  return bytes >= MIN_PACK_BYTES && bytes <= MAX_PACK_BYTES;
+}
+
+async function withTimeout<T>(promise: Promise<T | null>, timeoutMs: number): Promise<T | null> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import type { FetchOutcome, FetchRequest, PackDelivery } from "../../src/repository/fetch-source.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { CLONE_REQUEST } from "./clone-request.ts";
+import { PushedRepository } from "./pushing.ts";
+import { fromHex } from "./stored-repository.ts";
+
+let origin = "";
+let main = "";
+let repository: PushedRepository;
+
+beforeAll(async () => {
+  origin = await makeHistory({ commits: 150, files: 200, branches: 2, tags: 2 });
+  main = await git(origin, "rev-parse", "main");
+});
+
+beforeEach(async () => {
+  repository = new PushedRepository();
+  await repository.pushFrom(origin, { "refs/heads/main": "main", "refs/heads/side": "side-0" });
+});
+
+function fetch(options: Partial<FetchRequest> = {}): Promise<FetchOutcome> {
+  return repository.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(main), framing: "test", ...options });
+}
+
+function packOf(outcome: FetchOutcome): PackDelivery {
+  if (outcome.kind !== "negotiated" || outcome.pack === null) throw new Error(outcome.kind);
+  return outcome.pack;
+}
+
+async function store(): Promise<Extract<PackDelivery, { kind: "store" }>> {
+  expect(packOf(await fetch()).kind).toBe("plan");
+  const second = packOf(await fetch());
+  if (second.kind !== "store") throw new Error(second.kind);
+  await repository.chunks.put(second.objectKey, new Uint8Array(1000));
+  return second;
+}
+
+describe("equal requests", () => {
+  test("the first is served alone, the second stores, the third is served from there", async () => {
+    const { objectKey, plan } = await store();
+    await repository.repository.settleResponse(objectKey, 1000);
+    const expected = { kind: "stored", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
+    expect(packOf(await fetch())).toEqual({ ...expected, cache: "hit" });
+    // It outlives the object's memory.
+    const restarted = new PushedRepository({ sql: repository.sql, chunks: repository.chunks });
+    expect(
+      packOf(await restarted.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(main), framing: "test" })),
+    ).toEqual({
+      ...expected,
+      cache: "hit",
+    });
+  });
+
+  test("twenty at once: one is served alone, one stores, the others wait for it", async () => {
+    const all = Array.from({ length: 20 }, async () => packOf(await fetch()));
+    const settled: PackDelivery[] = [];
+    for (const one of all) void one.then((pack) => settled.push(pack));
+    await vi.waitFor(() => expect(settled).toHaveLength(2));
+    expect(settled.map(({ kind }) => kind).toSorted()).toEqual(["plan", "store"]);
+    const storing = settled.find(({ kind }) => kind === "store");
+    await repository.repository.settleResponse((storing as { objectKey: string }).objectKey, 1000);
+    const kinds = (await Promise.all(all)).map((pack) => (pack.kind === "stored" ? pack.cache : pack.kind));
+    expect(kinds.toSorted()).toEqual(["plan", ...Array.from({ length: 18 }, () => "shared"), "store"]);
+  });
+
+  test("when storing fails, those who wait are served by themselves, and the next tries again", async () => {
+    const { objectKey } = await store();
+    const waiting = fetch();
+    await sleep(100);
+    await repository.repository.settleResponse(objectKey, null);
+    expect(packOf(await waiting).kind).toBe("plan");
+    expect(packOf(await fetch()).kind).toBe("store");
+  });
+
+  test("who stores and never tells keeps nobody for long", async () => {
+    await store();
+    vi.useFakeTimers();
+    try {
+      const waiting = fetch();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(packOf(await waiting).kind).toBe("plan");
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+test.each<[string, Partial<FetchRequest>]>([
+  ["another framing", { framing: "other" }],
+  ["another depth", { deepen: { kind: "depth", depth: 100 } }],
+  ["a filter", { filter: { kind: "tree", depth: 9 } }],
+  ["without ofs-delta", { ofsDelta: false }],
+  ["with tags", { includeTag: true }],
+])("%s is another response", async (_, options) => {
+  const { objectKey } = await store();
+  await repository.repository.settleResponse(objectKey, 1000);
+  expect(packOf(await fetch(options)).kind).toBe("plan");
+});
+
+test("a small response is never stored", async () => {
+  for (let round = 0; round < 3; round++) {
+    expect(packOf(await fetch({ haves: fromHex(await git(origin, "rev-parse", "main~1")) })).kind).toBe("plan");
+  }
+});
+
+describe("what is stored goes away", () => {
+  const runJobs = async (inMs: number): Promise<void> => {
+    vi.useFakeTimers({ now: Date.now() + inMs, toFake: ["Date"] });
+    try {
+      await repository.repository.runJobs(Date.now());
+    } finally {
+      vi.useRealTimers();
+    }
+  };
+
+  test("after a day without use, first the row and later the bytes", async () => {
+    const { objectKey } = await store();
+    await repository.repository.settleResponse(objectKey, 1000);
+    await runJobs(23 * 60 * 60_000);
+    expect(packOf(await fetch()).kind).toBe("stored");
+    await runJobs(50 * 60 * 60_000);
+    expect(packOf(await fetch()).kind).not.toBe("stored");
+    expect(await repository.keys()).toContain(objectKey);
+    await runJobs(52 * 60 * 60_000);
+    expect(await repository.keys()).not.toContain(objectKey);
+  });
+
+  test("when storing it was never told of", async () => {
+    const { objectKey } = await store();
+    await runJobs(61 * 60_000);
+    expect(await repository.keys()).not.toContain(objectKey);
+  });
+
+  test("when there is too much of it", async () => {
+    const { objectKey } = await store();
+    await repository.repository.settleResponse(objectKey, 600 * 1024 * 1024);
+    expect(packOf(await fetch()).kind).not.toBe("stored");
+  });
+});
