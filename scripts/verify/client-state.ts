@@ -1,8 +1,9 @@
 /** What a client has come to, and how two of them differ. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { listReachable } from "../../test/harness/received-pack.ts";
+import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
 /** Everything by which a client shows what it received. */
 export interface ClientState {
@@ -48,6 +49,14 @@ function sortLines(text: string): string {
   return text.split("\n").filter(Boolean).toSorted().join("\n");
 }
 
+/** What a client had said that it had, before it fetched. */
+export interface ClientPast {
+  /** Of the refs. */
+  readonly oids: readonly string[];
+  /** As in a `ClientState`. */
+  readonly shallow: string;
+}
+
 /** One difference that matters. */
 export interface Difference {
   readonly what: string;
@@ -70,12 +79,11 @@ export interface Comparison {
  * through. It may lack objects, of a partial clone in particular, that git sent without need: those which commits lead to that
  * the client had said it had; git looks only at the trees of the nearest of them.
  * @param filters what the client asked for, taken apart
- * @param before object ids of the refs that the client had before it last fetched
  * @param historyDir a repository that has all that the server has */
 export async function compareStates(
   holdfast: ClientState,
   native: ClientState,
-  expectation: { readonly before: readonly string[]; readonly filters: readonly string[]; readonly historyDir: string },
+  expectation: { readonly before: ClientPast; readonly filters: readonly string[]; readonly historyDir: string },
 ): Promise<Comparison> {
   const { before, filters, historyDir } = expectation;
   const differences = [
@@ -85,7 +93,7 @@ export async function compareStates(
   ];
   const extra = [...holdfast.present].filter((oid) => !native.present.has(oid));
   const lacking = [...native.present].filter((oid) => !holdfast.present.has(oid));
-  const had = lacking.length > 0 && before.length > 0 ? await listKnown(historyDir, before) : new Set<string>();
+  const had = lacking.length > 0 && before.oids.length > 0 ? await listKnown(historyDir, before) : new Set<string>();
   const lost = lacking.filter((oid) => !had.has(oid));
   const passed = extra.length > 0 && filters.length > 1 ? await listPassed(historyDir, filters) : new Set<string>();
   const wrong = extra.filter((oid) => !passed.has(oid));
@@ -111,10 +119,22 @@ async function listPassed(dir: string, filters: readonly string[]): Promise<Set<
   return passed ?? new Set();
 }
 
-async function listKnown(historyDir: string, oids: readonly string[]): Promise<Set<string>> {
+async function listKnown(historyDir: string, { oids, shallow }: ClientPast): Promise<Set<string>> {
   const checked = await tryGit(historyDir, ["cat-file", "--batch-check"], { stdin: `${oids.join("\n")}\n` });
   const known = checked.stdout.split("\n").filter((line) => line !== "" && !line.endsWith(" missing"));
-  return listReachable(historyDir, ...known.map((line) => line.slice(0, 40)));
+  const shallowFile = join(makeTempDir("past"), "shallow");
+  writeFileSync(shallowFile, shallow === "" ? "" : `${shallow}\n`);
+  const ids = known.map((line) => line.slice(0, 40));
+  const listed = await git(
+    historyDir,
+    "--shallow-file",
+    shallowFile,
+    "rev-list",
+    "--objects",
+    "--no-object-names",
+    ...ids,
+  );
+  return new Set(listed.split("\n"));
 }
 
 /** Compares lines as sets. */

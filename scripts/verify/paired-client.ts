@@ -102,7 +102,7 @@ export class PairedClient {
 
   async #step(command: Command): Promise<void> {
     const text = command.join(" ");
-    const before = [...this.#had];
+    const before = { oids: [...this.#had], shallow: this.#states?.native.shallow ?? "" };
     const note = (difference: Difference): void => void this.#problems.push({ command: text, difference });
     const { holdfast, native } = this.#clients;
     const actual = await holdfast.run(command);
