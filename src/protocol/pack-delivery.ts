@@ -9,7 +9,7 @@ import { type CacheStatus, packBody, packBodyBytes, type PackFraming } from "./p
 import { resultResponse } from "./smart-http.ts";
 
 /** Responses that an isolate stores at a time: each takes the memory of a part. */
-const STORING = new Slots(2);
+const STORING = new Slots(2, 60_000);
 
 /** Says a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
@@ -44,7 +44,7 @@ async function storedResponse(
   context: FetchContext,
 ): Promise<Response> {
   const body = await context.chunks.open(objectKey, 0, sizeBytes);
-  context.observe({ objects: objectCount, packBytes: sizeBytes, complete: true, peakBytes: 0 }, cache);
+  context.observe({ objects: objectCount, packBytes: sizeBytes, complete: true, peakBytes: 0, keptBytes: 0 }, cache);
   return respond(body, cache);
 }
 

@@ -12,7 +12,7 @@ import {
 import type { DeltaCodec } from "../repository/delta-chains.ts";
 import { HeldBytes } from "../repository/held-bytes.ts";
 import type { PackPlan } from "../repository/pack-plan.ts";
-import { type SentPack, streamPack } from "../repository/pack-stream.ts";
+import { keptBytes, type SentPack, streamPack } from "../repository/pack-stream.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 
@@ -96,7 +96,9 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
     }
     complete = true;
   } finally {
-    maker.observe({ objects: plan.objectCount, packBytes, complete, peakBytes: held.peakBytes }, "miss");
+    const { peakBytes } = held;
+    const kept = keptBytes(maker.codec);
+    maker.observe({ objects: plan.objectCount, packBytes, complete, peakBytes, keptBytes: kept }, "miss");
   }
 }
 

@@ -4,14 +4,30 @@ import { OFS_DELTA, REF_DELTA } from "../format/pack.ts";
 import type { ObjectTypeNumber } from "../format/object.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
-import { LINK_STRIDE, NO_BASE, type PackPlan } from "./pack-plan.ts";
+import { ByteCache } from "./byte-cache.ts";
+import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "./pack-plan.ts";
+import { Slots } from "./slots.ts";
 import { READ_BYTES } from "./pack-reads.ts";
 
-/** Stored chunks kept for the next link of a chain, bytes. */
-const CHUNK_CACHE_BYTES = 4 * READ_BYTES;
+// What is read and resolved is kept for the isolate, by where it is stored: stored bytes never change, keys are never used
+// again, and those who fetch neighbouring commits need nearly the same.
 
-/** Resolved objects kept as bases, bytes. */
-const OBJECT_CACHE_BYTES = 8 * 1024 * 1024;
+/** Chunks up to `READ_BYTES`, for the next link of a chain. */
+const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+
+/** Resolved objects, as bases. */
+const OBJECTS = new ByteCache<WholeObject>(8 * 1024 * 1024);
+
+/** Chunks that an isolate reads at a time. */
+const READING = new Slots(2, 30_000);
+
+/** Bytes of what an isolate keeps of chunks and objects, whoever asked for them. */
+export function sharedBytes(): number {
+  return CHUNKS.sizeBytes + OBJECTS.sizeBytes;
+}
+
+/** Tells apart the inline bytes of plans, which have no key. */
+let inlinePlans = 0;
 
 /** What resolving a chain needs of the codec. */
 export type DeltaCodec = Pick<Codec, "inflate" | "applyDelta" | "deflate" | "memoryBytes">;
@@ -22,46 +38,12 @@ export interface WholeObject {
   readonly bytes: Uint8Array;
 }
 
-/** Least recently used values up to a sum of bytes. The newest value stays even when it is larger. */
-class ByteCache<Value> {
-  readonly #entries = new Map<number, { value: Value; sizeBytes: number }>();
-  readonly #limitBytes: number;
-  #sizeBytes = 0;
-
-  constructor(limitBytes: number) {
-    this.#limitBytes = limitBytes;
-  }
-
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
-  get(key: number): Value | undefined {
-    const entry = this.#entries.get(key);
-    if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    return entry.value;
-  }
-
-  set(key: number, value: Value, sizeBytes: number): void {
-    this.#entries.set(key, { value, sizeBytes });
-    this.#sizeBytes += sizeBytes;
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#sizeBytes <= this.#limitBytes || oldest === key) return;
-      this.#entries.delete(oldest);
-      this.#sizeBytes -= entry.sizeBytes;
-    }
-  }
-}
-
 /** Makes whole objects of the stored delta chains in a plan's `links`. */
 export class DeltaChains {
   readonly #plan: PackPlan;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
-  readonly #chunks = new ByteCache<Uint8Array>(CHUNK_CACHE_BYTES);
-  readonly #objects = new ByteCache<WholeObject>(OBJECT_CACHE_BYTES);
+  readonly #inlineName = `inline ${inlinePlans++}`;
 
   constructor(plan: PackPlan, store: ChunkStore, codec: DeltaCodec) {
     this.#plan = plan;
@@ -69,17 +51,18 @@ export class DeltaChains {
     this.#codec = codec;
   }
 
-  /** Bytes of the chunks and objects kept. */
-  get memoryBytes(): number {
-    return this.#chunks.sizeBytes + this.#objects.sizeBytes;
+  /** Names the entry of a row of `links`, in all plans alike unless it is inline; what it resolves to never changes. */
+  name(row: number): string {
+    const extent = this.#plan.extents[this.#word(row, 0)]!;
+    return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
   }
 
-  /** Resolves one row of `links`. Depth costs no stack; memory is the object, one base and the caches.
+  /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and what the isolate keeps.
    * @throws GitError "storage-failed", "corrupt-pack" */
   async resolve(row: number): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
-    for (let at = row; (object = this.#objects.get(at)) === undefined;) {
+    for (let at = row; (object = OBJECTS.get(this.name(at))) === undefined;) {
       pending.push(at);
       const base = this.#word(at, 3);
       if (base === NO_BASE) break;
@@ -93,7 +76,7 @@ export class DeltaChains {
       else if (object !== undefined)
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };
       else throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
-      this.#objects.set(at, object, object.bytes.length);
+      OBJECTS.set(this.name(at), object, object.bytes.length);
     }
     return object!;
   }
@@ -105,10 +88,22 @@ export class DeltaChains {
     const length = this.#word(row, 2);
     if ("bytes" in extent) return extent.bytes.subarray(offset, offset + length);
     if (extent.length > READ_BYTES) return this.#store.read(extent.key, extent.start + offset, length);
-    const cached = this.#chunks.get(index);
-    const chunk = cached ?? (await this.#store.read(extent.key, extent.start, extent.length));
-    if (cached === undefined) this.#chunks.set(index, chunk, chunk.length);
-    return chunk.subarray(offset, offset + length);
+    return (await this.#chunk(extent)).subarray(offset, offset + length);
+  }
+
+  async #chunk({ key, start, length }: Exclude<Extent, { bytes: Uint8Array }>): Promise<Uint8Array> {
+    const name = `${key} ${start}`;
+    const cached = CHUNKS.get(name);
+    if (cached !== undefined) return cached;
+    const release = await READING.take();
+    try {
+      // Others may have waited for the same chunk.
+      const chunk = CHUNKS.get(name) ?? (await this.#store.read(key, start, length));
+      CHUNKS.set(name, chunk, chunk.length);
+      return chunk;
+    } finally {
+      release();
+    }
   }
 
   #word(row: number, word: number): number {

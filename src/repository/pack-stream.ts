@@ -2,11 +2,21 @@ import { createHash } from "node:crypto";
 import { OID_BYTES } from "../format/oid.ts";
 import { encodeEntryHeader, encodePackHeader } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
-import { DeltaChains, type DeltaCodec } from "./delta-chains.ts";
+import { ByteCache } from "./byte-cache.ts";
+import { DeltaChains, type DeltaCodec, sharedBytes } from "./delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { PIECE, PIECE_STRIDE, type PackPlan, planSizeBytes } from "./pack-plan.ts";
 import { type Fragment, readPieces } from "./pack-reads.ts";
+
+/** Entries that were made of deltas, kept for the isolate: deflating them is most of what a shallow clone costs, and the next one,
+ * of the same commit or its neighbour, needs nearly the same. */
+const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+
+/** Bytes of what an isolate keeps for the packs that it makes, beside what each of them holds. */
+export function keptBytes(codec: DeltaCodec): number {
+  return sharedBytes() + EXPANDED.sizeBytes + codec.memoryBytes;
+}
 
 /** A pack that was sent: sizes in bytes. */
 export interface SentPack {
@@ -15,13 +25,15 @@ export interface SentPack {
   readonly packBytes: number;
   /** Whether that is the whole pack: a client may leave, and a read may fail. */
   readonly complete: boolean;
-  /** Largest sum of module memory and buffers. */
+  /** Largest sum of the plan and the buffers of this pack alone. */
   readonly peakBytes: number;
+  /** What the isolate keeps besides, for all packs that it makes: module memory and caches, at the end. */
+  readonly keptBytes: number;
 }
 
 /** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices. Pull-driven: no more than
  * `READS_AHEAD` reads are under way besides the batch being sent, and ending the iteration starts no other.
- * @param held counts what that takes, plan and codec included
+ * @param held counts what that takes, the plan included
  * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer then and passes for no pack
  * @see gitformat-pack(5) */
 export async function* streamPack(
@@ -41,15 +53,28 @@ export async function* streamPack(
     yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
   }
   const chains = new DeltaChains(plan, store, codec);
-  for (const link of plan.expansions) {
-    const { type, bytes } = await chains.resolve(link);
-    const deflated = codec.deflate(bytes);
-    const heldBytes = chains.memoryBytes + codec.memoryBytes + deflated.length;
-    held.add(heldBytes);
-    yield hashed([encodeEntryHeader(type, bytes.length), deflated]);
-    held.add(-heldBytes);
+  for (const row of plan.expansions) {
+    const entry = await expand(chains, row, codec);
+    held.add(entry.length);
+    yield hashed([entry]);
+    held.add(-entry.length);
   }
   yield [new Uint8Array(hash.digest())];
+}
+
+/** Makes the entry of a whole object from a stored delta. */
+async function expand(chains: DeltaChains, row: number, codec: DeltaCodec): Promise<Uint8Array> {
+  const name = chains.name(row);
+  const known = EXPANDED.get(name);
+  if (known !== undefined) return known;
+  const { type, bytes } = await chains.resolve(row);
+  const header = encodeEntryHeader(type, bytes.length);
+  const deflated = codec.deflate(bytes);
+  const entry = new Uint8Array(header.length + deflated.length);
+  entry.set(header);
+  entry.set(deflated, header.length);
+  EXPANDED.set(name, entry, entry.length);
+  return entry;
 }
 
 /** What is sent of a fragment: it as it is, or a new head and what followed the old one. */

@@ -22,6 +22,8 @@ import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
 
 const COMMIT = toTypeNumber("commit");
+const BLOB = toTypeNumber("blob");
+const TAG = toTypeNumber("tag");
 
 /** What a repository answers fetches from. */
 export interface FetchStores {
@@ -45,6 +47,8 @@ interface Asked {
   readonly wants: readonly number[];
   /** Positions of those that are nodes of the graph. */
   readonly nodes: readonly number[];
+  /** Objects that no filter holds back. */
+  readonly given: NumberSet;
   /** The commits that these lead to, tags peeled. */
   readonly commits: readonly number[];
   readonly haves: Lookup;
@@ -133,12 +137,20 @@ export class UploadPack {
       while (graph.tree(at) === 0 && graph.parents(at).length > 0) at = graph.parents(at)[0]!;
       return at;
     });
-    const rows = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
-    const commits = rows.number.filter((_, i) => rows.type[i] === COMMIT);
+    const ends = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
+    const commits = ends.number.filter((_, i) => ends.type[i] === COMMIT);
+    const tagged = Array.from(
+      ends.number.filter((_, i) => ends.type[i] === TAG),
+      (tag) => graph.tree(graph.position(tag)),
+    );
+    const targets = objects.locate(toNumberSet(tagged));
+    const blobs = targets.number.filter((_, i) => targets.type[i] === BLOB);
     return {
       request,
       wants,
       nodes,
+      // What a wanted tag leads to counts as wanted by name, but for a tree, as in git.
+      given: toNumberSet([...wants, ...commits, ...blobs]),
       commits: Array.from(commits, (number) => graph.position(number)),
       haves: objects.lookupMany(request.haves),
       wantedRefs,
@@ -205,21 +217,22 @@ export class UploadPack {
   }
 
   async #plan(
-    { request, wants, nodes, commits, haves }: Asked,
-    { before, after }: Cuts,
+    { request, wants, nodes, given, haves }: Asked,
+    { before, after, unshallow }: Cuts,
     patterns: Patterns,
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
     const havePositions = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
     const selection = await new ObjectSelection(this.#stores, reader).select({
-      wanted: graph.ancestors(nodes, after),
+      // A commit that is shallow no longer brings its parents, wherever the wants lead.
+      wanted: graph.ancestors([...nodes, ...unshallow], after),
       had: graph.ancestors(
         havePositions.filter((position) => position >= 0),
         before,
       ),
       hadBorder: before,
       loose: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
-      given: toNumberSet([...wants, ...commits.map((position) => graph.number(position))]),
+      given,
       filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),
     });
     const wanted = selection.objects;

@@ -26,6 +26,8 @@ let pushed: PushedRepository;
 beforeAll(async () => {
   origin = await makeHistory({ commits: 120, files: 60, branches: 6, merges: 4, upheavals: 20, tags: 6 });
   await git(origin, "tag", "-a", "-m", "A tree", "tree-tag", "main~3^{tree}");
+  const [file] = (await git(origin, "ls-tree", "-r", "main~5")).split("\n");
+  await git(origin, "tag", "-a", "-m", "A blob", "blob-tag", /[0-9a-f]{40}/.exec(file!)![0]);
   pushed = new PushedRepository();
   const half = { "refs/heads/main": "main~40" };
   expect((await pushed.pushFrom(origin, half)).unpack).toBe("ok");
@@ -152,6 +154,16 @@ describe("a history cut short", () => {
     for (const steps of [1, 3, 5, 20, 0x7fff_ffff]) await expectSame({ ...client, deepen: depth(steps) }, objects);
     for (const steps of [1, 10]) await expectSame({ ...client, deepen: { kind: "relative", depth: steps } }, objects);
     await expectSame({ ...client, deepen: since(30) }, objects);
+  });
+
+  test("deepening tips that the wants do not lead to", async () => {
+    const tips = ["main", "main~30", "side-1"];
+    const { shallowInfo, objects } = await ask({ wants: tips, deepen: depth(1) });
+    const client = { wants: ["main"], haves: tips, shallows: shallowInfo.map((line) => line.split(" ")[1]!) };
+    for (const steps of [5, 0x7fff_ffff]) {
+      await expectSame({ ...client, deepen: { kind: "relative", depth: steps } }, objects);
+      await expectSame({ ...client, deepen: depth(steps) }, objects);
+    }
   });
 
   test("a shallow client gets what is new", async () => {

@@ -68,6 +68,7 @@ export class StoredRepository implements FetchSource {
   readonly #closures = new Map<number, Set<number>>();
   readonly #introducers = new Map<number, number>();
   readonly #hot: boolean;
+  readonly #key = crypto.randomUUID();
   #tips: string[] = [];
   #pushes = 0;
 
@@ -75,7 +76,7 @@ export class StoredRepository implements FetchSource {
   constructor(options: { chunkBytes?: number; hot?: boolean } = {}) {
     this.chunkBytes = options.chunkBytes ?? 2_000;
     this.#hot = options.hot ?? false;
-    createRepository(this.sql, { key: "r", createdMs: 0, fsck: "default" });
+    createRepository(this.sql, { key: this.#key, createdMs: 0, fsck: "default" });
     this.graph = CommitGraph.load(this.sql);
     this.reachability = new Reachability(this.sql, this.objects, this.graph);
   }
@@ -190,7 +191,7 @@ export class StoredRepository implements FetchSource {
       const bases = held.filter((entry) => isFresh.has(entry) && entry.base !== null);
       const floor = (deltas: Entry[]): number =>
         deltas.length === 0 ? 0 : Math.min(...deltas.map((entry) => this.#number(entry.base!)));
-      const key = this.#hot ? null : `r/chunks/${push}`;
+      const key = this.#hot ? null : `${this.#key}/chunks/${push}`;
       if (numbers.length > 0) {
         chunks.push({
           key: key === null ? null : `${key}-${id}`,

@@ -1,0 +1,34 @@
+/** Least recently used values up to a sum of bytes. A value that would not fit is not kept. */
+export class ByteCache<Value> {
+  readonly #entries = new Map<string, { value: Value; sizeBytes: number }>();
+  readonly #limitBytes: number;
+  #sizeBytes = 0;
+
+  constructor(limitBytes: number) {
+    this.#limitBytes = limitBytes;
+  }
+
+  /** Bytes of the values kept. */
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: Value, sizeBytes: number): void {
+    if (sizeBytes > this.#limitBytes || this.#entries.has(key)) return;
+    this.#entries.set(key, { value, sizeBytes });
+    this.#sizeBytes += sizeBytes;
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#sizeBytes <= this.#limitBytes) return;
+      this.#entries.delete(oldest);
+      this.#sizeBytes -= entry.sizeBytes;
+    }
+  }
+}
