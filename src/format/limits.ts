@@ -112,6 +112,10 @@ export const MIN_BUNDLE_BYTES = 4 * MIB;
 /** Milliseconds between the push that makes a bundle due and its making: pushes come in bursts. */
 export const BUNDLE_DELAY_MS = 60_000;
 
+/** Milliseconds for which an object stays after the last ref that led to it has gone: who moved it by mistake finds the old value in the
+ * reflog. git's own default (gc.pruneExpire). */
+export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
+
 /** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last two cap nothing a client
  * does, but when work is begun: lower ones are for those who clone small repositories often. */
 export interface Limits {
@@ -133,6 +137,7 @@ export interface Limits {
   readonly maxRefPrefixes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
+  readonly pruneGraceMs: number;
 }
 
 /** The caps as they are without configuration. */
@@ -155,6 +160,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxRefPrefixes: MAX_REF_PREFIXES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,
+  pruneGraceMs: PRUNE_GRACE_MS,
 };
 
 /** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the

@@ -54,7 +54,7 @@ function isGrown({ bundles, pushes }: Tables, { minBundleBytes }: Limits): boole
 }
 
 /** Whether a ref's old value is no ancestor of what the refs of the push became: something may have become unreachable. */
-function isRewound({ objects, graph }: Tables, moved: readonly RefCommand[]): boolean {
+export function isRewound({ objects, graph }: Tables, moved: readonly RefCommand[]): boolean {
   const changed = moved.filter((command) => !isNullOid(command.old));
   if (changed.length === 0) return false;
   const positionsOf = (oids: readonly Uint8Array[]): number[] =>

@@ -1,4 +1,5 @@
-import { OID_BYTES } from "../format/oid.ts";
+import { GitError } from "../format/errors.ts";
+import { OID_BYTES, toHex } from "../format/oid.ts";
 import { NO_INDEX, STORED } from "../codec/pack-index.ts";
 import type { NewChunk } from "../store/chunk-table.ts";
 import { newObjectColumns, type ObjectColumns } from "../store/object-index.ts";
@@ -43,6 +44,8 @@ export function layOutRows(
       const baseEntry = index.bases[entry]!;
       const baseNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
       const base = baseNode === NO_INDEX ? 0 : numbers[baseNode]!;
+      if (baseNode !== NO_INDEX && base === 0)
+        throw new GitError("missing-object", { oid: toHex(pushed.oid(baseNode)) });
       const isOfs = index.stored[entry] === STORED.ofsDelta;
       // An object that is twice in the pack: the distance leads to the copy that is not indexed.
       if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;

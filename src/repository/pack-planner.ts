@@ -37,7 +37,7 @@ export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: Pac
   const whole =
     contents.objects.size <= FEW_OBJECTS
       ? []
-      : selectWholeChunks(chunks.allInOrder(), contents.objects, contents.ofsDelta);
+      : selectWholeChunks(chunks.allInOrder(), contents.objects.union(objects.pruned()), contents.ofsDelta);
   const planner = new PackPlanner(objects, new PackDraft(chunks), contents, whole);
   return planner.plan();
 }

@@ -127,8 +127,9 @@ export class PushedObjects {
   /** Objects of the pack that lead to something which is nowhere, directly or not: they must not be stored. */
   #findBroken(): { nodes: Uint8Array; missing: { oid: string; neededBy: string } } | null {
     const { nodeCount, nodeFlags, nodeEntries, bases, stored, entryNodes } = this.index;
-    const isMissing = (node: number) =>
-      (nodeFlags[node]! & NODE_TYPE_MASK) !== 0 && this.numbers[node] === 0 && !this.#inPack(node);
+    // Spoken of, or read as the base of a delta while the pack was indexed: it may have gone since.
+    const isNeeded = (node: number) => (nodeFlags[node]! & NODE_TYPE_MASK) !== 0 || nodeEntries[node] !== NO_INDEX;
+    const isMissing = (node: number) => this.numbers[node] === 0 && !this.#inPack(node) && isNeeded(node);
     let first = 0;
     while (first < nodeCount && !isMissing(first)) first++;
     if (first === nodeCount) return null;

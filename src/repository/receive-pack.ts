@@ -10,7 +10,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { callMerge, callSeal } from "./maintenance/housekeeping.ts";
+import { callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
@@ -65,7 +65,7 @@ export class ReceivePack {
       this.#newFsck = readFsckOption(pushOptions);
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
-      const settlement = await this.#settle(indexed);
+      const settlement = await this.#repository.holdNumbers(() => this.#settle(indexed));
       this.#repository.platform.observe({
         event: "push",
         refs: this.#request.commands.length,
@@ -146,7 +146,9 @@ export class ReceivePack {
           // Only this push's own objects can be small anew.
           if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
-          scheduleBundle(tables, moved, this.#repository.platform.limits, Date.now());
+          const { limits } = this.#repository.platform;
+          scheduleBundle(tables, moved, limits, Date.now());
+          callPrune(tables, moved, moved.length < result.outcomes.length, limits, Date.now());
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
         }
         return { result, stands: result.kind === "settled" };

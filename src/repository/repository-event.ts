@@ -45,9 +45,11 @@ export interface JobCounts {
   /** Chunks that it replaced or moved, and their bytes. */
   readonly chunks?: number;
   readonly bytes?: number;
-  /** Objects that it rewrote, and how many of them became whole. */
+  /** Objects that it rewrote (`prune`: removed), and how many of them became whole. */
   readonly objects?: number;
   readonly expanded?: number;
+  /** Commits and other nodes of the graph that it removed. */
+  readonly nodes?: number;
   /** R2 objects that it removed. */
   readonly deletedObjects?: number;
   /** Largest sum of bytes held. */

@@ -33,6 +33,7 @@ export class RepositoryState {
   #tables: Tables | null = null;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
+  #holders = 0;
 
   constructor(platform: RepositoryPlatform) {
     this.platform = platform;
@@ -97,6 +98,27 @@ export class RepositoryState {
       if (this.#tables !== null && !isGitError(error)) this.#tables = new Tables(this.platform.sql);
       throw error;
     }
+  }
+
+  /** Reads the tables anew: what is in memory is no longer what is stored. */
+  reload(): void {
+    this.#tables = new Tables(this.platform.sql);
+    this.#advertised = null;
+  }
+
+  /** Runs what holds object numbers across waits: none is pruned meanwhile. */
+  async holdNumbers<T>(f: () => Promise<T>): Promise<T> {
+    this.#holders += 1;
+    try {
+      return await f();
+    } finally {
+      this.#holders -= 1;
+    }
+  }
+
+  /** Whether anybody holds object numbers. */
+  get isNumbersHeld(): boolean {
+    return this.#holders > 0;
   }
 
   /** Sets the time for the next job. */

@@ -29,7 +29,9 @@ export class Repository implements FetchSource, PushTarget {
   }
 
   async fetch(request: FetchRequest): Promise<FetchOutcome> {
-    return this.#uploadPack()?.fetch(request) ?? { kind: "unknown-repository" };
+    const uploadPack = this.#uploadPack();
+    if (uploadPack === null) return { kind: "unknown-repository" };
+    return this.state.holdNumbers(() => uploadPack.fetch(request));
   }
 
   async settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {

@@ -34,6 +34,12 @@ export interface ChunkRow extends Omit<NewChunk, "bytes"> {
   readonly start: number;
 }
 
+/** A chunk, and how much of it is of use. */
+export interface ChunkUse extends ChunkRow {
+  /** Bytes of the objects in it. */
+  readonly usedBytes: number;
+}
+
 /** Where a chunk went. */
 export interface SealedChunk {
   readonly id: number;
@@ -175,6 +181,19 @@ export class ChunkTable {
       if (this.#sql.exec(update, key, start, id).toArray().length === 1) continue;
       throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not there` });
     }
+  }
+
+  /** The chunks that are not whole, with the bytes of the objects in them. Reads the rows of all that lies between. */
+  unwhole(): ChunkUse[] {
+    const used = `SELECT ifnull(sum(length), 0) FROM object_chunks WHERE number BETWEEN first_number AND last_number
+      AND chunk = chunks.id`;
+    const usedBytes = new Map(
+      this.#sql
+        .exec<{ id: number; bytes: number }>(`SELECT id, (${used}) AS bytes FROM chunks WHERE whole = 0`)
+        .toArray()
+        .map(({ id, bytes }) => [id, bytes]),
+    );
+    return this.#select("WHERE whole = 0 ORDER BY id").map((row) => ({ ...row, usedBytes: usedBytes.get(row.id)! }));
   }
 
   /** Removes those of the chunks that hold no object any more, and notes of the others that they are not whole. */

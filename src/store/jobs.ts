@@ -2,8 +2,9 @@ import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
- * that no row names, `bundle` builds a bundle, `trim` forgets old responses. */
-export type JobKind = "merge" | "seal" | "sweep" | "bundle" | "trim";
+ * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `bundle` builds a bundle,
+ * `trim` forgets old responses. */
+export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "bundle" | "trim";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
@@ -42,7 +43,8 @@ export class JobQueue {
   add(kind: JobKind, key: string, dueMs: number): void {
     this.#sql.exec(
       `INSERT INTO jobs (kind, key, due_ms) VALUES (?, ?, ?)
-        ON CONFLICT (kind, key) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)`,
+        ON CONFLICT (kind, key) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms),
+          again_ms = min(ifnull(again_ms, excluded.due_ms), excluded.due_ms)`,
       kind,
       key,
       dueMs,
@@ -63,7 +65,7 @@ export class JobQueue {
   take(nowMs: number): Job | null {
     const [job] = this.#sql
       .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
-        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1
+        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, again_ms = NULL
         WHERE id = (SELECT id FROM jobs WHERE due_ms <= ? ORDER BY due_ms, id LIMIT 1)
         RETURNING id, kind, key, due_ms AS dueMs, attempts`,
         nowMs + LEASE_MS,
@@ -73,9 +75,15 @@ export class JobQueue {
     return job ?? null;
   }
 
-  /** Removes a job, unless it was added again since it was taken. */
+  /** Removes a job; one that was added again since it was taken is due when that said. */
   done(job: Job): void {
-    this.#sql.exec("DELETE FROM jobs WHERE id = ? AND due_ms = ?", job.id, job.dueMs);
+    const taken = "id = ? AND due_ms = ?";
+    this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, job.id, job.dueMs);
+    this.#sql.exec(
+      `UPDATE jobs SET due_ms = again_ms, attempts = 0, again_ms = NULL WHERE ${taken}`,
+      job.id,
+      job.dueMs,
+    );
   }
 
   /** Puts a job off, the longer the more often it was taken, unless it was added again meanwhile. */

@@ -20,7 +20,7 @@ const INTEGERS = ["number", "chunk", "offset", "length", "type", "size", "base",
 
 /** Index rows, one array per column; slot i of each belongs to row i. */
 export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number], Uint32Array>> {
-  /** Order of arrival, from 1, dense. */
+  /** Order of arrival, from 1. */
   readonly number: Uint32Array;
   /** Packed, `OID_BYTES` each. */
   readonly oid: Uint8Array;
@@ -96,6 +96,11 @@ const CHAINS = `${WITH_ROWS}, chain(number) AS (
     UNION SELECT base FROM chain JOIN object_chunks USING (number) WHERE base <> 0)
   SELECT number FROM chain`;
 
+const DELTAS = `SELECT json_group_array(number), json_group_array(base) FROM
+  (SELECT number, base FROM object_chunks WHERE number > ? AND base <> 0 ORDER BY number LIMIT ${PACKED_ROWS})`;
+
+const CHUNKS_OF = `${WITH_ROWS} SELECT DISTINCT chunk FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
+
 /** Commits, trees, blobs and tags. */
 const ALL_TYPES = 4;
 
@@ -111,14 +116,24 @@ export class ObjectIndex {
     this.#sql = sql;
   }
 
-  /** The number of the newest object, 0 when there is none. */
+  /** The highest number that was ever given out, 0 when none was: those of pruned objects are not given out again. */
   lastNumber(): number {
-    return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM object_chunks").one().last;
+    return this.#sql
+      .exec<{ last: number }>(
+        `SELECT max(ifnull((SELECT max(number) FROM object_chunks), 0), ifnull((SELECT last FROM pruned), 0)) AS last`,
+      )
+      .one().last;
+  }
+
+  /** The numbers of objects that were here once. */
+  pruned(): NumberSet {
+    const [row] = this.#sql.exec<{ numbers: ArrayBuffer }>("SELECT numbers FROM pruned").toArray();
+    return row === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(row.numbers));
   }
 
   /** The numbers of all objects. */
   present(): NumberSet {
-    return NumberSet.range(1, this.lastNumber() + 1);
+    return NumberSet.range(1, this.lastNumber() + 1).difference(this.pruned());
   }
 
   /** Adds rows: 20 ms per 10,000.
@@ -204,6 +219,37 @@ export class ObjectIndex {
       for (const number of readIntegers(row![0])) found.push(number);
     }
     return NumberSet.fromSorted(found);
+  }
+
+  /** The other objects that are stored as deltas on one of these. Reads every delta's row. */
+  dependents(bases: NumberSet): NumberSet {
+    const found: number[] = [];
+    for (let last = 0; bases.size > 0;) {
+      const [row] = [...this.#sql.exec(DELTAS, last).raw()];
+      const [numbers, baseNumbers] = row!.map(readIntegers);
+      numbers!.forEach((number, i) => {
+        if (bases.has(baseNumbers![i]!) && !bases.has(number)) found.push(number);
+      });
+      if (numbers!.length < PACKED_ROWS) break;
+      last = numbers!.at(-1)!;
+    }
+    return NumberSet.fromSorted(found);
+  }
+
+  /** The objects that lie in a chunk. @param first lowest number that may, `last` the highest */
+  inChunk(chunk: number, first: number, last: number): NumberSet {
+    const query = "SELECT number FROM object_chunks WHERE number BETWEEN ? AND ? AND chunk = ? ORDER BY number";
+    const rows = this.#sql.exec(query, first, last, chunk).raw();
+    return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
+  }
+
+  /** The chunks in which objects lie, by id. */
+  chunksOf(numbers: NumberSet): Set<number> {
+    const found = new Set<number>();
+    for (const ranges of packRanges(numbers.runs)) {
+      for (const [chunk] of this.#sql.exec(CHUNKS_OF, ranges.cells, ranges.rows).raw()) found.add(chunk as number);
+    }
+    return found;
   }
 
   /** Reads the row of one oid. */

@@ -54,6 +54,18 @@ export class PushLog {
     return row?.bytes ?? 0;
   }
 
+  /** What pushes later than a time did, all in all: how many objects they brought, and the ids, packed, from and to which they moved refs. */
+  since(timeMs: number): { objects: number; oids: Uint8Array } {
+    const rows = this.#sql
+      .exec<{ refs: string; objects: number }>("SELECT refs, objects FROM pushes WHERE time_ms > ?", timeMs)
+      .toArray();
+    const hex = rows.flatMap(({ refs }) => (JSON.parse(refs) as PushedRef[]).flatMap(([, from, to]) => [from, to]));
+    return {
+      objects: rows.reduce((sum, { objects }) => sum + objects, 0),
+      oids: Uint8Array.fromHex(hex.filter((oid) => oid !== null).join("")),
+    };
+  }
+
   /** The newest pushes first.
    * @param before only those with a lower id, null: from the newest */
   page(before: number | null, limit: number): Push[] {

@@ -37,6 +37,12 @@ export class Reachability {
     }
   }
 
+  /** Makes a further introducer the first, whose node goes; 0: nothing leads to the object any more. */
+  promote(object: number, introducer: number): void {
+    this.#sql.exec("UPDATE object_chunks SET introducer = ? WHERE number = ?", introducer, object);
+    this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
+  }
+
   /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
   between(wanted: Bitset, had: Bitset): NumberSet {
     const sent = wanted.difference(had);

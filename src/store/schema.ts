@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS jobs (
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
+  again_ms INTEGER,                -- when it is due again, having been added since it was taken; NULL: it was not
   UNIQUE (kind, key)
 );
 `;
@@ -35,7 +36,7 @@ CREATE TABLE refs (
   symref TEXT                      -- HEAD only: the ref it names
 ) WITHOUT ROWID;
 CREATE TABLE object_chunks (
-  number INTEGER PRIMARY KEY,      -- order of arrival, from 1, dense
+  number INTEGER PRIMARY KEY,      -- order of arrival, from 1; none is given out twice
   oid BLOB NOT NULL UNIQUE,
   chunk INTEGER NOT NULL,
   offset INTEGER NOT NULL,         -- in the chunk
@@ -45,6 +46,11 @@ CREATE TABLE object_chunks (
   base INTEGER NOT NULL,           -- number of the delta base, 0: not a delta
   distance INTEGER NOT NULL,       -- OFS distance as the entry's header has it, 0: not an OFS delta
   introducer INTEGER NOT NULL      -- number of the first node that brought the object, 0: none does so far
+);
+CREATE TABLE pruned (              -- one row at the most
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  last INTEGER NOT NULL,           -- highest number among them
+  numbers BLOB NOT NULL            -- of objects that were here once: a number set
 );
 CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
 CREATE TABLE chunks (

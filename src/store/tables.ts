@@ -2,11 +2,14 @@ import { BundleTable } from "./bundle-table.ts";
 import { ChunkTable } from "./chunk-table.ts";
 import { CommitGraph } from "./commit-graph.ts";
 import { JobQueue } from "./jobs.ts";
+import { GitError } from "../format/errors.ts";
 import type { NumberSet } from "./number-set.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { PushLog } from "./push-log.ts";
+import { BLOB_MAX_BYTES } from "./packed-rows.ts";
 import { Reachability } from "./reachability.ts";
 import { RefStore } from "./refs.ts";
+import { removeRows } from "./removed-rows.ts";
 import type { Sql } from "./sql.ts";
 import { ResponseTable } from "./response-table.ts";
 import { TreeTable } from "./tree-table.ts";
@@ -41,6 +44,26 @@ export class Tables {
     this.jobs = new JobQueue(sql);
     this.pushes = new PushLog(sql);
     this.bundles = new BundleTable(sql);
+  }
+
+  /** Removes objects and nodes for good; belongs in a transaction. The graph in memory is left as it was: open the tables anew.
+   * @throws GitError "too-large" when what was ever removed does not fit into a row */
+  remove(objects: NumberSet, nodes: NumberSet): void {
+    removeRows(this.#sql, objects, nodes);
+    const pruned = this.objects.pruned().union(objects);
+    const numbers = pruned.encode();
+    if (numbers.length > BLOB_MAX_BYTES) {
+      throw new GitError("too-large", {
+        what: "the set of pruned objects",
+        limit: BLOB_MAX_BYTES,
+        actual: numbers.length,
+      });
+    }
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO pruned (id, last, numbers) VALUES (1, ?, ?)",
+      pruned.runs.at(-1)! - 1,
+      numbers,
+    );
   }
 
   /** Writes the graph's nodes from position `from` on.

@@ -66,6 +66,18 @@ test.each(["done", "fail"] as const)("a job that is added while it runs runs aga
   }),
 );
 
+test("a job that is added while it runs, for long after, is due then", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("prune", "", 0);
+    const taken = jobs.take(0)!;
+    jobs.add("prune", "", 1e12);
+    jobs.done(taken);
+    expect(jobs.nextDueMs()).toBe(1e12);
+    jobs.done(jobs.take(1e12)!);
+    expect(jobs.nextDueMs()).toBeNull();
+  }));
+
 test("a job can be cancelled, there or not", () =>
   withDatabase((sql) => {
     const jobs = new JobQueue(sql);

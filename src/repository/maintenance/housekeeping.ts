@@ -1,11 +1,13 @@
 // What housekeeping is for, and when: the figures that the jobs share. Every job may be cut off at any `await`, and run
 // twice; one runs at a time, beside pushes and fetches. A push only adds rows; a fetch has planned before and needs of
 // what a job replaces nothing but its R2 objects, which live on for `PLAN_LIFE_MS`.
-import { CHUNK_TARGET_BYTES } from "../../format/limits.ts";
+import { CHUNK_TARGET_BYTES, type Limits } from "../../format/limits.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Job } from "../../store/jobs.ts";
 import type { ChunkTable } from "../../store/chunk-table.ts";
 import type { Tables } from "../../store/tables.ts";
+import { isRewound } from "../bundle-job.ts";
+import type { RefCommand } from "../push.ts";
 import type { JobCounts } from "../repository-event.ts";
 import type { RepositoryState } from "../repository-state.ts";
 
@@ -23,6 +25,9 @@ export const SEAL_OBJECTS = 8;
 
 /** How long an R2 object stays that no chunk lies in any more: a fetch under way holds a plan that names it. */
 export const PLAN_LIFE_MS = 24 * 60 * 60_000;
+
+/** How much later than its grace period a pruning is due: what becomes unreachable one after the other goes at once. */
+export const PRUNE_DELAY_MS = 60 * 60_000;
 
 /** What one run of a job does at the most before it leaves the rest to the next: an alarm's time and memory are bounded. */
 export const RUN_BYTES = 32_000_000;
@@ -51,6 +56,23 @@ export interface JobOutcome {
 export function callMerge({ chunks, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
   if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("merge", "", nowMs);
+}
+
+/** Adds the job `prune` after a push that left something to which no ref leads; belongs in its transaction.
+ * @param moved the commands that moved their refs
+ * @param isRefused whether others did not */
+export function callPrune(
+  tables: Tables,
+  moved: readonly RefCommand[],
+  isRefused: boolean,
+  { pruneGraceMs }: Limits,
+  nowMs: number,
+): void {
+  // A run that finds more to do later sees to it itself.
+  if (tables.jobs.has("prune", "")) return;
+  if (isRefused || tables.objects.hasUnintroduced() || isRewound(tables, moved)) {
+    tables.jobs.add("prune", "", nowMs + pruneGraceMs + PRUNE_DELAY_MS);
+  }
 }
 
 /** Adds the job `seal` when merged chunks or small objects call for it; belongs in the transaction that added some. */

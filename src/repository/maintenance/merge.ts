@@ -29,9 +29,13 @@ export async function merge(run: JobRun): Promise<JobOutcome> {
     const slice = takeSlice(tables.chunks.unmerged(SLICE_CHUNKS));
     if (slice.length === 0) return { counts, again: false };
     if (counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS) return { counts, again: true };
-    const numbers = numbersOf(slice);
+    const numbers = numbersOf(slice).difference(tables.objects.pruned());
     const expanded = findDeep(tables.objects, numbers);
-    const rewritten = await rewriteEntries(tables, run.store, run.repository.platform.codec, { numbers, expanded });
+    const rewritten = await rewriteEntries(tables, run.store, run.repository.platform.codec, {
+      numbers,
+      expanded,
+      splitAtGaps: true,
+    });
     await installChunks(run, rewritten);
     counts.chunks += slice.length;
     counts.objects += rewritten.objects.number.length;

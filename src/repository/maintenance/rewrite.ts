@@ -14,8 +14,9 @@ import { hashChunk, readChunk } from "./chunk-bytes.ts";
 
 /** What to store anew. */
 export interface Rewrite {
-  /** The objects; each run of numbers makes chunks of its own. */
   readonly numbers: NumberSet;
+  /** Begins a new chunk where other objects come between, so that each can be sent whole; else they stand in one as they come. */
+  readonly splitAtGaps: boolean;
   /** Objects that become whole; the other deltas stay deltas. */
   readonly expanded: ReadonlySet<number>;
 }
@@ -63,6 +64,7 @@ class Rewriting {
   readonly #rows: ObjectColumns;
   readonly #sources: Map<number, ChunkRow>;
   readonly #baseOids: Map<number, Uint8Array>;
+  readonly #pruned: NumberSet;
   readonly #moved: ObjectColumns;
   readonly #chunks: Rewritten["chunks"] = [];
   /** The chunk read last. */
@@ -83,13 +85,14 @@ class Rewriting {
     this.#rows = tables.objects.locate(rewrite.numbers);
     this.#sources = new Map(tables.chunks.byIds(this.#rows.chunk).map((row) => [row.id, row]));
     this.#baseOids = this.#readBaseOids();
+    this.#pruned = tables.objects.pruned();
     this.#moved = newObjectColumns(this.#rows.number.length);
   }
 
   async run(): Promise<Rewritten> {
     const { number } = this.#rows;
     for (let i = 0; i < number.length; i++) {
-      if (number[i] !== number[i - 1]! + 1) this.#close(i);
+      if (this.#rewrite.splitAtGaps && i > 0 && this.#countBetween(number[i - 1]!, number[i]!) > 0) this.#close(i);
       await this.#add(i);
     }
     this.#close(number.length);
@@ -167,6 +170,8 @@ class Rewriting {
     const { number, base, distance } = this.#moved;
     const from = end - this.#positions.size;
     const bases = base.subarray(from, end);
+    const isGapless = this.#countBetween(number[from]!, number[end - 1]!) === end - from - 2;
+    const firstNumber = number[from]!;
     const lastNumber = number[end - 1]!;
     this.#chunks.push({
       bytes,
@@ -174,10 +179,10 @@ class Rewriting {
       checksum: hashChunk(bytes),
       push: this.#rows.chunk.subarray(from, end).reduce((push, id) => Math.max(push, this.#sources.get(id)!.push), 0),
       packOffset: 0,
-      firstNumber: number[from]!,
+      firstNumber,
       lastNumber,
       // A base that comes later is looked for within the push; here it may be in the next chunk, which is of another.
-      whole: bases.every((number) => number <= lastNumber),
+      whole: isGapless && bases.every((number) => number <= lastNumber),
       ofsFloor: lowest(bases.filter((_, k) => distance[from + k] !== 0)),
       baseFloor: lowest(bases),
     });
@@ -185,6 +190,13 @@ class Rewriting {
     this.#open = [];
     this.#openBytes = 0;
     this.#positions.clear();
+  }
+
+  /** How many objects there are with numbers between two; −1 when these are the same. */
+  #countBetween(first: number, last: number): number {
+    if (first === last) return -1;
+    if (last === first + 1) return 0;
+    return NumberSet.range(first + 1, last).difference(this.#pruned).size;
   }
 
   /** Ids of all delta bases, by number. */

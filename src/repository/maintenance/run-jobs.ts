@@ -3,8 +3,10 @@ import type { Job, JobKind } from "../../store/jobs.ts";
 import { buildBundle } from "../bundle-job.ts";
 import type { RepositoryState } from "../repository-state.ts";
 import { trimResponses } from "../response-cache.ts";
+import { compact } from "./compact.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 import { merge } from "./merge.ts";
+import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
 
@@ -13,6 +15,8 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   merge,
   seal,
   sweep,
+  prune,
+  compact,
   bundle: async ({ repository, job }) => {
     await buildBundle(repository, job);
     return { counts: {}, again: false };

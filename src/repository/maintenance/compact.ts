@@ -1,0 +1,30 @@
+import type { ChunkUse } from "../../store/chunk-table.ts";
+import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekeeping.ts";
+import { installChunks } from "./install.ts";
+import { rewriteEntries } from "./rewrite.ts";
+
+/** Part of a chunk's bytes that may belong to no object before it is rewritten. */
+const WASTED_PART = 1 / 4;
+
+/** Rewrites the chunks much of which belongs to no object any more, each on its own; one that holds none loses its row. */
+export async function compact(run: JobRun): Promise<JobOutcome> {
+  const { tables, platform } = run.repository;
+  const counts = { chunks: 0, objects: 0, bytes: 0, peakBytes: 0 };
+  if (tables === null) return { counts, again: false };
+  const isWasteful = ({ size, usedBytes }: ChunkUse): boolean => size - usedBytes >= size * WASTED_PART;
+  for (const chunk of tables.chunks.unwhole().filter(isWasteful)) {
+    if (counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS) return { counts, again: true };
+    const numbers = tables.objects.inChunk(chunk.id, chunk.firstNumber, chunk.lastNumber);
+    const rewritten = await rewriteEntries(tables, run.store, platform.codec, {
+      numbers,
+      expanded: new Set(),
+      splitAtGaps: false,
+    });
+    await installChunks(run, { ...rewritten, sources: [chunk] });
+    counts.chunks += 1;
+    counts.objects += numbers.size;
+    counts.bytes += chunk.usedBytes;
+    counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
+  }
+  return { counts, again: false };
+}

@@ -1,0 +1,86 @@
+import { toTypeNumber } from "../../format/object.ts";
+import { Bitset } from "../../store/bitset.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+
+const TREE = toTypeNumber("tree");
+
+/** What may go. */
+export interface Doomed {
+  /** Numbers of nodes. Whatever descends from one of them is among them, so that what stays is closed under parents. */
+  readonly nodes: NumberSet;
+  readonly objects: NumberSet;
+  /** Objects that stay while their first introducer goes, and the one that takes its place; 0: nothing else leads to them. */
+  readonly orphaned: readonly { object: number; introducer: number }[];
+  /** Whether there is more of it than one run removes. */
+  readonly isPart: boolean;
+}
+
+/** What nobody needs, but nobody may take away yet either: numbers from which on objects are recent, the nodes that recent pushes or
+ * refs lead to, and recent trees and blobs that nothing leads to. */
+export interface Kept {
+  readonly recentFrom: number;
+  readonly nodes: Bitset;
+  readonly loose: NumberSet;
+}
+
+/** Finds what must stay: what refs lead to, what pushes since `cutoffMs` moved refs from and to, and what these pushes brought. */
+export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: number): Kept {
+  const recent = pushes.since(cutoffMs);
+  const recentFrom = objects.lastNumber() + 1 - recent.objects;
+  const positions: number[] = [];
+  for (const oids of [refs.all().oids, recent.oids]) {
+    for (const number of objects.lookupMany(oids).number) if (number !== 0) positions.push(graph.position(number));
+  }
+  for (let position = 0; position < graph.length; position++) {
+    if (graph.number(position) >= recentFrom) positions.push(position);
+  }
+  const nodes = graph.ancestors(positions);
+  const recentNumbers = NumberSet.range(recentFrom, objects.lastNumber() + 1);
+  return { recentFrom, nodes, loose: objects.unintroduced().intersection(recentNumbers) };
+}
+
+/** The trees among `loose`: only a walk tells what they lead to. */
+export function looseTrees({ objects }: Tables, { loose }: Kept): NumberSet {
+  const { number, type } = objects.locate(loose);
+  return NumberSet.fromSorted(number.filter((_, i) => type[i] === TREE));
+}
+
+/** Finds what can be removed in one go: the newest of the nodes that do not stay, and what only they introduced.
+ * @param walked what recent loose trees lead to
+ * @param most objects, unless a single node introduced more */
+export function findDoomed(tables: Tables, kept: Kept, walked: NumberSet, most: number): Doomed {
+  const { graph, objects, reachability } = tables;
+  const all = new Bitset(graph.length);
+  all.addRange(0, graph.length);
+  const dead = [...all.difference(kept.nodes)].toReversed();
+  let chosen = new Bitset(graph.length);
+  let count = dead.length;
+  let introduced = NumberSet.EMPTY;
+  for (; ; count = Math.ceil(count / 2)) {
+    chosen = new Bitset(graph.length);
+    for (const position of dead.slice(0, count)) chosen.add(position);
+    introduced = reachability.introducedBy(chosen);
+    if (introduced.size <= most || count <= 1) break;
+  }
+  const stays = (node: number): boolean => !chosen.has(graph.position(node));
+  const successors = new Map<number, number>();
+  for (const [object, nodes] of reachability.severalIntroducers(introduced)) {
+    const successor = nodes.find(stays);
+    if (successor !== undefined) successors.set(object, successor);
+  }
+  for (const object of introduced.intersection(walked).toArray())
+    if (!successors.has(object)) successors.set(object, 0);
+  const staying = NumberSet.fromSorted(Uint32Array.from(successors.keys()).sort());
+  const { number, introducer } = objects.locate(staying);
+  const orphaned = Array.from(number, (object, i) => ({ object, former: introducer[i]! }))
+    .filter(({ former }) => !stays(former))
+    .map(({ object }) => ({ object, introducer: successors.get(object)! }));
+  const oldLoose = objects.unintroduced().difference(kept.loose).difference(walked);
+  return {
+    nodes: NumberSet.fromSorted(Uint32Array.from(chosen, (position) => graph.number(position)).sort()),
+    objects: introduced.difference(staying).union(oldLoose),
+    orphaned,
+    isPart: count < dead.length,
+  };
+}
