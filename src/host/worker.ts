@@ -86,6 +86,7 @@ function fetchContext(context: HostContext, repository: RepositoryStub): FetchCo
   const { env, executionCtx } = context;
   const operations = newChunkCounters();
   let planMs = 0;
+  let rowsRead = 0;
   return {
     source: {
       refs: (prefixes) => repository.listRefs(prefixes),
@@ -93,6 +94,7 @@ function fetchContext(context: HostContext, repository: RepositoryStub): FetchCo
         const startMs = Date.now();
         const outcome = await repository.planFetch(request);
         planMs = Date.now() - startMs;
+        if (outcome.kind === "negotiated") rowsRead = outcome.rowsRead;
         return outcome;
       },
       settleResponse: (objectKey, sizeBytes) => repository.settleResponse(objectKey, sizeBytes),
@@ -103,6 +105,7 @@ function fetchContext(context: HostContext, repository: RepositoryStub): FetchCo
     chunks: new R2ChunkStore(env.BUCKET, operations),
     codec,
     waitUntil: (promise) => executionCtx.waitUntil(promise),
-    observe: (sent, cache) => printEvent({ event: "fetch", ...sent, cache, planMs, operations }),
+    observe: (sent, cache) =>
+      printEvent({ event: "fetch", ...sent, cache, planMs, operations: { ...operations, rowsRead } }),
   };
 }

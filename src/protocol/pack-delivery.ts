@@ -43,7 +43,14 @@ async function storedResponse(
   { objectKey, sizeBytes, objectCount, cache }: Extract<PackDelivery, { kind: "stored" }>,
   context: FetchContext,
 ): Promise<Response> {
-  const body = await context.chunks.open(objectKey, 0, sizeBytes);
+  let body;
+  try {
+    body = await context.chunks.open(objectKey, 0, sizeBytes);
+  } catch (error) {
+    // The next one is made anew.
+    await context.source.settleResponse(objectKey, null);
+    throw error;
+  }
   context.observe({ objects: objectCount, packBytes: sizeBytes, complete: true, peakBytes: 0, keptBytes: 0 }, cache);
   return respond(body, cache);
 }

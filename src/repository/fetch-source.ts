@@ -94,6 +94,8 @@ export type FetchOutcome =
       readonly wantedRefs: readonly WantedRef[];
       /** Null: not yet. */
       readonly pack: PackDelivery | null;
+      /** Rows of its tables that the repository read meanwhile. */
+      readonly rowsRead: number;
     };
 
 /** Where the pack of a response comes from. */
@@ -123,7 +125,7 @@ export interface FetchSource {
   /** Negotiates and, when it is time, plans the pack. */
   fetch(request: FetchRequest): Promise<FetchOutcome>;
   /** Tells how storing a response went, which `fetch` asked for.
-   * @param sizeBytes null: it failed */
+   * @param sizeBytes null: it failed, or its bytes are not there any more */
   settleResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
   /** Bytes of objects.
    * @param oids packed

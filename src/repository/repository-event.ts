@@ -1,4 +1,5 @@
 import type { ChunkCounters } from "../store/chunk-store.ts";
+import type { SqlCounters } from "../store/sql.ts";
 import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
@@ -26,7 +27,7 @@ export interface FetchEvent extends SentPack {
   readonly cache: "miss" | "shared" | "hit";
   /** How long the repository took to decide what to send. */
   readonly planMs: number;
-  readonly operations: ChunkCounters;
+  readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead">;
 }
 
 /** A bundle was built. */

@@ -4,7 +4,7 @@ import type { Limits } from "../format/limits.ts";
 import type { ChunkCounters, ChunkStore } from "../store/chunk-store.ts";
 import { createRepository, hasJobs, readRepository, type RepositoryRecord, setFsckSetting } from "../store/schema.ts";
 import { JobQueue } from "../store/jobs.ts";
-import type { Sql, Transactor } from "../store/sql.ts";
+import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../store/sql.ts";
 import { Tables } from "../store/tables.ts";
 import type { DeltaCodec } from "./delta-chains.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
@@ -28,6 +28,8 @@ export interface RepositoryPlatform {
 /** What one repository's pushes, fetches and jobs share. Before the first successful push only the jobs may have a table. */
 export class RepositoryState {
   readonly platform: RepositoryPlatform;
+  /** What the database did since the object started. */
+  readonly sqlCounters = newSqlCounters();
   /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
   readonly activePrefixes = new Set<string>();
   #tables: Tables | null = null;
@@ -36,10 +38,10 @@ export class RepositoryState {
   #holders = 0;
 
   constructor(platform: RepositoryPlatform) {
-    this.platform = platform;
+    this.platform = { ...platform, sql: new CountedSql(platform.sql, this.sqlCounters) };
     // Pushes that race to be the first write below one key, whichever of them creates the repository.
-    this.#record = readRepository(platform.sql) ?? { key: crypto.randomUUID(), createdMs: 0, fsck: "default" };
-    if (this.#record.createdMs !== 0) this.#tables = new Tables(platform.sql);
+    this.#record = readRepository(this.platform.sql) ?? { key: crypto.randomUUID(), createdMs: 0, fsck: "default" };
+    if (this.#record.createdMs !== 0) this.#tables = new Tables(this.platform.sql);
   }
 
   /** The tables, null while the repository does not exist. */

@@ -31,7 +31,10 @@ export class Repository implements FetchSource, PushTarget {
   async fetch(request: FetchRequest): Promise<FetchOutcome> {
     const uploadPack = this.#uploadPack();
     if (uploadPack === null) return { kind: "unknown-repository" };
-    return this.state.holdNumbers(() => uploadPack.fetch(request));
+    const { sqlCounters } = this.state;
+    const before = sqlCounters.rowsRead;
+    const answer = await this.state.holdNumbers(() => uploadPack.fetch(request));
+    return answer.kind === "negotiated" ? { ...answer, rowsRead: sqlCounters.rowsRead - before } : answer;
   }
 
   async settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {

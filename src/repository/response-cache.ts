@@ -86,11 +86,14 @@ export class ResponseCache {
 
   /** Takes note of how storing a response went.
    * @param objectKey its R2 object
-   * @param sizeBytes null: it failed */
+   * @param sizeBytes null: it failed, or its bytes are not there any more */
   settle(objectKey: string, sizeBytes: number | null): void {
     const entry = this.#making.get(objectKey);
-    // Unknown after a restart in between: nobody waits, and the sweep takes the object away.
-    if (entry === undefined) return;
+    if (entry === undefined) {
+      // Stored before, or by a life of this object that has ended: then nobody waits, and the sweep takes what was written.
+      if (sizeBytes === null) this.#repository.tables?.responses.remove(objectKey);
+      return;
+    }
     const { key, making, seen } = entry;
     this.#making.delete(objectKey);
     seen.making = null;

@@ -25,6 +25,11 @@ const COMMIT = toTypeNumber("commit");
 const BLOB = toTypeNumber("blob");
 const TAG = toTypeNumber("tag");
 
+/** A `FetchOutcome`, its cost not yet known. */
+export type FetchAnswer =
+  | Exclude<FetchOutcome, { kind: "negotiated" | "unknown-repository" }>
+  | Omit<Extract<FetchOutcome, { kind: "negotiated" }>, "rowsRead">;
+
 /** What a repository answers fetches from. */
 export interface FetchStores {
   readonly advertised: AdvertisedRefs;
@@ -81,7 +86,7 @@ export class UploadPack {
 
   /** Negotiates, and plans the pack when it is time.
    * @throws GitError "storage-failed" when the tables contradict one another, or a tree cannot be read */
-  async fetch(request: FetchRequest): Promise<FetchOutcome> {
+  async fetch(request: FetchRequest): Promise<FetchAnswer> {
     const wantedRefs = this.#findWantedRefs(request.wantRefs);
     if (typeof wantedRefs === "string") return { kind: "refused", message: wantedRefs };
     const oids = concatOids([request.wants, ...wantedRefs.map(({ oid }) => oid)]);
@@ -92,7 +97,7 @@ export class UploadPack {
     return this.#answer(this.#locate(request, [...number], wantedRefs));
   }
 
-  async #answer(asked: Asked): Promise<FetchOutcome> {
+  async #answer(asked: Asked): Promise<FetchAnswer> {
     const { request, commits, haves, wantedRefs } = asked;
     const negotiation = negotiate(this.#stores.graph, commits, haves);
     if (!sendsPack(negotiation, request.packWhen) && request.deepen === null) {

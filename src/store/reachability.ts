@@ -51,6 +51,8 @@ export class Reachability {
     const candidates = few ? this.introducedBy(sent) : this.#objects.present().difference(this.#objects.unintroduced());
     const all = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
+    // Everything: whichever introducers an object has, they are among the wanted.
+    if (sent.count() === this.#graph.length) return candidates;
     const single = few ? candidates : candidates.difference(this.introducedBy(all.difference(sent)));
     const added: number[] = [];
     const removed: number[] = [];

@@ -53,6 +53,11 @@ export class ResponseTable {
     );
   }
 
+  /** Forgets the response in this R2 object, if there is one. */
+  remove(objectKey: string): void {
+    this.#sql.exec("DELETE FROM responses WHERE object_key = ?", objectKey);
+  }
+
   /** Forgets responses made before `madeMs`, unused since `usedMs`, and, the longest unused first, what exceeds `sizeBytes` in all.
    * @returns their R2 objects */
   trim(madeMs: number, usedMs: number, sizeBytes: number): string[] {

@@ -34,6 +34,11 @@ export interface SqlCounters {
   rowsWritten: number;
 }
 
+/** Counters, all zero. */
+export function newSqlCounters(): SqlCounters {
+  return { statements: 0, rowsRead: 0, rowsWritten: 0 };
+}
+
 /** A database that adds what it does to `counters`. */
 export class CountedSql implements Sql {
   readonly #inner: Sql;

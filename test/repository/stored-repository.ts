@@ -111,7 +111,7 @@ export class StoredRepository implements FetchSource {
   }
 
   async fetch(request: FetchRequest): ReturnType<FetchSource["fetch"]> {
-    return structuredClone(await this.#uploadPack().fetch(structuredClone(request)));
+    return structuredClone({ rowsRead: 0, ...(await this.#uploadPack().fetch(structuredClone(request))) });
   }
 
   settleResponse(): Promise<void> {

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { FetchEvent } from "../../src/repository/repository-event.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { DELIM, encodePkt, FLUSH, type RawResponse, request } from "../harness/raw.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const AT_ONCE = 20;
+
+let origin = "";
+let server: Server;
+let url = "";
+
+beforeAll(async () => {
+  origin = await makeHistory({ commits: 200, files: 300, branches: 3, merges: 1, tags: 2 });
+  server = await startServer();
+  url = `${server.url}/a/b.git`;
+  await git(origin, "push", "-q", "--mirror", url);
+});
+
+afterAll(() => server.close());
+
+async function ask(revision: string, ...lines: readonly string[]): Promise<RawResponse> {
+  const want = await git(origin, "rev-parse", revision);
+  const body = Buffer.concat([
+    encodePkt("command=fetch"),
+    DELIM,
+    ...[`want ${want}`, "ofs-delta", ...lines, "done"].map((line) => encodePkt(`${line}\n`)),
+    FLUSH,
+  ]);
+  const headers = { "content-type": "application/x-git-upload-pack-request", "git-protocol": "version=2" };
+  return request(`${url}/git-upload-pack`, { method: "POST", headers, body });
+}
+
+async function fetch(revision: string, ...lines: readonly string[]): Promise<RawResponse> {
+  const response = await ask(revision, ...lines);
+  expect(response.status).toBe(200);
+  return response;
+}
+
+function cacheOf({ headers }: RawResponse): unknown {
+  return headers["holdfast-cache"];
+}
+
+test("a response is made once alone, then stored, then served from there, to the byte the same", async () => {
+  const responses = [await fetch("main"), await fetch("main"), await fetch("main")];
+  expect(responses.map(cacheOf)).toEqual(["miss", "shared", "hit"]);
+  for (const { body } of responses) expect(body.equals(responses[0]!.body)).toBe(true);
+  await server.restart();
+  const later = await fetch("main");
+  expect(cacheOf(later)).toBe("hit");
+  expect(later.body.equals(responses[0]!.body)).toBe(true);
+});
+
+test.each([
+  ["whole", []],
+  ["cut", ["deepen 3"]],
+  ["partial", ["filter blob:limit=1m"]],
+])("%s: twenty at once are made twice at most, and equal", async (_, lines) => {
+  await drain();
+  const responses = await Promise.all(Array.from({ length: AT_ONCE }, () => fetch("side-0", ...lines)));
+  const [first] = responses;
+  for (const { body } of responses) expect(body.equals(first!.body)).toBe(true);
+  const events = await drain();
+  // Made for the first, and to be stored for the others; each of these is told of once more when it is served.
+  expect(events.filter(({ cache }) => cache === "miss")).toHaveLength(2);
+  expect(responses.filter((response) => cacheOf(response) === "miss")).toHaveLength(1);
+  expect(events.filter(({ cache }) => cache !== "miss").map(({ operations }) => operations.puts)).not.toContain(2);
+});
+
+test("what is pushed is seen at once, whatever lies stored", async () => {
+  expect(cacheOf(await fetch("main"))).toBe("hit");
+  const clone = `${origin}-clone`;
+  await git(".", "clone", "-q", url, clone);
+  await git(clone, "commit", "-q", "--allow-empty", "-m", "New");
+  await git(clone, "push", "-q", url, "HEAD:main");
+  const tip = await git(clone, "rev-parse", "HEAD");
+  expect(await git(".", "ls-remote", url, "main")).toContain(tip);
+  await git(".", "clone", "-q", url, `${clone}-2`);
+  expect(await git(`${clone}-2`, "rev-parse", "HEAD")).toBe(tip);
+});
+
+test("a stored response whose bytes are lost is an error once, never a short answer", async () => {
+  expect(cacheOf(await fetch("main"))).toBe("hit");
+  expect(await server.loseObjects("/packs/")).toBeGreaterThan(0);
+  const lost = await ask("main");
+  expect(lost.status).toBe(500);
+  expect(lost.body.toString()).toContain("storage failed");
+  expect(cacheOf(await fetch("main"))).not.toBe("hit");
+});
+
+/** The fetches of which the Worker has told since the last time. */
+async function drain(): Promise<FetchEvent[]> {
+  // The Worker may tell of a response after its client has it.
+  await sleep(200);
+  return server.takeEvents().filter((event) => event.event === "fetch");
+}
