@@ -19,8 +19,8 @@ export const SIDE_BAND_64K_DATA_BYTES = MAX_PKT_BYTES - PKT_HEADER_BYTES - 1;
 /** Data bytes of a packet under the old capability `side-band`: 1,000 with length and band. */
 export const SIDE_BAND_DATA_BYTES = 1_000 - PKT_HEADER_BYTES - 1;
 
-/** Bytes around which the framer hands a buffer out: large writes are what makes streams fast. */
-export const FRAME_BUFFER_BYTES = 1024 * 1024;
+/** Bytes of the buffers that the framer hands out: eight of the longest packets, since large writes are what makes streams fast. */
+export const FRAME_BUFFER_BYTES = 8 * MAX_PKT_BYTES;
 
 /** Bytes before each packet's data: length and band. */
 const FRAME_HEADER_BYTES = PKT_HEADER_BYTES + 1;
@@ -51,7 +51,7 @@ export function decodeSideBand(payload: Uint8Array): { band: Band; data: Uint8Ar
   return { band, data: payload.subarray(1) };
 }
 
-/** Frames a long stream on one band into buffers of about 1 MB. Each byte is copied once, packets are
+/** Frames a long stream on one band into buffers of about 512 KB, all alike but the last. Each byte is copied once, packets are
  * full whatever the pieces' sizes, and a packet costs no more than one view of its piece. */
 export class SideBandFramer {
   readonly #band: Band;

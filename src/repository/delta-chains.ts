@@ -7,12 +7,14 @@ import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "./pack-plan.ts";
 import { Slots } from "./slots.ts";
-import { READ_BYTES } from "./pack-reads.ts";
 
 // What is read and resolved is kept for the isolate, by where it is stored: stored bytes never change, keys are never used
 // again, and those who fetch neighbouring commits need nearly the same.
 
-/** Chunks up to `READ_BYTES`, for the next link of a chain. */
+/** Chunks up to this size are read whole: a chain often goes on in the chunk where it began. */
+export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
+
+/** Chunks read whole. */
 const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024);
 
 /** Resolved objects, as bases. */
@@ -87,7 +89,7 @@ export class DeltaChains {
     const offset = this.#word(row, 1);
     const length = this.#word(row, 2);
     if ("bytes" in extent) return extent.bytes.subarray(offset, offset + length);
-    if (extent.length > READ_BYTES) return this.#store.read(extent.key, extent.start + offset, length);
+    if (extent.length > WHOLE_READ_BYTES) return this.#store.read(extent.key, extent.start + offset, length);
     return (await this.#chunk(extent)).subarray(offset, offset + length);
   }
 

@@ -31,8 +31,8 @@ export interface SentPack {
   readonly keptBytes: number;
 }
 
-/** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices. Pull-driven: no more than
- * `READS_AHEAD` reads are under way besides the batch being sent, and ending the iteration starts no other.
+/** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices, which are overwritten when the
+ * next batch is asked for. Pull-driven: ending the iteration ends the reads under way.
  * @param held counts what that takes, the plan included
  * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer then and passes for no pack
  * @see gitformat-pack(5) */

@@ -15,7 +15,7 @@ export interface ChunkStore {
   read(key: string, offset: number, length: number): Promise<Uint8Array>;
   /** Like `read`, as a byte stream of exactly that many bytes, which errors, and never just ends, when there are fewer. */
   stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>>;
-  /** Like `stream`, as the store's own stream: no code runs per piece when it is passed on as a body. That the object has the
+  /** Like `stream`, as the store's own byte stream: no code runs per piece when it is passed on as a body. That the object has the
    * bytes is found out at once, from what the store says of its size; a transfer that breaks off later errors as the store has it
    * err, so whoever passes the stream on also states its length. */
   open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>>;

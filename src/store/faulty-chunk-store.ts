@@ -112,8 +112,16 @@ export class FaultyChunkStore implements ChunkStore {
     const source = await this.#inner[operation](key, offset, length);
     if (fault === null) return source;
     let seen = 0;
-    const damage = new TransformStream<Uint8Array, Uint8Array>({
-      transform(piece, controller) {
+    const reader = source.getReader();
+    return new ReadableStream({
+      type: "bytes",
+      async pull(controller) {
+        const { value: piece, done } = await reader.read();
+        if (done) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+          return;
+        }
         const target = (length >>> 1) - seen;
         seen += piece.length;
         if (target < 0 || target >= piece.length) return controller.enqueue(piece);
@@ -121,8 +129,8 @@ export class FaultyChunkStore implements ChunkStore {
         controller.enqueue(piece.subarray(0, target));
         controller.error(fault === "truncate" ? wrongLength(key, length, seen) : planned(key, fault));
       },
+      cancel: (reason) => reader.cancel(reason),
     });
-    return source.pipeThrough(damage);
   }
 
   delete(keys: readonly string[]): Promise<void> {

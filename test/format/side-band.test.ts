@@ -50,7 +50,7 @@ test("an unknown band is refused", () => {
 });
 
 test.each([SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES])(
-  "a stream of any pieces becomes full packets of %d bytes in buffers of about 1 MB",
+  "a stream of any pieces becomes full packets of %d bytes in buffers of about 512 KB",
   (maxDataBytes) => {
     const random = new Random(7);
     for (const largestPieceBytes of [10, 5_000, 70_000, 3_000_000]) {
@@ -62,7 +62,7 @@ test.each([SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES])(
       const packets = bandData(new Uint8Array(Buffer.concat(buffers)), PACK_BAND);
       expect(Buffer.concat(packets).equals(stream)).toBe(true);
       expect(packets.slice(0, -1).every((data) => data.length === maxDataBytes)).toBe(true);
-      expect(buffers.slice(0, -1).every(({ length }) => length > 1_000_000 && length <= 1_048_576)).toBe(true);
+      expect(buffers.slice(0, -1).every(({ length }) => length > 520_000 && length <= 524_160)).toBe(true);
     }
   },
 );

@@ -16,15 +16,6 @@ export interface FetchServer {
   close(): Promise<void>;
 }
 
-// The runtime's own extension of BYOB readers.
-const reader = ReadableStreamBYOBReader.prototype as unknown as {
-  readAtLeast?: unknown;
-  read(view: Uint8Array): unknown;
-};
-reader.readAtLeast ??= function (this: typeof reader, _bytes: number, view: Uint8Array) {
-  return this.read(view);
-};
-
 /** Serves git-upload-pack in this process.
  * @param chunks where the stored bytes are */
 export async function startFetchServer(

@@ -2,8 +2,10 @@ import { CLONE_REQUEST } from "./clone-request.ts";
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FetchRequest } from "../../src/repository/fetch-source.ts";
-import { PIECE_STRIDE, type PackPlan } from "../../src/repository/pack-plan.ts";
-import { READ_BYTES, READS_AHEAD } from "../../src/repository/pack-reads.ts";
+import { encodeOfsHead } from "../../src/repository/entry-head.ts";
+import { HeldBytes } from "../../src/repository/held-bytes.ts";
+import { PIECE, PIECE_STRIDE, type PackPlan } from "../../src/repository/pack-plan.ts";
+import { READS_AHEAD, WINDOW_BYTES } from "../../src/repository/pack-reads.ts";
 import { streamPack } from "../../src/repository/pack-stream.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import type { NumberSet } from "../../src/store/number-set.ts";
@@ -15,9 +17,32 @@ import { fromHex, nodeCodec, StoredRepository } from "./stored-repository.ts";
 class WatchedStore extends MemoryChunkStore {
   readonly reads: { key: string; offset: number; length: number }[] = [];
 
-  override read(key: string, offset: number, length: number): Promise<Uint8Array> {
+  override open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
     this.reads.push({ key, offset, length });
-    return super.read(key, offset, length);
+    return super.open(key, offset, length);
+  }
+}
+
+/** A store whose transfers break off. */
+class BreakingStore extends WatchedStore {
+  readonly #afterBytes: number;
+
+  constructor(afterBytes: number) {
+    super();
+    this.#afterBytes = afterBytes;
+  }
+
+  override async open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const whole = await super.open(key, offset, length);
+    if (length <= this.#afterBytes) return whole;
+    const first = (await this.read(key, offset, this.#afterBytes)).slice();
+    return new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        if (first.length > 0 && first.buffer.byteLength > 0) controller.enqueue(first);
+        else controller.error(new Error("connection lost"));
+      },
+    });
   }
 }
 
@@ -41,7 +66,7 @@ async function collect(plan: PackPlan, store: MemoryChunkStore): Promise<Buffer>
 }
 
 describe("reading", () => {
-  const bytes = new Uint8Array(3 * READ_BYTES + 1_000).map((_, i) => i * 7 + (i >> 8));
+  const bytes = new Uint8Array(3 * WINDOW_BYTES + 1_000).map((_, i) => i * 7 + (i >> 8));
 
   async function watched(): Promise<WatchedStore> {
     const store = new WatchedStore();
@@ -78,11 +103,63 @@ describe("reading", () => {
     expect(store.reads.map(({ offset }) => offset)).toEqual([0, 1_000_000, 20]);
   });
 
-  test("a large piece is read in bounded parts", async () => {
+  test("a large piece is one read, and only a window of it is held", async () => {
     const store = await watched();
-    const pack = await collect(planOf(bytes.length, [[500, bytes.length - 500]]), store);
-    expect(pack.subarray(12, -20).equals(bytes.subarray(500))).toBe(true);
-    expect(store.reads.map(({ length }) => length)).toEqual([READ_BYTES, READ_BYTES, READ_BYTES, 500]);
+    const held = new HeldBytes();
+    const batches: number[] = [];
+    const plan = planOf(bytes.length, [[500, bytes.length - 500]]);
+    const sent: Uint8Array[] = [];
+    for await (const batch of streamPack(plan, store, nodeCodec, held)) {
+      batches.push(batch.reduce((sum, { length }) => sum + length, 0));
+      sent.push(...batch.map((slice) => slice.slice()));
+    }
+    expect(Buffer.concat(sent).subarray(12, -20).equals(bytes.subarray(500))).toBe(true);
+    expect(batches).toEqual([12, WINDOW_BYTES, WINDOW_BYTES, WINDOW_BYTES, 500, 20]);
+    expect(store.reads).toEqual([{ key: "chunk", offset: 500, length: bytes.length - 500 }]);
+    expect(held.peakBytes).toBeLessThan(WINDOW_BYTES + 1_000);
+  });
+
+  test("a head that straddles two windows is made anew", async () => {
+    const store = new WatchedStore();
+    const entry = Buffer.concat([
+      encodeOfsHead(20, 5_000),
+      Buffer.from("deflated, and long enough for a head's reserve, so to speak......."),
+    ]);
+    // The delta begins at each of the last bytes of a window.
+    for (let before = WINDOW_BYTES - 70; before <= WINDOW_BYTES; before++) {
+      await store.put("chunk", Buffer.concat([Buffer.alloc(before), entry, Buffer.alloc(10)]));
+      const plan = planOf(before + entry.length + 10, [
+        [0, before],
+        [before, entry.length],
+        [before + entry.length, 10],
+      ]);
+      plan.pieces.set([PIECE.ofsDelta, 0, before, entry.length, 77], PIECE_STRIDE);
+      const pack = await collect(plan, store);
+      const tail = Buffer.concat([
+        encodeOfsHead(20, 77),
+        entry.subarray(encodeOfsHead(20, 5_000).length),
+        Buffer.alloc(10),
+      ]);
+      expect(pack.subarray(12 + before, -20).equals(tail)).toBe(true);
+    }
+  });
+
+  test("a transfer that breaks off goes on where it stopped", async () => {
+    const store = new BreakingStore(WINDOW_BYTES + 500);
+    await store.put("chunk", bytes);
+    const pack = await collect(planOf(bytes.length, [[0, bytes.length]]), store);
+    expect(pack.subarray(12, -20).equals(bytes)).toBe(true);
+    expect(store.reads.map(({ offset }) => offset)).toEqual([0, WINDOW_BYTES, 2 * WINDOW_BYTES, 3 * WINDOW_BYTES]);
+  });
+
+  test("a transfer that breaks off at once fails the pack", async () => {
+    const store = new BreakingStore(1_000);
+    await store.put("chunk", bytes);
+    await expect(collect(planOf(bytes.length, [[0, bytes.length]]), store)).rejects.toMatchObject({
+      code: "storage-failed",
+      data: { key: "chunk" },
+    });
+    expect(store.reads.length).toBe(1);
   });
 
   test("no more is read ahead than allowed, and nothing after the client has gone", async () => {

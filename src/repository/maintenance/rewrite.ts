@@ -6,10 +6,9 @@ import { NumberSet } from "../../store/number-set.ts";
 import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/object-index.ts";
 import { BLOB_MAX_BYTES } from "../../store/packed-rows.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { DeltaCodec } from "../delta-chains.ts";
+import { type DeltaCodec, WHOLE_READ_BYTES } from "../delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../entry-head.ts";
 import { ObjectReader } from "../object-reader.ts";
-import { READ_BYTES } from "../pack-reads.ts";
 import { hashChunk, readChunk } from "./chunk-bytes.ts";
 
 /** What to store anew. */
@@ -150,7 +149,7 @@ class Rewriting {
     const length = this.#rows.length[i]!;
     const row = this.#sources.get(chunk)!;
     // Most of it is an entry of gigabytes, which nobody rewrites.
-    if (row.size > READ_BYTES) return this.#store.read(row.key!, row.start + offset, length);
+    if (row.size > WHOLE_READ_BYTES) return this.#store.read(row.key!, row.start + offset, length);
     if (this.#source?.id !== chunk) {
       this.#source = null;
       this.#source = { id: chunk, bytes: await readChunk(this.#tables.chunks, this.#store, row) };
