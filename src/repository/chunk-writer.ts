@@ -196,9 +196,10 @@ export class ChunkWriter {
     } else {
       const key = this.#newKey();
       const bytes = this.#buffer.subarray(0, this.#buffered);
-      this.#written.push(this.#chunk(key, null));
+      const chunk = this.#chunk(key, null);
+      this.#written.push(chunk);
       this.#remember(this.#start, bytes);
-      await this.#send(() => this.#chunks.put(key, bytes));
+      await this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
     }
     this.#start = this.#end;
     this.#renew();

@@ -35,13 +35,14 @@ export class PartWriter {
   /** Writes the rest; the object is readable when the promise is fulfilled.
    * @returns its size, and the SHA-1 of its bytes */
   async finish(): Promise<{ sizeBytes: number; checksum: Uint8Array }> {
+    const checksum = new Uint8Array(this.#hash.digest());
     if (this.#write === null) {
-      await this.#store.put(this.#key, this.#buffer.subarray(0, this.#buffered));
+      await this.#store.put(this.#key, this.#buffer.subarray(0, this.#buffered), checksum);
     } else {
       await this.#putPart();
       await this.#write.complete();
     }
-    return { sizeBytes: this.#sizeBytes, checksum: new Uint8Array(this.#hash.digest()) };
+    return { sizeBytes: this.#sizeBytes, checksum };
   }
 
   /** Gives the object up. Never throws: what is left lies below its key, where its owner sweeps. */

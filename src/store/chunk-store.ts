@@ -4,8 +4,9 @@ import { GitError } from "../format/errors.ts";
  * again is harmless), and no failure looks like an answer: absent or short bytes, a refused write, a failed listing all throw
  * GitError "storage-failed" {key, …}. */
 export interface ChunkStore {
-  /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not. */
-  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not.
+   * @param sha1 of the bytes, for a caller that knows it: a bucket refuses bytes that changed on their way */
+  put(key: string, bytes: Uint8Array, sha1?: Uint8Array): Promise<void>;
   /** Writes an object of `length` bytes as they come; it is readable when the promise is fulfilled. A stream that fails, or has another
    * length, leaves nothing readable. */
   putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void>;

@@ -66,8 +66,8 @@ export class FaultyChunkStore implements ChunkStore {
     return this.#calls;
   }
 
-  put(key: string, bytes: Uint8Array): Promise<void> {
-    return this.#write("put", key, () => this.#inner.put(key, bytes));
+  put(key: string, bytes: Uint8Array, sha1?: Uint8Array): Promise<void> {
+    return this.#write("put", key, () => this.#inner.put(key, bytes, sha1));
   }
 
   putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {

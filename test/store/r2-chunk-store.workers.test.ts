@@ -45,6 +45,16 @@ test("the bucket itself checks what arrives", async () => {
   expect(await env.BUCKET.head(key)).toBeNull();
 });
 
+test("a put is held against the checksum that its caller knows", async () => {
+  const store = new R2ChunkStore(boundBucket(), newChunkCounters());
+  const key = crypto.randomUUID();
+  const bytes = new Uint8Array([1, 2, 3]);
+  const sha1 = new Uint8Array(await crypto.subtle.digest("SHA-1", bytes));
+  await store.put(key, bytes, sha1);
+  await expect(store.put(key, new Uint8Array([1, 2, 4]), sha1)).rejects.toMatchObject({ code: "storage-failed" });
+  expect(await store.read(key, 0, 3)).toEqual(bytes);
+});
+
 test("a bucket that ends or fails in the middle is an error of the stream", async () => {
   const pieces = (...items: (Uint8Array | Error)[]) =>
     new ReadableStream({

@@ -64,7 +64,7 @@ export class GatedStore implements ChunkStore {
     return bytes;
   }
 
-  put: ChunkStore["put"] = (key, bytes) => this.#inner.put(key, bytes);
+  put: ChunkStore["put"] = (key, bytes, sha1) => this.#inner.put(key, bytes, sha1);
   putStream: ChunkStore["putStream"] = (...object) => this.#inner.putStream(...object);
   createMultipart: ChunkStore["createMultipart"] = (key) => this.#inner.createMultipart(key);
   stream: ChunkStore["stream"] = (...range) => this.#inner.stream(...range);
