@@ -30,7 +30,7 @@ const WAIT_MS = 10_000;
 
 /** A request that was seen, by the key of its response. */
 interface Seen {
-  timeMs: number;
+  readonly timeMs: number;
   /** While its pack is being planned. */
   plan: Promise<PackPlan> | null;
   /** While its response is being stored. */
@@ -132,8 +132,10 @@ export class ResponseCache {
   #recall(name: string): Seen | null {
     const seen = this.#seen.get(name);
     if (seen === undefined) return null;
-    const isLost = seen.making !== null && Date.now() - seen.making.startedMs > SEEN_MS;
-    if (seen.plan !== null || (seen.making !== null && !isLost) || Date.now() - seen.timeMs <= SEEN_MS) return seen;
+    const sinceMs = Date.now() - (seen.making?.startedMs ?? seen.timeMs);
+    if (seen.plan !== null || sinceMs <= SEEN_MS) return seen;
+    // Who was to store it will not tell any more.
+    if (seen.making !== null) this.#making.delete(seen.making.objectKey);
     this.#seen.delete(name);
     return null;
   }
