@@ -5,6 +5,8 @@ import { lowerLimits, type Limits } from "../format/limits.ts";
 import { advertiseReceivePack, receivePack } from "../protocol/receive-pack.ts";
 import { textResponse } from "../protocol/error-response.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
+import type { MaintenanceKind } from "../repository/maintenance/housekeeping.ts";
+import type { MaintenanceStatus } from "../repository/maintenance/status.ts";
 import { Repository } from "../repository/repository.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
@@ -66,6 +68,16 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see FetchSource.bundles */
   listBundles(): Promise<StoredBundle[] | null> {
     return this.#repository.bundles();
+  }
+
+  /** @see MaintenanceSource.status */
+  readStatus(): Promise<MaintenanceStatus | null> {
+    return this.#repository.status();
+  }
+
+  /** @see MaintenanceSource.maintain */
+  maintain(kinds: MaintenanceKind[]): Promise<MaintenanceStatus | null> {
+    return this.#repository.maintain(kinds);
   }
 
   override async alarm(): Promise<void> {

@@ -8,6 +8,7 @@ import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts"
 import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
+import { maintenanceError, repositoryNotFound, serveMaintenance } from "../rest/maintenance.ts";
 import { authorise } from "./access.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -60,6 +61,18 @@ app.all("/:owner/:repository/bundles/:name", (context) =>
   ),
 );
 
+app.all("/api/repos/:owner/:repository/maintenance", (context) =>
+  withRepository(
+    context,
+    (repository) =>
+      serveMaintenance(context.req.raw, {
+        status: () => repository.readStatus(),
+        maintain: (kinds) => repository.maintain([...kinds]),
+      }),
+    () => maintenanceError(repositoryNotFound()),
+  ),
+);
+
 app.notFound(() => textResponse(404, "not found"));
 
 /** The Worker: routes every request.
@@ -72,10 +85,11 @@ type RepositoryStub = DurableObjectStub<RepositoryObject>;
 function withRepository(
   context: HostContext,
   serve: (repository: RepositoryStub) => Promise<Response>,
+  refuse = () => textResponse(404, "repository not found"),
 ): Promise<Response> | Response {
   const { owner, repository } = context.req.param() as { owner: string; repository: string };
   const name = repository.replace(/\.git$/, "");
-  if (!NAME.test(owner) || !NAME.test(name)) return textResponse(404, "repository not found");
+  if (!NAME.test(owner) || !NAME.test(name)) return refuse();
   // The bindings do not know the class: it knows them.
   const repositories = context.env.REPOSITORY as DurableObjectNamespace<RepositoryObject>;
   return serve(repositories.getByName(`${owner}/${name}`));

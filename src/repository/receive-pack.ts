@@ -10,7 +10,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
+import { callExpire, callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
@@ -148,6 +148,7 @@ export class ReceivePack {
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
           const { limits } = this.#repository.platform;
           scheduleBundle(tables, moved, limits, Date.now());
+          callExpire(tables, Date.now());
           callPrune(tables, moved, moved.length < result.outcomes.length, limits, Date.now());
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
         }

@@ -51,6 +51,8 @@ export interface JobCounts {
   readonly expanded?: number;
   /** Commits and other nodes of the graph that it removed. */
   readonly nodes?: number;
+  /** Rows of the reflog that it removed. */
+  readonly pushes?: number;
   /** R2 objects that it removed. */
   readonly deletedObjects?: number;
   /** Largest sum of bytes held. */

@@ -3,6 +3,8 @@ import { newChunkCounters } from "../store/chunk-store.ts";
 import { hasJobs } from "../store/schema.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
+import type { MaintenanceKind } from "./maintenance/housekeeping.ts";
+import { type MaintenanceStatus, readStatus } from "./maintenance/status.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PushRequest, PushResult, PushTarget } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
@@ -72,6 +74,21 @@ export class Repository implements FetchSource, PushTarget {
       reader,
       responses: this.#responses,
     });
+  }
+
+  async status(): Promise<MaintenanceStatus | null> {
+    return readStatus(this.state);
+  }
+
+  /** Runs jobs now, until nothing of them is left to do, and says how things are after; null: there is no repository. */
+  async maintain(kinds: readonly MaintenanceKind[]): Promise<MaintenanceStatus | null> {
+    if (this.state.tables === null) return null;
+    let nowMs = Date.now();
+    for (const kind of kinds) this.state.jobs.add(kind, "", nowMs);
+    // A run that leaves something to another adds it for a millisecond later.
+    do await this.runJobs(nowMs++);
+    while ((this.state.jobs.nextDueMs() ?? Infinity) <= nowMs);
+    return this.status();
   }
 
   /** Runs the jobs that are due, and sees to the next. */

@@ -2,9 +2,9 @@ import { createJobs } from "./schema.ts";
 import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
- * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `bundle` builds a bundle,
+ * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
  * `trim` forgets old responses. */
-export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "bundle" | "trim";
+export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "expire" | "bundle" | "trim";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
@@ -15,6 +15,18 @@ export interface Job {
   readonly dueMs: number;
   /** How often it was taken, this time included. */
   readonly attempts: number;
+}
+
+/** A job as it waits, or runs. */
+export interface WaitingJob extends Omit<Job, "id"> {
+  /** What its last attempt failed with, null: none did. */
+  readonly lastError: string | null;
+}
+
+/** What a run did: when it began (ms since 1970), how long it took, and what it counted. */
+export interface JobRecord extends Readonly<Record<string, number>> {
+  readonly timeMs: number;
+  readonly ms: number;
 }
 
 /** How long a taken job is left alone: the longest that an alarm may run. A job whose runner died comes up again after it. */
@@ -87,9 +99,35 @@ export class JobQueue {
   }
 
   /** Puts a job off, the longer the more often it was taken, unless it was added again meanwhile. */
-  fail(job: Job, nowMs: number): void {
+  fail(job: Job, nowMs: number, error: string): void {
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
-    this.#sql.exec("UPDATE jobs SET due_ms = ? WHERE id = ? AND due_ms = ?", nowMs + backoffMs, job.id, job.dueMs);
+    this.#sql.exec(
+      "UPDATE jobs SET due_ms = ?, last_error = ? WHERE id = ? AND due_ms = ?",
+      nowMs + backoffMs,
+      error,
+      job.id,
+      job.dueMs,
+    );
+  }
+
+  /** Notes what the last run of a kind that succeeded did. */
+  noteRun(kind: JobKind, record: JobRecord): void {
+    this.#sql.exec("INSERT OR REPLACE INTO job_runs (kind, record) VALUES (?, ?)", kind, JSON.stringify(record));
+  }
+
+  /** The last run of each kind that succeeded. */
+  lastRuns(): Partial<Record<JobKind, JobRecord>> {
+    const rows = this.#sql.exec<{ kind: JobKind; record: string }>("SELECT kind, record FROM job_runs ORDER BY kind");
+    return Object.fromEntries(rows.toArray().map(({ kind, record }) => [kind, JSON.parse(record) as JobRecord]));
+  }
+
+  /** All jobs, by the time when they are due. */
+  all(): WaitingJob[] {
+    return this.#sql
+      .exec<{ kind: JobKind; key: string; dueMs: number; attempts: number; lastError: string | null }>(
+        "SELECT kind, key, due_ms AS dueMs, attempts, last_error AS lastError FROM jobs ORDER BY due_ms, id",
+      )
+      .toArray();
   }
 
   /** When the next job is due, null when there is none: the time for the alarm. */

@@ -66,6 +66,25 @@ export class PushLog {
     };
   }
 
+  /** When the oldest push was that is not the newest too; null: there is none. */
+  oldestMs(): number | null {
+    const query = "SELECT time_ms AS timeMs FROM pushes WHERE id < (SELECT max(id) FROM pushes) ORDER BY id LIMIT 1";
+    return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
+  }
+
+  /** Forgets the oldest pushes, those before a time, but never the newest: what has been pushed in all is counted there.
+   * @param most how many at once
+   * @returns how many */
+  removeBefore(timeMs: number, most: number): number {
+    const removed = this.#sql.exec(
+      `DELETE FROM pushes WHERE id IN (SELECT id FROM pushes WHERE id < (SELECT max(id) FROM pushes) ORDER BY id LIMIT ?)
+        AND time_ms < ? RETURNING id`,
+      most,
+      timeMs,
+    );
+    return removed.toArray().length;
+  }
+
   /** The newest pushes first.
    * @param before only those with a lower id, null: from the newest */
   page(before: number | null, limit: number): Push[] {

@@ -16,8 +16,13 @@ CREATE TABLE IF NOT EXISTS jobs (
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
+  last_error TEXT,                 -- what the last attempt failed with
   again_ms INTEGER,                -- when it is due again, having been added since it was taken; NULL: it was not
   UNIQUE (kind, key)
+);
+CREATE TABLE IF NOT EXISTS job_runs (
+  kind TEXT PRIMARY KEY,
+  record TEXT NOT NULL             -- JSON: what the last run that succeeded did, and when
 );
 `;
 

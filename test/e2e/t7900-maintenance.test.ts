@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, makeRepository } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { MERGE_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
 
 let server: Server;
@@ -44,4 +45,51 @@ test("small pushes are merged behind the client's back; clones and later pushes 
   await cloneSound(url, await git(dir, "rev-parse", "main"));
   await pushCommits(dir, url, 3);
   await cloneSound(url, await git(dir, "rev-parse", "main"));
+});
+
+test("maintenance on demand merges, prunes and tells; git finds all sound", async () => {
+  const grown = await startServer({ vars: { LIMITS: JSON.stringify({ pruneGraceMs: 0 }) } });
+  try {
+    const url = `${grown.url}/me/tended.git`;
+    const api = `${grown.url}/api/repos/me/tended/maintenance`;
+    const unknown = await fetch(api);
+    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: "not-found" } }]);
+    const dir = await makeRepository("tended");
+    await pushCommits(dir, url, 5);
+    const before = (await (await fetch(api)).json()) as MaintenanceStatus;
+    expect(before).toMatchObject({ objects: 15, commits: 5, chunks: { hot: 5, unmerged: 5 } });
+    await git(dir, "reset", "-q", "--hard", "HEAD~2");
+    await git(dir, "push", "-q", "--force", url, "main");
+    const waiting = (await (await fetch(api)).json()) as MaintenanceStatus;
+    expect(waiting.jobs).toMatchObject([{ kind: "prune", attempts: 0, lastError: null }]);
+
+    const response = await fetch(api, { method: "POST" });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      objects: 9,
+      commits: 3,
+      chunks: { hot: 1, unmerged: 0, unwhole: 0 },
+      // There are older pushes than the newest, to be forgotten in 90 days.
+      jobs: [{ kind: "expire", attempts: 0 }],
+      // What was to go went first.
+      lastRuns: { prune: {}, merge: { chunks: 3 }, compact: {} },
+    });
+    await cloneSound(url, await git(dir, "rev-parse", "main"));
+    await pushCommits(dir, url, 2);
+    await cloneSound(url, await git(dir, "rev-parse", "main"));
+  } finally {
+    await grown.close();
+  }
+});
+
+test("maintenance asks for the same token as everything", async () => {
+  const closed = await startServer({ vars: { ACCESS: "token", HOLDFAST_TOKEN: "secret" } });
+  try {
+    const api = `${closed.url}/api/repos/me/tended/maintenance`;
+    expect((await fetch(api, { method: "POST" })).status).toBe(401);
+    const headers = { Authorization: "Bearer secret" };
+    expect((await fetch(api, { method: "POST", headers })).status).toBe(404);
+  } finally {
+    await closed.close();
+  }
 });

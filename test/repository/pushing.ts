@@ -138,7 +138,12 @@ export class PushedRepository {
 
   /** The plan of that pack. */
   async planClone(...wants: readonly string[]): Promise<PackPlan> {
-    return plannedPack(await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) }));
+    const outcome = await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) });
+    // Nobody here stores a response, and the next of the same kind would wait for it.
+    if (outcome.kind === "negotiated" && outcome.pack?.kind === "store") {
+      await this.repository.settleResponse(outcome.pack.objectKey, null);
+    }
+    return plannedPack(outcome);
   }
 
   /** The pack that a plan describes. */

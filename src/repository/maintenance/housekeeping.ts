@@ -3,7 +3,7 @@
 // what a job replaces nothing but its R2 objects, which live on for `PLAN_LIFE_MS`.
 import { CHUNK_TARGET_BYTES, type Limits } from "../../format/limits.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
-import type { Job } from "../../store/jobs.ts";
+import type { Job, JobKind } from "../../store/jobs.ts";
 import type { ChunkTable } from "../../store/chunk-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import { isRewound } from "../bundle-job.ts";
@@ -26,12 +26,21 @@ export const SEAL_OBJECTS = 8;
 /** How long an R2 object stays that no chunk lies in any more: a fetch under way holds a plan that names it. */
 export const PLAN_LIFE_MS = 24 * 60 * 60_000;
 
+/** How long the reflog tells of a push. git's own default for what is reachable (gc.reflogExpire). */
+export const REFLOG_MS = 90 * 24 * 60 * 60_000;
+
 /** How much later than its grace period a pruning is due: what becomes unreachable one after the other goes at once. */
 export const PRUNE_DELAY_MS = 60 * 60_000;
 
 /** What one run of a job does at the most before it leaves the rest to the next: an alarm's time and memory are bounded. */
 export const RUN_BYTES = 32_000_000;
 export const RUN_OBJECTS = 20_000;
+
+/** The jobs that somebody may ask for at any time. `compact` follows `prune`. */
+export const MAINTENANCE_KINDS = ["merge", "seal", "prune", "compact", "expire"] as const satisfies JobKind[];
+
+/** One of them. */
+export type MaintenanceKind = (typeof MAINTENANCE_KINDS)[number];
 
 /** One run of a job. */
 export interface JobRun {
@@ -73,6 +82,12 @@ export function callPrune(
   if (isRefused || tables.objects.hasUnintroduced() || isRewound(tables, moved)) {
     tables.jobs.add("prune", "", nowMs + pruneGraceMs + PRUNE_DELAY_MS);
   }
+}
+
+/** Adds the job `expire` when there are pushes to forget. */
+export function callExpire({ pushes, jobs }: Tables, nowMs: number): void {
+  const oldestMs = pushes.oldestMs();
+  if (oldestMs !== null && oldestMs < nowMs - REFLOG_MS) jobs.add("expire", "", nowMs);
 }
 
 /** Adds the job `seal` when merged chunks or small objects call for it; belongs in the transaction that added some. */

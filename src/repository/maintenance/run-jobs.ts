@@ -4,6 +4,7 @@ import { buildBundle } from "../bundle-job.ts";
 import type { RepositoryState } from "../repository-state.ts";
 import { trimResponses } from "../response-cache.ts";
 import { compact } from "./compact.ts";
+import { expire } from "./expire.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 import { merge } from "./merge.ts";
 import { prune } from "./prune.ts";
@@ -17,6 +18,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   sweep,
   prune,
   compact,
+  expire,
   bundle: async ({ repository, job }) => {
     await buildBundle(repository, job);
     return { counts: {}, again: false };
@@ -41,13 +43,15 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number): Pro
   try {
     const run = { repository, job, nowMs, store: platform.openChunks(operations) };
     const { counts, again } = await HANDLERS[kind](run);
+    const ms = Date.now() - startMs;
     jobs.done(job);
+    jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
     // Not at once: the alarm's time is bounded, and others get their turn.
     if (again) jobs.add(kind, key, nowMs + 1);
-    platform.observe({ event: "job", kind, key, ms: Date.now() - startMs, again, ...counts, operations });
+    platform.observe({ event: "job", kind, key, ms, again, ...counts, operations });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     platform.observe({ event: "job-failed", kind, key, attempts, error: message });
-    jobs.fail(job, nowMs);
+    jobs.fail(job, nowMs, message);
   }
 }

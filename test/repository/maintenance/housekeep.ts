@@ -40,31 +40,30 @@ export function expectConsistent(repository: PushedRepository): void {
   }
 }
 
-/** A store that waits before it reads. */
+/** A store that waits before it writes. */
 export class GatedStore implements ChunkStore {
   readonly #inner: ChunkStore;
-  /** Called before each read; null: nothing is waited for. */
-  onRead: (() => Promise<void>) | null = null;
+  /** Called before each write; null: nothing is waited for. */
+  onPut: (() => Promise<void>) | null = null;
 
   constructor(inner: ChunkStore) {
     this.#inner = inner;
   }
 
-  /** Runs something once, while the next read waits. */
-  duringRead(run: () => Promise<void>): void {
-    this.onRead = () => {
-      this.onRead = null;
+  /** Runs something once, while the next write waits. */
+  duringPut(run: () => Promise<void>): void {
+    this.onPut = () => {
+      this.onPut = null;
       return run();
     };
   }
 
-  async read(key: string, offset: number, length: number): Promise<Uint8Array> {
-    const bytes = await this.#inner.read(key, offset, length);
-    await this.onRead?.();
-    return bytes;
-  }
+  put: ChunkStore["put"] = async (...object) => {
+    await this.onPut?.();
+    await this.#inner.put(...object);
+  };
 
-  put: ChunkStore["put"] = (key, bytes, sha1) => this.#inner.put(key, bytes, sha1);
+  read: ChunkStore["read"] = (...range) => this.#inner.read(...range);
   putStream: ChunkStore["putStream"] = (...object) => this.#inner.putStream(...object);
   createMultipart: ChunkStore["createMultipart"] = (key) => this.#inner.createMultipart(key);
   stream: ChunkStore["stream"] = (...range) => this.#inner.stream(...range);

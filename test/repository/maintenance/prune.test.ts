@@ -147,9 +147,12 @@ function makeCommitOf(text: string | Uint8Array, ...parents: readonly string[]):
 }
 
 /** Two branches without a common commit: `gone`, with 400 KB, was deleted; on `main`, some of it serves as a delta base. */
-async function pushHalfGone(repository: PushedRepository): Promise<{ gone: MadeObject[]; main: MadeObject[] }> {
+async function pushHalfGone(
+  repository: PushedRepository,
+  text: string | Uint8Array = "main\n",
+): Promise<{ gone: MadeObject[]; main: MadeObject[] }> {
   const gone = makeCommitOf(new Random(1).bytes(400_000));
-  const main = makeCommitOf("main\n");
+  const main = makeCommitOf(text);
   const noise = makeObject("blob", new Random(2).bytes(40_000));
   const delta = encodeEntry(refDelta(gone[0]!.oid, insertAll(gone[0]!.content.length, main[0]!.content)));
   await repository.push([["refs/other/gone", null, gone[2]!.oid]], packOf(...gone));
@@ -197,8 +200,10 @@ test("a thin push whose base is pruned while it is indexed is refused", async ()
   const { gone, main } = await pushHalfGone(repository);
   const next = makeCommitOf("next\n", main[2]!.oid);
   const delta = encodeEntry(refDelta(gone[0]!.oid, insertAll(gone[0]!.content.length, next[0]!.content)));
-  chunks.duringRead(() => housekeep(repository, later()));
-  const pack = assemblePack([delta, encodeEntry(next[1]!), encodeEntry(next[2]!)]);
+  chunks.duringPut(() => housekeep(repository, later()));
+  // Writing it is the last wait before it settles.
+  const noise = makeObject("blob", new Random(3).bytes(300_000));
+  const pack = assemblePack([delta, ...[next[1]!, next[2]!, noise].map((object) => encodeEntry(object))]);
   const { refs } = await repository.push([["refs/heads/main", main[2]!.oid, next[2]!.oid]], pack);
   expect(prunesOf(repository).length).toBeGreaterThan(0);
   expect(refs[0]!.error).toMatch(`missing necessary objects: ${gone[0]!.oid}`);
@@ -210,22 +215,23 @@ test("a thin push whose base is pruned while it is indexed is refused", async ()
   await expectSound(await repository.clone(next[2]!.oid), next[2]!.oid);
 });
 
-test("a push that settles while a pruning reads is seen by its transaction", async () => {
+test("a push that settles while a pruning is under way is seen by its transaction", async () => {
   const chunks = new GatedStore(new MemoryChunkStore());
   const repository = openImpatient({ chunks });
-  const { gone, main } = await pushHalfGone(repository);
+  // What becomes whole is too large for a row: the pruning waits for a write.
+  const { gone, main } = await pushHalfGone(repository, new Random(4).bytes(2_100_000));
   // One gives the objects a ref again.
-  chunks.duringRead(async () => {
+  chunks.duringPut(async () => {
     await repository.push([["refs/heads/back", null, gone[2]!.oid]], null);
   });
   await housekeep(repository, later());
-  expect(chunks.onRead).toBe(null);
+  expect(chunks.onPut).toBe(null);
   await expectSound(await repository.clone(gone[2]!.oid, main[2]!.oid), gone[2]!.oid);
 
   // The other rests a delta on them.
   await repository.push([["refs/heads/back", gone[2]!.oid, null]], null);
   const twin = makeCommitOf("twin\n");
-  const other = makeObject("blob", "another dependent\n");
+  const other = makeObject("blob", new Random(5).bytes(2_100_000));
   const withBase = (object: MadeObject) =>
     encodeEntry(refDelta(gone[0]!.oid, insertAll(gone[0]!.content.length, object.content)));
   const tree = makeTree(["100644", "other", other]);
@@ -234,12 +240,12 @@ test("a push that settles while a pruning reads is seen by its transaction", asy
     [["refs/heads/other", null, commit.oid]],
     assemblePack([withBase(other), encodeEntry(tree), encodeEntry(commit)]),
   );
-  chunks.duringRead(async () => {
+  chunks.duringPut(async () => {
     const pack = assemblePack([withBase(twin[0]!), encodeEntry(twin[1]!), encodeEntry(twin[2]!)]);
     expect((await repository.push([["refs/heads/twin", null, twin[2]!.oid]], pack)).refs[0]!.error).toBe(null);
   });
   await housekeep(repository, later(9));
-  expect(chunks.onRead).toBe(null);
+  expect(chunks.onPut).toBe(null);
   expect(storedOids(repository)).not.toContain(gone[0]!.oid);
   expectConsistent(repository);
   for (const tip of [main[2]!.oid, commit.oid, twin[2]!.oid]) await expectSound(await repository.clone(tip), tip);
