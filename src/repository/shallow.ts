@@ -20,6 +20,8 @@ export interface DeepenStart {
   readonly wants: readonly number[];
   /** The client's shallow commits. */
   readonly shallows: readonly number[];
+  /** All that any ref leads to. */
+  readonly reachable: Bitset;
   /** Commits that the refs of `deepen-not` lead to. */
   readonly not: readonly number[];
 }
@@ -46,16 +48,19 @@ interface Border {
   readonly isInside: (position: number) => boolean;
 }
 
-function findBorder(graph: CommitGraph, deepen: Deepen, { wants, shallows, not }: DeepenStart): Border | null {
+function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Border | null {
+  const { wants, shallows, reachable, not } = start;
   switch (deepen.kind) {
     case "depth":
       if (deepen.depth === INFINITE_DEPTH) return { cut: [], isInside: () => true };
       return findBorderAtDepth(graph, wants, deepen.depth);
-    case "relative": {
-      const reachable = graph.ancestors(wants);
-      const from = shallows.filter((position) => reachable.has(position));
-      return findBorderAtDepth(graph, from, deepen.depth + 1);
-    }
+    case "relative":
+      // From every shallow commit that some ref leads to, wanted or not, as git does.
+      return findBorderAtDepth(
+        graph,
+        shallows.filter((position) => reachable.has(position)),
+        deepen.depth + 1,
+      );
     case "revisions":
       return findBorderOfRevisions(graph, wants, deepen.since, graph.ancestors(not));
   }

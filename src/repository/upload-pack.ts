@@ -170,6 +170,7 @@ export class UploadPack {
     const start = {
       wants: commits,
       shallows: Array.from(new Set(known.number.filter(isCommit)), (number) => graph.position(number)),
+      reachable: advertised.reachable,
       not: [] as number[],
     };
     for (const name of deepen?.kind === "revisions" ? deepen.not : []) {

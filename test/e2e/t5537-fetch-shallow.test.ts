@@ -48,6 +48,23 @@ const SCENARIOS: [string, string[]][] = [
   ["another branch, one commit of it", ["--depth=2", "fetch -q --depth=1 origin side-3:side-3"]],
   ["one commit by its id", ["--depth=1", "fetch -q --depth=1 origin {main~12}:refs/heads/old"]],
   [
+    "a branch beyond a shallow commit that lies between it and what the client has",
+    ["--branch=side-2 --single-branch", "fetch -q --depth=1 origin {main~12}:near", "fetch -q origin main:main"],
+  ],
+  [
+    "a branch beyond a shallow commit that no ref names any more",
+    [
+      "--branch=side-2 --single-branch",
+      "fetch -q --no-tags --depth=1 origin {main~12}:near",
+      "update-ref -d refs/heads/near",
+      "fetch -q origin main:main",
+    ],
+  ],
+  [
+    "some commits more of a branch and of another that is not fetched again",
+    ["--depth=2 --branch=main", "fetch -q --depth=1 origin side-3:other", "fetch -q --deepen=3 origin main"],
+  ],
+  [
     "a commit by its id, with its history",
     ["--branch=side-0 --single-branch", "fetch -q origin {main~5}:refs/heads/old"],
   ],

@@ -157,7 +157,7 @@ describe("a history cut short", () => {
   });
 
   test("deepening tips that the wants do not lead to", async () => {
-    const tips = ["main", "main~30", "side-1"];
+    const tips = ["main", "main~30", "side-1", "side-5"];
     const { shallowInfo, objects } = await ask({ wants: tips, deepen: depth(1) });
     const client = { wants: ["main"], haves: tips, shallows: shallowInfo.map((line) => line.split(" ")[1]!) };
     for (const steps of [5, 0x7fff_ffff]) {

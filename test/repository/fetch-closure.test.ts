@@ -1,0 +1,133 @@
+import { beforeAll, expect, test } from "vitest";
+import type { ObjectFilter } from "../../src/format/filter.ts";
+import { type Deepen, INFINITE_DEPTH } from "../../src/repository/fetch-source.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { Random } from "../harness/random.ts";
+import { PushedRepository } from "./pushing.ts";
+import { type Parents, readParents, SimulatedClient, type SimulatedFetch } from "./simulated-client.ts";
+
+/** Fetches of each client. */
+const FETCHES = 7;
+
+const COMMITS = 90;
+
+let origin = "";
+let parents: Parents;
+
+beforeAll(async () => {
+  origin = await makeHistory({ seed: 7, commits: COMMITS, files: 25, branches: 8, merges: 5, upheavals: 40, tags: 6 });
+  parents = await readParents(origin);
+});
+
+const FILTERS: readonly (ObjectFilter | null)[] = [
+  null,
+  null,
+  null,
+  { kind: "blob:none" },
+  { kind: "blob:limit", limitBytes: 900 },
+  { kind: "tree", depth: 2 },
+];
+
+/** A server that moves on while its clients live: each step brings some refs to where they belong. */
+class MovingServer {
+  readonly pushed = new PushedRepository();
+  readonly #random: Random;
+  readonly #refs: [name: string, oid: string][];
+  /** What may be wanted. */
+  readonly wantable = new Set<string>();
+
+  constructor(random: Random, refs: readonly [name: string, oid: string][]) {
+    this.#random = random;
+    this.#refs = random.shuffled(refs);
+  }
+
+  /** Pushes an older state of a ref, or a new ref. */
+  async advance(): Promise<void> {
+    const steps = this.#random.shuffled([70, 45, 20].map((back) => `main~${back}`));
+    const [name, oid] = this.#refs.pop() ?? ["refs/heads/main", "main"];
+    const isFirst = this.pushed.refs().size === 0;
+    const refs = isFirst ? { "refs/heads/main": steps[0]! } : { [name]: oid };
+    const { refs: results } = await this.pushed.pushFrom(origin, refs);
+    expect(results.filter(({ error }) => error !== null)).toEqual([]);
+    for (const tip of this.pushed.refs().values()) this.wantable.add(tip);
+  }
+
+  /** Refs' ids, and some commits below them. */
+  pickWants(): string[] {
+    const tips = [...this.pushed.refs().values()];
+    const wants = new Set(Array.from({ length: 1 + this.#random.below(3) }, () => this.#random.pick(tips)));
+    if (this.#random.below(3) === 0) {
+      let below = this.#random.pick(tips);
+      for (let steps = this.#random.below(30); steps > 0; steps--) below = this.#below(below);
+      wants.add(below);
+    }
+    return [...wants];
+  }
+
+  #below(oid: string): string {
+    const above = parents.get(oid) ?? [];
+    return above.length === 0 ? oid : this.#random.pick(above);
+  }
+}
+
+function pickDeepen(random: Random): Deepen | null {
+  switch (random.below(8)) {
+    case 0:
+    case 1:
+      return { kind: "depth", depth: 1 + random.below(12) };
+    case 2:
+      return { kind: "relative", depth: 1 + random.below(6) };
+    case 3:
+      return { kind: "revisions", since: 1_700_000_000 + random.below(COMMITS) * 60, not: [] };
+    case 4:
+      return random.below(2) === 0 ? { kind: "depth", depth: INFINITE_DEPTH } : null;
+    default:
+      return null;
+  }
+}
+
+/** What the client says: everything near its refs, or a few commits anywhere. */
+function pickHaves(random: Random, client: SimulatedClient): string[] {
+  const commits = client.listCommits();
+  switch (random.below(3)) {
+    case 0:
+      return commits.slice(0, 32);
+    case 1:
+      return commits.filter(() => random.below(6) === 0);
+    default:
+      return random.shuffled(commits).slice(0, 2);
+  }
+}
+
+async function listRefs(): Promise<[string, string][]> {
+  const lines = (await git(origin, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
+  return lines.map((line) => line.split(" ") as [string, string]);
+}
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])("no client is left with a hole: lives %i", async (seed) => {
+  const random = new Random(seed);
+  const server = new MovingServer(random, await listRefs());
+  await server.advance();
+  const filter = FILTERS[seed % FILTERS.length]!;
+  const client = await SimulatedClient.make(filter, parents);
+  const life: (SimulatedFetch | { forgot: string })[] = [];
+  for (let fetches = 0; fetches < FETCHES; fetches++) {
+    const isDeepened = fetches === 0 && seed % 4 !== 0;
+    const fetch = {
+      wants: server.pickWants(),
+      haves: pickHaves(random, client),
+      deepen: isDeepened ? { kind: "depth" as const, depth: 1 + random.below(5) } : pickDeepen(random),
+      includeTag: random.below(2) === 0,
+    };
+    life.push(fetch);
+    await client.fetch(server.pushed, fetch);
+    expect({ life, shallow: [...client.shallow], holes: await client.findHoles() }).toMatchObject({ holes: "" });
+    if (random.below(3) === 0 && client.tips.size > 1) {
+      const forgot = random.pick([...client.tips]);
+      client.forget(forgot);
+      life.push({ forgot });
+    }
+    if (random.below(2) === 0) await server.advance();
+  }
+});

@@ -1,0 +1,124 @@
+/** A client whose every step the test chooses, and whose repository git itself keeps. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ObjectFilter } from "../../src/format/filter.ts";
+import { toHex } from "../../src/format/oid.ts";
+import type { Deepen } from "../../src/repository/fetch-source.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
+import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
+import type { PushedRepository } from "./pushing.ts";
+import { fromHex } from "./stored-repository.ts";
+
+/** Parents of every commit. */
+export type Parents = ReadonlyMap<string, readonly string[]>;
+
+/** What a client asks for in one fetch; ids in hex. */
+export interface SimulatedFetch {
+  readonly wants: readonly string[];
+  readonly haves: readonly string[];
+  readonly deepen: Deepen | null;
+  readonly includeTag: boolean;
+}
+
+/** Reads the commits of a repository. */
+export async function readParents(dir: string): Promise<Parents> {
+  const lines = (await git(dir, "log", "--all", "--format=%H %P")).split("\n");
+  return new Map(lines.map((line) => line.trim().split(" ")).map(([oid, ...parents]) => [oid!, parents]));
+}
+
+/** A bare repository that receives packs as `git fetch` would: it keeps its refs, its shallow commits and its filter. */
+export class SimulatedClient {
+  readonly dir: string;
+  readonly #filter: ObjectFilter | null;
+  readonly #parents: Parents;
+  /** What its refs name: commits, and tags with what they lead to. */
+  readonly tips = new Set<string>();
+  readonly shallow = new Set<string>();
+
+  private constructor(dir: string, filter: ObjectFilter | null, parents: Parents) {
+    this.dir = dir;
+    this.#filter = filter;
+    this.#parents = parents;
+  }
+
+  /** @param filter what it leaves to be fetched when needed; null: nothing */
+  static async make(filter: ObjectFilter | null, parents: Parents): Promise<SimulatedClient> {
+    const dir = await makeRepository("client.git", "--bare");
+    if (filter !== null) {
+      const config = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n";
+      // Nothing answers there: whoever counts on an object that this client lacks is found out.
+      writeFileSync(
+        join(dir, "config"),
+        `${config}[remote "origin"]\n\turl = ${join(dir, "nowhere")}\n\tpromisor = true\n`,
+      );
+    }
+    return new SimulatedClient(dir, filter, parents);
+  }
+
+  /** The commits that it can say it has: all that its refs lead to, down to where its history is cut. */
+  listCommits(): string[] {
+    const reached = new Set([...this.tips].filter((oid) => this.#parents.has(oid)));
+    for (const oid of reached) {
+      if (this.shallow.has(oid)) continue;
+      for (const parent of this.#parents.get(oid)!) reached.add(parent);
+    }
+    return [...reached];
+  }
+
+  /** Fetches, and takes in what comes.
+   * @returns how many objects came; null: the fetch was refused */
+  async fetch(server: PushedRepository, { wants, haves, deepen, includeTag }: SimulatedFetch): Promise<number | null> {
+    const outcome = await server.repository.fetch({
+      ...CLONE_REQUEST,
+      wants: fromHex(wants.join("")),
+      haves: fromHex(haves.join("")),
+      shallows: fromHex([...this.shallow].join("")),
+      deepen,
+      filter: this.#filter,
+      includeTag,
+    });
+    if (outcome.kind === "refused") return null;
+    const pack = await server.stream(plannedPack(outcome));
+    if (outcome.kind === "negotiated" && outcome.shallowUpdate !== null) {
+      for (const oid of listIds(outcome.shallowUpdate.shallow)) this.shallow.add(oid);
+      for (const oid of listIds(outcome.shallowUpdate.unshallow)) this.shallow.delete(oid);
+    }
+    for (const oid of wants) this.tips.add(oid);
+    this.#writeRefs();
+    const count = pack.readUInt32BE(8);
+    if (count > 0) await this.#index(pack);
+    return count;
+  }
+
+  /** Deletes the refs that name an object; what they led to stays. */
+  forget(oid: string): void {
+    this.tips.delete(oid);
+    this.#writeRefs();
+  }
+
+  /** What git misses in the repository: nothing, if all is well. */
+  async findHoles(): Promise<string> {
+    const { code, stdout, stderr } = await tryGit(this.dir, ["fsck", "--connectivity-only", "--no-dangling"]);
+    return code === 0 && stdout === "" ? "" : `exit code ${code}\n${stdout}${stderr}`;
+  }
+
+  #writeRefs(): void {
+    const lines = [...this.tips].map((oid) => `${oid} refs/got/${oid}\n`);
+    writeFileSync(join(this.dir, "packed-refs"), lines.join(""));
+    if (this.shallow.size > 0 || existsSync(join(this.dir, "shallow"))) {
+      writeFileSync(join(this.dir, "shallow"), [...this.shallow].map((oid) => `${oid}\n`).join(""));
+    }
+  }
+
+  /** @throws Error when a delta's base is not there */
+  async #index(pack: Buffer): Promise<void> {
+    const promisor = this.#filter === null ? [] : ["--promisor"];
+    const args = ["index-pack", "--stdin", "--fix-thin", "--threads=1", ...promisor];
+    const { code, stderr } = await tryGit(this.dir, args, { stdin: pack });
+    if (code !== 0) throw new Error(`git index-pack ended with ${code}: ${stderr}`);
+  }
+}
+
+function listIds(oids: Uint8Array): string[] {
+  return Array.from({ length: oids.length / 20 }, (_, i) => toHex(oids, i * 20));
+}
