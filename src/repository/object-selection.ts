@@ -20,8 +20,10 @@ export interface SelectionRequest {
   readonly hadBorder: Bitset;
   /** Wanted trees and blobs that are no nodes of the graph. */
   readonly loose: NumberSet;
-  /** Objects that it names: no filter holds them back. */
+  /** Objects that it names, and tags and commits that named tags lead to: no filter holds them back. */
   readonly given: NumberSet;
+  /** Of these, the tags that lead to a tree or a blob: positions. */
+  readonly tags: readonly number[];
   readonly filter: PackFilter;
 }
 
@@ -48,7 +50,7 @@ export class ObjectSelection {
 
   /** @throws GitError "storage-failed" when a tree cannot be read */
   async select(request: SelectionRequest): Promise<Selection> {
-    const { wanted, had, loose, given, filter } = request;
+    const { wanted, had, loose, filter } = request;
     const sent = wanted.difference(had);
     if (sent.count() === 0 && loose.size === 0) return { objects: NumberSet.EMPTY, findHad: () => NumberSet.EMPTY };
     const hadCut = this.#isClosed(had) ? null : await this.#findCutObjects(request, sent);
@@ -60,15 +62,27 @@ export class ObjectSelection {
       this.#isClosed(wanted) && !needsPaths(filter)
         ? this.#selectClosed(wanted, had, hadCut)
         : await this.#walk(sent, find, filter);
-    const all = fromNodes.union(await this.#walkRoots(loose, find, filter));
-    const named = given.difference(find(given));
+    const given = request.given.union(this.#findTagged(request.tags, sent));
+    // In trees that are named, depth is counted from their entries on, as git does.
+    const named = needsPaths(filter) ? given : loose;
+    const fromNamed = await this.#walkRoots(named, find, { ...filter, treeDepth: filter.treeDepth + 1 });
+    const all = fromNodes.union(fromNamed);
     const passing = (numbers: NumberSet): NumberSet =>
       this.#objects.passing(numbers, filter.types, filter.blobLimitBytes);
     return {
-      objects: passing(all).union(named),
+      objects: passing(all).union(given.difference(find(given))),
       // What a filter held back by its place may be missing on the other side.
       findHad: (bases) => (needsPaths(filter) ? NumberSet.EMPTY : passing(find(bases))),
     };
+  }
+
+  /** Blobs and trees that tags lead to: they count as named, but for the root trees of commits that are sent, as in git.
+   * @see git's list-objects.c: NOT_USER_GIVEN */
+  #findTagged(tags: readonly number[], sent: Bitset): NumberSet {
+    if (tags.length === 0) return NumberSet.EMPTY;
+    const those = new Bitset(this.#graph.length);
+    for (const position of tags) those.add(position);
+    return this.#rootsOf(those).difference(this.#rootsOf(sent.difference(those)));
   }
 
   #isClosed(nodes: Bitset): boolean {
@@ -124,7 +138,7 @@ export class ObjectSelection {
     return NumberSet.fromSorted(Uint32Array.from(nodes, (position) => this.#graph.number(position)).sort());
   }
 
-  /** Root trees of nodes. */
+  /** Root trees of nodes; of a tag, the tree or blob that it leads to. */
   #rootsOf(nodes: Bitset): NumberSet {
     const roots = Uint32Array.from(nodes, (position) => this.#graph.tree(position)).filter((tree) => tree !== 0);
     return NumberSet.fromSorted(roots.sort());

@@ -22,7 +22,6 @@ import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
 
 const COMMIT = toTypeNumber("commit");
-const BLOB = toTypeNumber("blob");
 const TAG = toTypeNumber("tag");
 
 /** A `FetchOutcome`, its cost not yet known. */
@@ -52,8 +51,10 @@ interface Asked {
   readonly wants: readonly number[];
   /** Positions of those that are nodes of the graph. */
   readonly nodes: readonly number[];
-  /** Objects that no filter holds back. */
+  /** What is wanted, and what its tags lead to, but for trees and blobs. */
   readonly given: NumberSet;
+  /** Positions of the tags among these that lead to a tree or a blob. */
+  readonly tags: readonly number[];
   /** The commits that these lead to, tags peeled. */
   readonly commits: readonly number[];
   readonly haves: Lookup;
@@ -136,26 +137,25 @@ export class UploadPack {
   #locate(request: FetchRequest, wants: readonly number[], wantedRefs: readonly WantedRef[]): Asked {
     const { objects, graph } = this.#stores;
     const nodes = wants.map((number) => graph.position(number)).filter((position) => position >= 0);
+    const passed: number[] = [];
     const peeled = nodes.map((position) => {
       let at = position;
       // Only tags of commits and of tags have parents and no tree.
-      while (graph.tree(at) === 0 && graph.parents(at).length > 0) at = graph.parents(at)[0]!;
+      while (graph.tree(at) === 0 && graph.parents(at).length > 0) {
+        passed.push(graph.number(at));
+        at = graph.parents(at)[0]!;
+      }
       return at;
     });
     const ends = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
     const commits = ends.number.filter((_, i) => ends.type[i] === COMMIT);
-    const tagged = Array.from(
-      ends.number.filter((_, i) => ends.type[i] === TAG),
-      (tag) => graph.tree(graph.position(tag)),
-    );
-    const targets = objects.locate(toNumberSet(tagged));
-    const blobs = targets.number.filter((_, i) => targets.type[i] === BLOB);
+    const tags = ends.number.filter((_, i) => ends.type[i] === TAG);
     return {
       request,
       wants,
       nodes,
-      // What a wanted tag leads to counts as wanted by name, but for a tree, as in git.
-      given: toNumberSet([...wants, ...commits, ...blobs]),
+      given: toNumberSet([...wants, ...passed, ...commits, ...tags]),
+      tags: Array.from(tags, (number) => graph.position(number)),
       commits: Array.from(commits, (number) => graph.position(number)),
       haves: objects.lookupMany(request.haves),
       wantedRefs,
@@ -223,28 +223,28 @@ export class UploadPack {
   }
 
   async #plan(
-    { request, wants, nodes, given, haves }: Asked,
+    { request, wants, nodes, given, tags, haves }: Asked,
     { before, after, unshallow }: Cuts,
     patterns: Patterns,
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
-    const havePositions = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
+    const named = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
+    // A commit that was shallow until now is there with its tree, whether the client names it once more or not.
+    const had = [...named.filter((position) => position >= 0), ...unshallow];
     const selection = await new ObjectSelection(this.#stores, reader).select({
       // A commit that is shallow no longer brings its parents, wherever the wants lead.
       wanted: graph.ancestors([...nodes, ...unshallow], after),
-      had: graph.ancestors(
-        havePositions.filter((position) => position >= 0),
-        before,
-      ),
+      had: graph.ancestors(had, before),
       hadBorder: before,
       loose: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
       given,
+      tags,
       filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),
     });
     const wanted = selection.objects;
     return planPack(objects, chunks, {
       objects: request.includeTag ? wanted.union(this.#tagsOf(wanted)) : wanted,
-      findHad: request.thinPack && havePositions.length > 0 ? selection.findHad : null,
+      findHad: request.thinPack && had.length > 0 ? selection.findHad : null,
       ofsDelta: request.ofsDelta,
     });
   }

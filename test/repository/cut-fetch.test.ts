@@ -28,6 +28,7 @@ beforeAll(async () => {
   await git(origin, "tag", "-a", "-m", "A tree", "tree-tag", "main~3^{tree}");
   const [file] = (await git(origin, "ls-tree", "-r", "main~5")).split("\n");
   await git(origin, "tag", "-a", "-m", "A blob", "blob-tag", /[0-9a-f]{40}/.exec(file!)![0]);
+  await git(origin, "tag", "-a", "-m", "A tag", "tag-tag", "tree-tag");
   pushed = new PushedRepository();
   const half = { "refs/heads/main": "main~40" };
   expect((await pushed.pushFrom(origin, half)).unpack).toBe("ok");
@@ -163,6 +164,8 @@ describe("a history cut short", () => {
     for (const steps of [5, 0x7fff_ffff]) {
       await expectSame({ ...client, deepen: { kind: "relative", depth: steps } }, objects);
       await expectSame({ ...client, deepen: depth(steps) }, objects);
+      // What is shallow no longer is there, though the client does not say so once more.
+      await expectSame({ ...client, haves: ["main"], deepen: { kind: "relative", depth: steps } }, objects);
     }
   });
 
@@ -210,10 +213,22 @@ describe("a partial clone", () => {
     await expectSame({ wants: ["main"], haves: ["main~20"], filter });
   });
 
+  test.each(Object.keys(FILTERS))("what tags lead to, beside commits and alone: %s", async (filter) => {
+    for (const wants of [
+      ["tag-tag"],
+      ["tree-tag", "main"],
+      ["tree-tag", "tag-tag", "main~20"],
+      ["blob-tag", "main~8"],
+    ]) {
+      await expectSame({ wants, filter });
+      await expectSame({ wants, filter, deepen: depth(2) });
+    }
+  });
+
   test("objects by id: blobs, trees, commits that are no tips", async () => {
     const [entry] = (await git(origin, "ls-tree", "-r", "main~20")).split("\n");
     const blob = /[0-9a-f]{40}/.exec(entry!)![0];
-    for (const filter of [undefined, "blob:none", "tree:0"]) {
+    for (const filter of [undefined, "blob:none", "tree:0", "tree:1", "tree:2"]) {
       const partial = filter === undefined ? {} : { filter };
       await expectSame({ wants: [blob], ...partial });
       await expectSame({ wants: ["main~20^{tree}"], ...partial });
