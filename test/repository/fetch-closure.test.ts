@@ -1,7 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { ObjectFilter } from "../../src/format/filter.ts";
 import { type Deepen, INFINITE_DEPTH } from "../../src/repository/fetch-source.ts";
-import { git } from "../harness/git.ts";
+import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { Random } from "../harness/random.ts";
 import { PushedRepository } from "./pushing.ts";
@@ -131,4 +133,29 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])("no client is left with a hole: lives
     }
     if (random.below(2) === 0) await server.advance();
   }
+});
+
+test("no delta is sent whose base a filter held back", async () => {
+  const dir = await makeRepository("shrinking");
+  const commit = async (lines: number): Promise<string> => {
+    const text = Array.from({ length: lines }, (_, line) => `${(line * 7919) % 4093} of ${line}\n`);
+    writeFileSync(join(dir, "file.txt"), text.join(""));
+    await git(dir, "add", "file.txt");
+    await git(dir, "commit", "-q", "-m", `${lines} lines`);
+    return git(dir, "rev-parse", "HEAD");
+  };
+  const server = new PushedRepository();
+  const client = await SimulatedClient.make({ kind: "blob:limit", limitBytes: 900 }, new Map());
+  const [long, short] = [await commit(200), await commit(60)];
+  const small = await git(dir, "rev-parse", "HEAD:file.txt");
+  for (const [tip, haves, objects] of [
+    [long, [], 2],
+    [short, [long], 3],
+  ] as const) {
+    await server.pushFrom(dir, { "refs/heads/main": tip });
+    const count = await client.fetch(server, { wants: [tip], haves, deepen: null, includeTag: false });
+    expect(count).toBe(objects);
+  }
+  expect(await git(client.dir, "cat-file", "-s", small)).toBe(await git(dir, "cat-file", "-s", small));
+  expect(await client.findHoles()).toBe("");
 });
