@@ -61,6 +61,14 @@ const SCENARIOS: [string, string[]][] = [
     ],
   ],
   [
+    "a depth that ends above a shallow commit, which lies above what the client has",
+    [
+      "--branch=side-2 --single-branch",
+      "fetch -q --depth=1 origin {main~12}:near",
+      "fetch -q --depth=5 origin main:main",
+    ],
+  ],
+  [
     "some commits more of a branch and of another that is not fetched again",
     ["--depth=2 --branch=main", "fetch -q --depth=1 origin side-3:other", "fetch -q --deepen=3 origin main"],
   ],

@@ -6,6 +6,7 @@ import { streamPack } from "../../src/repository/pack-stream.ts";
 import { git } from "../harness/git.ts";
 import { listReachable } from "../harness/received-pack.ts";
 import { makeHistory } from "../harness/history.ts";
+import { Random } from "../harness/random.ts";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import { PushedRepository } from "./pushing.ts";
 import { fromHex, nodeCodec } from "./stored-repository.ts";
@@ -236,4 +237,23 @@ describe("a partial clone", () => {
     }
     await expectSame({ wants: ["main~50"], deepen: depth(2) });
   });
+});
+
+test("wants and haves at random, cut or filtered or both", async () => {
+  const random = new Random(5);
+  const commits = (await git(origin, "rev-list", "--all")).split("\n");
+  // One at a time: what git sends of several named trees and blobs under a filter depends on their order.
+  const tags = ["v0", "v2", "tree-tag", "tag-tag", "blob-tag"];
+  // Of several filters at once git leaves objects out.
+  const filters = Object.keys(FILTERS).filter((name) => !name.startsWith("combine"));
+  const pick = (from: readonly string[], atMost: number): string[] =>
+    random.shuffled(from).slice(0, random.below(atMost));
+  for (let fetches = 0; fetches < 25; fetches++) {
+    await expectSame({
+      wants: [random.pick(commits), ...pick(commits, 3), ...pick(tags, 2)],
+      haves: pick(commits, 4),
+      ...(random.below(2) === 0 ? { deepen: depth(1 + random.below(9)) } : {}),
+      ...(random.below(3) > 0 ? { filter: random.pick(filters) } : {}),
+    });
+  }
 });
