@@ -229,8 +229,9 @@ export class UploadPack {
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
     const named = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
-    // A commit that was shallow until now is there with its tree, whether the client names it once more or not.
-    const had = [...named.filter((position) => position >= 0), ...unshallow];
+    // Git's server takes what is shallow no longer as had, too. But a client may be told of shallow commits that it does not get: one
+    // with a parent kept and another left out ends the history, and the kept parent may be shallow itself.
+    const had = named.filter((position) => position >= 0);
     const selection = await new ObjectSelection(this.#stores, reader).select({
       // A commit that is shallow no longer brings its parents, wherever the wants lead.
       wanted: graph.ancestors([...nodes, ...unshallow], after),

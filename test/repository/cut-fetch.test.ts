@@ -165,8 +165,6 @@ describe("a history cut short", () => {
     for (const steps of [5, 0x7fff_ffff]) {
       await expectSame({ ...client, deepen: { kind: "relative", depth: steps } }, objects);
       await expectSame({ ...client, deepen: depth(steps) }, objects);
-      // What is shallow no longer is there, though the client does not say so once more.
-      await expectSame({ ...client, haves: ["main"], deepen: { kind: "relative", depth: steps } }, objects);
     }
   });
 
