@@ -46,23 +46,20 @@ export class Reachability {
   /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
   between(wanted: Bitset, had: Bitset): NumberSet {
     const sent = wanted.difference(had);
+    const isSent = (node: number): boolean => sent.has(this.#graph.position(node));
+    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
     // A clone asks for nearly every node: reading what the others introduced is less work, then.
-    const few = sent.count() * 2 <= this.#graph.length;
-    const candidates = few ? this.introducedBy(sent) : this.#objects.present().difference(this.#objects.unintroduced());
+    if (sent.count() * 2 <= this.#graph.length) {
+      const candidates = this.introducedBy(sent);
+      return candidates.difference(this.#findSeveral(candidates, (nodes) => nodes.some(isHad)));
+    }
+    const introduced = this.#objects.present().difference(this.#objects.unintroduced());
     const all = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
-    // Everything: whichever introducers an object has, they are among the wanted.
-    if (sent.count() === this.#graph.length) return candidates;
-    const single = few ? candidates : candidates.difference(this.introducedBy(all.difference(sent)));
-    const added: number[] = [];
-    const removed: number[] = [];
-    for (const [object, nodes] of this.severalIntroducers(candidates)) {
-      const positions = nodes.map((node) => this.#graph.position(node));
-      if (positions.some((position) => had.has(position))) removed.push(object);
-      else if (positions.some((position) => sent.has(position))) added.push(object);
-      else removed.push(object);
-    }
-    return single.union(NumberSet.fromSorted(added)).difference(NumberSet.fromSorted(removed));
+    const byOthers = this.introducedBy(all.difference(sent));
+    // What no other node introduced is sent; the rest only when a wanted node introduced it too, and none that is had.
+    const shared = this.#findSeveral(byOthers, (nodes) => nodes.some(isSent) && !nodes.some(isHad));
+    return introduced.difference(byOthers).union(shared);
   }
 
   /** Those among `objects` that are reachable from `had`, which is closed under parents. */
@@ -87,6 +84,12 @@ export class Reachability {
       }
     }
     return NumberSet.fromBitset(introduced);
+  }
+
+  /** Those among `objects` with more than one introducer for whose introducers `holds`. */
+  #findSeveral(objects: NumberSet, holds: (introducers: readonly number[]) => boolean): NumberSet {
+    const several = this.severalIntroducers(objects);
+    return NumberSet.fromSorted([...several].filter(([, nodes]) => holds(nodes)).map(([object]) => object));
   }
 
   /** The objects among `objects` with more than one introducer, ascending, and their introducers' numbers. */
