@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ObjectFilter } from "../format/filter.ts";
 import { isGitError } from "../format/errors.ts";
-import { OID_BYTES, toHex } from "../format/oid.ts";
+import { concatOids, OID_BYTES, toHex } from "../format/oid.ts";
 import { toTypeNumber } from "../format/object.ts";
 import { parseSparsePatterns, type SparsePatterns } from "../format/sparse-patterns.ts";
 import type { ChunkTable } from "../store/chunk-table.ts";
@@ -290,14 +290,4 @@ export class UploadPack {
 
 function toNumberSet(numbers: readonly number[] | Uint32Array): NumberSet {
   return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
-}
-
-function concatOids(packed: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(packed.reduce((size, oids) => size + oids.length, 0));
-  let at = 0;
-  for (const oids of packed) {
-    all.set(oids, at);
-    at += oids.length;
-  }
-  return all;
 }
