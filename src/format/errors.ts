@@ -28,6 +28,15 @@ const MESSAGES = {
   "bad-ref-name": (data) => `'${value(data, "name")}' is not a valid ref name${detail(data)}`,
   // The request does not follow the protocol: malformed pkt-line, command, argument or body.
   "bad-request": (data) => `the request is malformed${detail(data)}`,
+  // A value is not what it may be: `what`, `actual`, and `field` when it is one of a request.
+  invalid: (data) =>
+    `${noun(data, "value")} is not valid` +
+    (data["actual"] === undefined ? "" : ` (it is ${JSON.stringify(value(data, "actual"))})`) +
+    detail(data),
+  // A name stands for several things: `what`, `actual`.
+  ambiguous: (data) => `${noun(data, "name")} ${value(data, "actual")} is ambiguous${detail(data)}`,
+  // What is there stands against the change: a ref that moved on, a name that is taken.
+  conflict: (data) => `${noun(data, "change")} conflicts with what is there${detail(data)}`,
   // The request is well formed but asks for what this server does not do: `what`.
   unsupported: (data) => `${value(data, "what")} is not supported${detail(data)}`,
   // A named thing (repository, ref, path, token) does not exist, or may not be known to exist.

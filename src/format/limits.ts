@@ -163,6 +163,12 @@ export const DEFAULT_LIMITS: Limits = {
   pruneGraceMs: PRUNE_GRACE_MS,
 };
 
+/** Bytes of a JSON body: files come in it as text or base64, and it is in memory twice while it is parsed. */
+export const MAX_JSON_BYTES = 24 * 1024 * 1024;
+
+/** Levels of arrays and objects in a JSON body. */
+export const MAX_JSON_DEPTH = 64;
+
 /** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the
  * defaults' reasons (32-bit offsets, memory of an isolate).
  * @throws RangeError if a configured cap is not a non-negative integer, or above its default */

@@ -4,9 +4,8 @@ import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
 import { advertiseReceivePack, receivePack } from "../protocol/receive-pack.ts";
 import { textResponse } from "../protocol/error-response.ts";
+import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
-import type { MaintenanceKind } from "../repository/maintenance/housekeeping.ts";
-import type { MaintenanceStatus } from "../repository/maintenance/status.ts";
 import { Repository } from "../repository/repository.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
@@ -70,14 +69,9 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.bundles();
   }
 
-  /** @see MaintenanceSource.status */
-  readStatus(): Promise<MaintenanceStatus | null> {
-    return this.#repository.status();
-  }
-
-  /** @see MaintenanceSource.maintain */
-  maintain(kinds: MaintenanceKind[]): Promise<MaintenanceStatus | null> {
-    return this.#repository.maintain(kinds);
+  /** Does what the REST API asks. @see answerCall */
+  call(name: CallName, argument: unknown): Promise<CallOutcome> {
+    return this.#repository.call(name, argument);
   }
 
   override async alarm(): Promise<void> {

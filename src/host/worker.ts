@@ -2,13 +2,15 @@ import { type Context, Hono } from "hono";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { serveBundle } from "../protocol/bundle-file.ts";
+import { GitError } from "../format/errors.ts";
 import { textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
+import { newRepositoryClient } from "../repository/calls.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
-import { maintenanceError, repositoryNotFound, serveMaintenance } from "../rest/maintenance.ts";
+import { createRestApp } from "../rest/app.ts";
 import { authorise } from "./access.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -61,16 +63,18 @@ app.all("/:owner/:repository/bundles/:name", (context) =>
   ),
 );
 
-app.all("/api/repos/:owner/:repository/maintenance", (context) =>
-  withRepository(
-    context,
-    (repository) =>
-      serveMaintenance(context.req.raw, {
-        status: () => repository.readStatus(),
-        maintain: (kinds) => repository.maintain([...kinds]),
-      }),
-    () => maintenanceError(repositoryNotFound()),
-  ),
+app.route(
+  "/api",
+  createRestApp((context) => {
+    const host = context as unknown as HostContext;
+    return {
+      open: async (owner, name) => {
+        const repository = findRepository(host, owner, name);
+        if (repository === null) throw new GitError("not-found", { what: "repository" });
+        return newRepositoryClient((call, argument) => repository.call(call, argument));
+      },
+    };
+  }),
 );
 
 app.notFound(() => textResponse(404, "not found"));
@@ -81,18 +85,23 @@ export default app;
 
 type RepositoryStub = DurableObjectStub<RepositoryObject>;
 
-/** Finds the repository that a path names: `name` and `name.git` are one. */
+/** Serves a request to the repository that its path names. */
 function withRepository(
   context: HostContext,
   serve: (repository: RepositoryStub) => Promise<Response>,
-  refuse = () => textResponse(404, "repository not found"),
 ): Promise<Response> | Response {
   const { owner, repository } = context.req.param() as { owner: string; repository: string };
+  const found = findRepository(context, owner, repository);
+  return found === null ? textResponse(404, "repository not found") : serve(found);
+}
+
+/** Finds the repository that a path names: `name` and `name.git` are one. Null: there can be none of that name. */
+function findRepository(context: HostContext, owner: string, repository: string): RepositoryStub | null {
   const name = repository.replace(/\.git$/, "");
-  if (!NAME.test(owner) || !NAME.test(name)) return refuse();
+  if (!NAME.test(owner) || !NAME.test(name)) return null;
   // The bindings do not know the class: it knows them.
   const repositories = context.env.REPOSITORY as DurableObjectNamespace<RepositoryObject>;
-  return serve(repositories.getByName(`${owner}/${name}`));
+  return repositories.getByName(`${owner}/${name}`);
 }
 
 /** What serving a fetch needs: the object decides, this Worker carries the bytes. */

@@ -4,7 +4,7 @@ import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = PushEvent | FetchEvent | BundleEvent | JobEvent | JobFailedEvent;
+export type RepositoryEvent = PushEvent | FetchEvent | CallEvent | BundleEvent | JobEvent | JobFailedEvent;
 
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
@@ -28,6 +28,16 @@ export interface FetchEvent extends SentPack {
   /** How long the repository took to decide what to send. */
   readonly planMs: number;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead">;
+}
+
+/** The API was answered. */
+export interface CallEvent {
+  readonly event: "call";
+  readonly name: string;
+  readonly ms: number;
+  /** What it failed with, null: it did not. */
+  readonly error: string | null;
+  readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
 }
 
 /** A bundle was built. */

@@ -1,10 +1,9 @@
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { hasJobs } from "../store/schema.ts";
+import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
-import type { MaintenanceKind } from "./maintenance/housekeeping.ts";
-import { type MaintenanceStatus, readStatus } from "./maintenance/status.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PushRequest, PushResult, PushTarget } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
@@ -76,19 +75,9 @@ export class Repository implements FetchSource, PushTarget {
     });
   }
 
-  async status(): Promise<MaintenanceStatus | null> {
-    return readStatus(this.state);
-  }
-
-  /** Runs jobs now, until nothing of them is left to do, and says how things are after; null: there is no repository. */
-  async maintain(kinds: readonly MaintenanceKind[]): Promise<MaintenanceStatus | null> {
-    if (this.state.tables === null) return null;
-    let nowMs = Date.now();
-    for (const kind of kinds) this.state.jobs.add(kind, "", nowMs);
-    // A run that leaves something to another adds it for a millisecond later.
-    do await this.runJobs(nowMs++);
-    while ((this.state.jobs.nextDueMs() ?? Infinity) <= nowMs);
-    return this.status();
+  /** Does what the API asks. @see answerCall */
+  call(name: CallName, argument: unknown): Promise<CallOutcome> {
+    return answerCall(this.state, (nowMs) => this.runJobs(nowMs), name, argument);
   }
 
   /** Runs the jobs that are due, and sees to the next. */

@@ -1,57 +1,72 @@
-import { GitError, type GitErrorCode, isGitError } from "../format/errors.ts";
-import { MAINTENANCE_KINDS, type MaintenanceKind } from "../repository/maintenance/housekeeping.ts";
-import type { MaintenanceStatus } from "../repository/maintenance/status.ts";
+import { createRoute, z } from "@hono/zod-openapi";
+import { MAINTENANCE_KINDS } from "../repository/maintenance/housekeeping.ts";
+import { failures } from "./error.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { RepositoryParams } from "./schemas.ts";
 
-/** What the resource needs of a repository, wherever that lives. */
-export interface MaintenanceSource {
-  /** Null: there is no such repository. */
-  status(): Promise<MaintenanceStatus | null>;
-  /** Runs jobs now, and says how things are after. */
-  maintain(kinds: readonly MaintenanceKind[]): Promise<MaintenanceStatus | null>;
-}
+const Count = z.number().int().min(0);
 
-/** The status of each failure that can be told here; any other is the server's own. */
-const STATUS: Partial<Record<GitErrorCode, number>> = { "bad-request": 400, "not-found": 404, unsupported: 405 };
+const Status = z
+  .object({
+    objects: Count,
+    commits: Count,
+    refs: Count,
+    chunks: z.object({ hot: Count, unmerged: Count, sealed: Count, unwhole: Count }),
+    bytes: Count,
+    hotBytes: Count,
+    r2Objects: Count,
+    jobs: z
+      .array(
+        z.object({
+          kind: z.string(),
+          key: z.string(),
+          dueMs: z.number(),
+          attempts: Count,
+          lastError: z.string().nullable(),
+        }),
+      )
+      .readonly(),
+    lastRuns: z.partialRecord(z.string(), z.record(z.string(), z.number())),
+  })
+  .openapi("Maintenance");
 
-/** Serves `/api/repos/:owner/:repository/maintenance`: GET tells how housekeeping stands, POST runs it first, narrowed by `?kind=`. */
-export async function serveMaintenance(request: Request, source: MaintenanceSource): Promise<Response> {
-  try {
-    const status = await readOrRun(request, source);
-    if (status === null) throw repositoryNotFound();
-    return jsonResponse(200, status);
-  } catch (error) {
-    return maintenanceError(error);
-  }
-}
+const answer = {
+  200: { description: "How housekeeping stands.", content: { "application/json": { schema: Status } } },
+  ...failures(),
+};
 
-/** The failure of a path that names no repository. */
-export function repositoryNotFound(): GitError {
-  return new GitError("not-found", { what: "repository" });
-}
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/maintenance",
+  tags: ["maintenance"],
+  summary: "Tell how housekeeping stands",
+  request: { params: RepositoryParams },
+  responses: answer,
+});
 
-/** Answers with a failure: `{error: {code, message}}`. */
-export function maintenanceError(error: unknown): Response {
-  if (!isGitError(error) || STATUS[error.code] === undefined) {
-    // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.
-    console.error(error);
-    return jsonResponse(500, { error: { code: "internal", message: "internal error" } });
-  }
-  const headers = error.code === "unsupported" ? { Allow: "GET, HEAD, POST" } : undefined;
-  return jsonResponse(STATUS[error.code]!, { error: { code: error.code, message: error.message } }, headers);
-}
+const run = createRoute({
+  method: "post",
+  path: "/repos/{owner}/{repo}/maintenance",
+  tags: ["maintenance"],
+  summary: "Run jobs now, and tell how things are after",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      kind: z
+        .union([z.enum(MAINTENANCE_KINDS), z.array(z.enum(MAINTENANCE_KINDS))])
+        .optional()
+        .openapi({ description: "which jobs, again and again for several; without it all" }),
+    }),
+  },
+  responses: answer,
+});
 
-async function readOrRun(request: Request, source: MaintenanceSource): Promise<MaintenanceStatus | null> {
-  if (request.method === "GET" || request.method === "HEAD") return source.status();
-  if (request.method !== "POST") throw new GitError("unsupported", { what: request.method });
-  const asked = new URL(request.url).searchParams.getAll("kind");
-  const kinds = MAINTENANCE_KINDS.filter((kind) => asked.length === 0 || asked.includes(kind));
-  const unknown = asked.find((kind) => !(MAINTENANCE_KINDS as readonly string[]).includes(kind));
-  if (unknown !== undefined) {
-    throw new GitError("bad-request", { reason: `kind is one of ${MAINTENANCE_KINDS.join(", ")}` });
-  }
-  return source.maintain(kinds);
-}
-
-function jsonResponse(status: number, body: unknown, headers: Record<string, string> = {}): Response {
-  return Response.json(body, { status, headers: { "Cache-Control": "no-store", ...headers } });
-}
+/** `/repos/:owner/:repo/maintenance`: GET tells how housekeeping stands, POST runs it first. */
+export const maintenanceRoutes = newRoutes()
+  .openapi(read, async (context) => context.json(await repositoryOf(context).maintenance(), 200))
+  .openapi(run, async (context) => {
+    const { kind } = context.req.valid("query");
+    const asked = kind === undefined ? MAINTENANCE_KINDS : [kind].flat();
+    const kinds = MAINTENANCE_KINDS.filter((one) => asked.includes(one));
+    return context.json(await repositoryOf(context).maintain(kinds), 200);
+  });

@@ -263,6 +263,17 @@ export class ObjectIndex {
     return row === undefined ? null : { oid, ...row };
   }
 
+  /** The numbers of objects whose ids begin so, at most 1,000.
+   * @param prefix hex digits */
+  withPrefix(prefix: string): number[] {
+    const from = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "0"));
+    const to = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "f"));
+    const rows = this.#sql
+      .exec("SELECT number FROM object_chunks WHERE oid BETWEEN ? AND ? LIMIT 1000", from, to)
+      .raw();
+    return Array.from(rows, ([number]) => number as number);
+  }
+
   /** Whether an object came that no node leads to. */
   hasUnintroduced(): boolean {
     return this.#sql.exec("SELECT 1 FROM object_chunks WHERE introducer = 0 LIMIT 1").toArray().length > 0;

@@ -1,44 +1,53 @@
-import { expect, test } from "vitest";
-import type { MaintenanceKind } from "../../src/repository/maintenance/housekeeping.ts";
-import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
-import { serveMaintenance } from "../../src/rest/maintenance.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { git, makeRepository } from "../harness/git.ts";
+import { type Server, startServer } from "../harness/server.ts";
 
-const STATUS: MaintenanceStatus = {
-  objects: 3,
-  commits: 1,
-  refs: 1,
-  chunks: { hot: 1, unmerged: 1, sealed: 0, unwhole: 0 },
-  bytes: 200,
-  hotBytes: 200,
-  r2Objects: 0,
-  jobs: [],
-  lastRuns: {},
-};
+let server: Server;
 
-/** Serves one request. @param status what the repository says */
-async function ask(method: string, query: string, status: MaintenanceStatus | null = STATUS) {
-  const asked: (readonly MaintenanceKind[])[] = [];
-  const source = {
-    status: async () => status,
-    maintain: async (kinds: readonly MaintenanceKind[]) => (asked.push(kinds), status),
-  };
-  const response = await serveMaintenance(new Request(`http://host/api/${query}`, { method }), source);
-  return { status: response.status, headers: response.headers, body: (await response.json()) as unknown, asked };
-}
+beforeAll(async () => {
+  server = await startServer();
+  const dir = await makeRepository("source");
+  await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
+  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main");
+});
+
+afterAll(() => server.close());
 
 test("GET tells, POST runs all or some of the jobs", async () => {
-  expect(await ask("GET", "")).toMatchObject({ status: 200, body: STATUS, asked: [] });
-  expect(await ask("POST", "")).toMatchObject({ status: 200, body: STATUS });
-  expect((await ask("POST", "")).asked).toEqual([["merge", "seal", "prune", "compact", "expire"]]);
-  expect((await ask("POST", "?kind=prune&kind=merge")).asked).toEqual([["merge", "prune"]]);
+  const status = { commits: 1, refs: 1, chunks: { hot: 1, unmerged: 1 } };
+  expect(await askApi(server, "/repos/me/repo/maintenance")).toMatchObject({ status: 200, body: status });
+  const post = (query: string) => askApi(server, `/repos/me/repo/maintenance${query}`, { method: "POST" });
+  expect(await post("?kind=prune&kind=merge")).toMatchObject({
+    status: 200,
+    body: { chunks: { unmerged: 0 }, lastRuns: { merge: { chunks: 1 }, prune: expect.anything() } },
+  });
+  expect((await post("")).body).toMatchObject({ lastRuns: { seal: expect.anything(), compact: expect.anything() } });
 });
 
 test("what cannot be done is said in JSON", async () => {
-  expect(await ask("GET", "", null)).toMatchObject({ status: 404, body: { error: { code: "not-found" } } });
-  expect(await ask("POST", "", null)).toMatchObject({ status: 404, body: { error: { code: "not-found" } } });
-  const unknown = await ask("POST", "?kind=sweep");
-  expect(unknown).toMatchObject({ status: 400, body: { error: { code: "bad-request" } }, asked: [] });
-  const method = await ask("PUT", "");
-  expect(method).toMatchObject({ status: 405, body: { error: { code: "unsupported" } } });
-  expect(method.headers.get("allow")).toBe("GET, HEAD, POST");
+  const error = (code: string, field = {}) => ({ error: { code, message: expect.any(String), ...field } });
+  expect(await askApi(server, "/repos/me/other/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
+  expect(await askApi(server, "/repos/me/.git/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
+  expect(await askApi(server, "/nothing")).toMatchObject({ status: 404, body: error("not-found") });
+  const wrong = await askApi(server, "/repos/me/repo/maintenance?kind=sweep", { method: "POST" });
+  expect(wrong).toMatchObject({ status: 422, body: error("invalid", { field: "kind" }) });
+});
+
+test("bodies are JSON, and bounded before they are parsed", async () => {
+  const post = (body: BodyInit, type = "application/json") =>
+    askApi(server, "/repos/me/repo/maintenance", { method: "POST", body, headers: { "Content-Type": type } });
+  expect(await post("{}", "text/plain")).toMatchObject({ status: 415 });
+  expect(await post("[".repeat(10_000))).toMatchObject({ status: 400, body: { error: { code: "bad-request" } } });
+  expect(await post(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 400 });
+  expect(await post(" ".repeat(25 * 1024 * 1024))).toMatchObject({
+    status: 413,
+    body: { error: { code: "too-large" } },
+  });
+});
+
+test("the document describes the routes", async () => {
+  const { body } = await askApi<{ openapi: string; paths: object }>(server, "/openapi.json");
+  expect(body.openapi).toBe("3.1.0");
+  expect(body.paths).toHaveProperty("/repos/{owner}/{repo}/maintenance");
 });

@@ -1,5 +1,5 @@
 import type { JobKind, JobRecord, WaitingJob } from "../../store/jobs.ts";
-import type { RepositoryState } from "../repository-state.ts";
+import type { OpenRepository } from "../open-repository.ts";
 
 /** What housekeeping has to do with, and does: sizes in bytes. */
 export interface MaintenanceStatus {
@@ -23,9 +23,8 @@ export interface MaintenanceStatus {
   readonly lastRuns: Partial<Record<JobKind, JobRecord>>;
 }
 
-/** Reads how things are; every chunk's row is read, no object's. Null: there is no repository. */
-export function readStatus({ tables }: RepositoryState): MaintenanceStatus | null {
-  if (tables === null) return null;
+/** Tells how housekeeping stands; every chunk's row is read, no object's. */
+export async function maintenance({ tables }: OpenRepository): Promise<MaintenanceStatus> {
   const { objects, graph, refs, chunks, jobs } = tables;
   const rows = chunks.allInOrder();
   const hot = rows.filter(({ key }) => key === null);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { newRepositoryClient } from "../../../src/repository/calls.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
@@ -8,11 +9,12 @@ test("the status says what there is, what waits and what was done", async () => 
   const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), (call) => plan.faults(call));
   const repository = new PushedRepository({ chunks, limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
-  expect(await repository.repository.status()).toBe(null);
-  expect(await repository.repository.maintain(["merge"])).toBe(null);
+  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument));
+  await expect(client.maintenance()).rejects.toMatchObject({ code: "not-found" });
+  await expect(client.maintain(["merge"])).rejects.toMatchObject({ code: "not-found" });
   const pushes = new TinyPushes(repository);
   await pushes.push(5);
-  expect(await repository.repository.status()).toMatchObject({
+  expect(await client.maintenance()).toMatchObject({
     objects: repository.tables.objects.lastNumber(),
     commits: 5,
     refs: 1,
@@ -23,15 +25,15 @@ test("the status says what there is, what waits and what was done", async () => 
     jobs: [],
     lastRuns: {},
   });
-  const after = await repository.repository.maintain(["merge"]);
+  const after = await client.maintain(["merge"]);
   expect(after).toMatchObject({ chunks: { hot: 1, unmerged: 0 }, jobs: [], lastRuns: { merge: { chunks: 5 } } });
-  expect(Object.keys(after!.lastRuns)).toEqual(["merge"]);
-  expect(after!.lastRuns.merge!.timeMs).toBeGreaterThan(Date.now() - 60_000);
+  expect(Object.keys(after.lastRuns)).toEqual(["merge"]);
+  expect(after.lastRuns.merge!.timeMs).toBeGreaterThan(Date.now() - 60_000);
 
   plan.faults = ({ operation }) => (operation === "delete" ? "before" : null);
   repository.tables.jobs.add("sweep", "nothing", 0);
-  const failed = await repository.repository.maintain(["seal"]);
-  expect(failed!.jobs).toMatchObject([
+  const failed = await client.maintain(["seal"]);
+  expect(failed.jobs).toMatchObject([
     { kind: "sweep", key: "nothing", attempts: 1, lastError: expect.stringContaining("planned fault") },
   ]);
 });

@@ -1,0 +1,80 @@
+// What the REST API asks of a repository. The API's Worker checks requests and writes JSON; what is asked runs in the
+// repository's object, by the name of an entry of this table. A new call is one row here: a function of the open repository and one
+// argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
+import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
+import { maintain } from "./maintenance/maintain.ts";
+import { maintenance } from "./maintenance/status.ts";
+import { OpenRepository } from "./open-repository.ts";
+import type { RepositoryState } from "./repository-state.ts";
+import { resolve } from "./revision.ts";
+
+const CALLS = {
+  maintenance,
+  maintain,
+  resolve,
+} satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
+
+type Calls = typeof CALLS;
+
+/** Calls that hold no object numbers across waits, so that jobs may remove objects meanwhile. */
+const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain"]);
+
+/** Names one of the calls. */
+export type CallName = keyof Calls;
+
+/** How a call ended, as it crosses from the object to the Worker: errors would lose their values there. */
+export type CallOutcome =
+  | { readonly kind: "done"; readonly value: unknown }
+  | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
+
+/** A repository as the API sees it: every call of the table as a method.
+ * @throws GitError "not-found" when there is no such repository, and what the call throws */
+export type RepositoryClient = {
+  readonly [Name in CallName]: (
+    ...argument: Parameters<Calls[Name]> extends [unknown, infer Argument] ? [Argument] : []
+  ) => ReturnType<Calls[Name]>;
+};
+
+/** Makes the methods of a client, given what carries a call to the object. */
+export function newRepositoryClient(
+  send: (name: CallName, argument: unknown) => Promise<CallOutcome>,
+): RepositoryClient {
+  const method = (name: CallName) => async (argument: unknown) => {
+    const outcome = await send(name, argument);
+    if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
+    return outcome.value;
+  };
+  return Object.fromEntries((Object.keys(CALLS) as CallName[]).map((name) => [name, method(name)])) as RepositoryClient;
+}
+
+/** Runs a call. Object numbers that it holds stay what they are meanwhile.
+ * @param runJobs runs the jobs that are due
+ * @throws what is no GitError: the failure is the server's own */
+export async function answerCall(
+  state: RepositoryState,
+  runJobs: (nowMs: number) => Promise<void>,
+  name: CallName,
+  argument: unknown,
+): Promise<CallOutcome> {
+  const startMs = Date.now();
+  const { rowsRead, rowsWritten } = state.sqlCounters;
+  let repository: OpenRepository | null = null;
+  let failure: string | null = null;
+  try {
+    const opened = (repository = new OpenRepository(state, runJobs));
+    const call = CALLS[name] as (repository: OpenRepository, argument: unknown) => Promise<unknown>;
+    const run = () => call(opened, argument);
+    return { kind: "done", value: await (HOLDS_NO_NUMBERS.has(name) ? run() : state.holdNumbers(run)) };
+  } catch (error) {
+    failure = String(error);
+    if (!isGitError(error)) throw error;
+    return { kind: "failed", code: error.code, data: error.data };
+  } finally {
+    if (repository !== null) {
+      const { sqlCounters } = state;
+      const rows = { rowsRead: sqlCounters.rowsRead - rowsRead, rowsWritten: sqlCounters.rowsWritten - rowsWritten };
+      const operations = { ...repository.operations, ...rows };
+      state.platform.observe({ event: "call", name, ms: Date.now() - startMs, error: failure, operations });
+    }
+  }
+}

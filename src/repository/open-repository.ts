@@ -1,0 +1,65 @@
+import { GitError } from "../format/errors.ts";
+import { type Oid, toHex } from "../format/oid.ts";
+import { type ChunkStore, newChunkCounters } from "../store/chunk-store.ts";
+import { NumberSet } from "../store/number-set.ts";
+import type { ObjectRow } from "../store/object-index.ts";
+import type { Tables } from "../store/tables.ts";
+import type { AdvertisedRefs } from "./advertised-refs.ts";
+import { ObjectReader } from "./object-reader.ts";
+import type { RepositoryState } from "./repository-state.ts";
+
+/** A repository that exists, as one call of the API sees it. Only what refs lead to can be seen: an object of a refused push, or
+ * one that no ref leads to any more, is not there. */
+export class OpenRepository {
+  readonly state: RepositoryState;
+  /** What the call does to R2. */
+  readonly operations = newChunkCounters();
+  readonly chunks: ChunkStore;
+
+  /** Runs the jobs that are due at this time (ms since 1970). */
+  readonly runJobs: (nowMs: number) => Promise<void>;
+
+  /** @throws GitError "not-found" when there is no such repository */
+  constructor(state: RepositoryState, runJobs: (nowMs: number) => Promise<void>) {
+    if (state.tables === null) throw new GitError("not-found", { what: "repository" });
+    this.state = state;
+    this.runJobs = runJobs;
+    this.chunks = state.platform.openChunks(this.operations);
+  }
+
+  /** The tables; to be asked again after each wait. */
+  get tables(): Tables {
+    return this.state.tables!;
+  }
+
+  /** The refs, and what they lead to; to be asked again after each wait. */
+  get advertised(): AdvertisedRefs {
+    return this.state.advertised;
+  }
+
+  /** Reads objects whole. */
+  get reader(): ObjectReader {
+    return new ObjectReader(this.tables, this.chunks, this.state.platform.codec);
+  }
+
+  /** The row of an object that a ref leads to; null: there is none. */
+  find(oid: Oid): ObjectRow | null {
+    const row = this.tables.objects.find(oid);
+    return row !== null && this.isReachable(row.number) ? row : null;
+  }
+
+  /** Whether a ref leads to an object. */
+  isReachable(number: number): boolean {
+    const wanted = NumberSet.range(number, number + 1);
+    return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
+  }
+
+  /** The object number of an id that is known to be there.
+   * @throws GitError "storage-failed" when it is not: the store is closed under references */
+  numberOf(oid: Oid): number {
+    const row = this.tables.objects.find(oid);
+    if (row === null)
+      throw new GitError("storage-failed", { key: "object_chunks", reason: `${toHex(oid)} is missing` });
+    return row.number;
+  }
+}

@@ -1,0 +1,53 @@
+// The REST API: JSON over HTTP under /api, described as OpenAPI by the very schemas that check it. It runs in the Worker: what is
+// malformed never reaches a repository's object. A resource is one file, which exports its routes as an app of its own (`newRoutes`) and
+// asks the repository by `repositoryOf(context)`; it is mounted here. What all share is in `error`, `schemas`, `paging`,
+// `conditional` and `request-body`; no resource knows another.
+import type { MiddlewareHandler } from "hono";
+import { cors } from "hono/cors";
+import { GitError } from "../format/errors.ts";
+import type { RepositoryClient } from "../repository/calls.ts";
+import { answerError } from "./error.ts";
+import { maintenanceRoutes } from "./maintenance.ts";
+import { checkBody } from "./request-body.ts";
+import { newRoutes, type RestEnv } from "./routes.ts";
+
+/** What the API needs of its host for one request. */
+export interface RestHost {
+  /** Opens the repository that a path names.
+   * @throws GitError "not-found" when the name cannot be one */
+  open(owner: string, repository: string): Promise<RepositoryClient>;
+}
+
+/** Makes the API's app, to be mounted under `/api`.
+ * @param hostOf what a request runs on */
+export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
+  const app = newRoutes();
+  app.use(
+    "*",
+    cors({ origin: "*", exposeHeaders: ["ETag", "Link", "Location", "Content-Disposition"], maxAge: 86_400 }),
+  );
+  app.use("*", checkBody);
+  app.use("/repos/:owner/:repo/*", async (context, next) => {
+    const { owner, repo } = context.req.param();
+    context.set("repository", await hostOf(context).open(owner, repo));
+    await next();
+  });
+  const api = app.route("/", maintenanceRoutes);
+  api.onError((error) => answerError(error));
+  api.doc31("/openapi.json", {
+    openapi: "3.1.0",
+    info: {
+      title: "Holdfast",
+      version: "1",
+      description:
+        "Read and change Git repositories over HTTP. `ref` is what `git rev-parse` takes: a branch, a tag, an id or the beginning of one, HEAD, each with `~n` and `^n`; " +
+        "in a path its slashes are written `%2F`. Lists come in pages: `nextCursor` of one is `cursor` of the next. Errors are `{error: {code, message}}`.",
+    },
+  });
+  // Behind all routes: the app that this is mounted in would answer in plain text.
+  api.all("*", () => answerError(new GitError("not-found", { what: "route" })));
+  return api;
+}
+
+/** The API's type, from which a typed client is made. */
+export type RestApp = ReturnType<typeof createRestApp>;

@@ -1,0 +1,77 @@
+import { z } from "@hono/zod-openapi";
+import { HTTPException } from "hono/http-exception";
+import { GitError, type GitErrorCode, isGitError } from "../format/errors.ts";
+
+/** The HTTP status of each failure. */
+const STATUS = {
+  "corrupt-pack": 422,
+  "corrupt-object": 422,
+  "corrupt-delta": 422,
+  "bad-object": 422,
+  "missing-object": 422,
+  "wrong-type": 422,
+  "sha1-collision": 422,
+  "too-large": 413,
+  "bad-ref-name": 422,
+  "bad-request": 400,
+  invalid: 422,
+  ambiguous: 422,
+  conflict: 409,
+  unsupported: 415,
+  "not-found": 404,
+  forbidden: 403,
+  timeout: 408,
+  "storage-failed": 500,
+  unavailable: 503,
+} as const satisfies Record<GitErrorCode, number>;
+
+/** The shape of every failure. */
+export const ErrorSchema = z
+  .object({
+    error: z.object({
+      code: z.string().openapi({ description: "what to act on", example: "not-found" }),
+      message: z.string().openapi({ description: "for people" }),
+      field: z.string().optional().openapi({ description: "of the request: what is not valid" }),
+    }),
+  })
+  .openapi("Error");
+
+/** Describes the answers by which a route may fail, besides those that any may give (400, 404, 413, 415, 422, 500, 503). */
+export function failures<Status extends number = never>(...further: Status[]) {
+  const answer = (description: string) => ({
+    description,
+    content: { "application/json": { schema: ErrorSchema } },
+  });
+  return {
+    400: answer("The request is malformed."),
+    404: answer("The repository, or what was asked of it, is not there."),
+    413: answer("The request, or what it asks for, is too large."),
+    415: answer("The body is not JSON."),
+    422: answer("A value of the request is not valid."),
+    500: answer("The server failed."),
+    503: answer("The server cannot serve now; try again."),
+    ...(Object.fromEntries(further.map((status) => [status, answer("See `error.code`.")])) as Record<
+      Status,
+      ReturnType<typeof answer>
+    >),
+  };
+}
+
+/** Answers with a failure, whatever was thrown. What is the server's own goes to its log, without particulars to the client. */
+export function answerError(thrown: unknown): Response {
+  // The framework's word for JSON that cannot be parsed.
+  const error =
+    thrown instanceof HTTPException && thrown.status === 400
+      ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
+      : thrown;
+  const status = isGitError(error) ? STATUS[error.code] : 500;
+  if (status >= 500) {
+    // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.
+    console.error(error);
+  }
+  const body =
+    isGitError(error) && status !== 500
+      ? { code: error.code, message: error.message, field: error.data["field"] }
+      : { code: "internal", message: "internal error" };
+  return Response.json({ error: body }, { status, headers: { "Cache-Control": "no-store" } });
+}

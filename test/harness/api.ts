@@ -1,0 +1,26 @@
+import type { Server } from "./server.ts";
+
+/** An answer of the REST API, its body parsed. */
+export interface Answer<Body = unknown> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** Asks the REST API.
+ * @param path below `/api`, with a slash in front
+ * @param init `json` is sent as the body */
+export async function askApi<Body = unknown>(
+  server: Pick<Server, "url">,
+  path: string,
+  init: RequestInit & { json?: unknown } = {},
+): Promise<Answer<Body>> {
+  const { json, ...rest } = init;
+  const body = json === undefined ? {} : { body: JSON.stringify(json) };
+  const headers = new Headers(rest.headers);
+  if (json !== undefined) headers.set("Content-Type", "application/json");
+  const response = await fetch(`${server.url}/api${path}`, { ...rest, ...body, headers });
+  const text = await response.text();
+  const isJson = response.headers.get("Content-Type")?.startsWith("application/json") === true;
+  return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as Body };
+}
