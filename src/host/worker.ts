@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import { cors } from "hono/cors";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { serveBundle } from "../protocol/bundle-file.ts";
@@ -30,6 +31,25 @@ const app = new Hono<{ Bindings: Env }>();
 
 app.get("/", (context) =>
   context.text("Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main\n"),
+);
+
+// Pages of any origin may use git and the API: nothing is sent that the browser would add by itself.
+app.use(
+  "*",
+  cors({
+    origin: "*",
+    allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+    exposeHeaders: [
+      "Content-Disposition",
+      "Content-Range",
+      "ETag",
+      "Holdfast-Cache",
+      "Link",
+      "Location",
+      "Retry-After",
+    ],
+    maxAge: 86_400,
+  }),
 );
 
 app.use("/:owner/:repository/*", async (context, next) => authorise(context.req.raw, context.env) ?? next());

@@ -3,13 +3,12 @@
 // asks the repository by `repositoryOf(context)`; it is mounted here. What all share is in `error`, `schemas`, `paging`,
 // `conditional` and `request-body`; no resource knows another.
 import type { MiddlewareHandler } from "hono";
-import { cors } from "hono/cors";
-import { GitError } from "../format/errors.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
 import { answerError } from "./error.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { checkBody } from "./request-body.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
+import { answerUnrouted, indexMethods } from "./unrouted.ts";
 
 /** What the API needs of its host for one request. */
 export interface RestHost {
@@ -22,10 +21,6 @@ export interface RestHost {
  * @param hostOf what a request runs on */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
-  app.use(
-    "*",
-    cors({ origin: "*", exposeHeaders: ["ETag", "Link", "Location", "Content-Disposition"], maxAge: 86_400 }),
-  );
   app.use("*", checkBody);
   app.use("/repos/:owner/:repo/*", async (context, next) => {
     const { owner, repo } = context.req.param();
@@ -45,7 +40,8 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     },
   });
   // Behind all routes: the app that this is mounted in would answer in plain text.
-  api.all("*", () => answerError(new GitError("not-found", { what: "route" })));
+  const findMethods = indexMethods(api.routes);
+  api.all("*", ({ req }) => answerUnrouted(findMethods(req.path.slice(req.path.indexOf("/", 1)))));
   return api;
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, makeRepository } from "../harness/git.ts";
+import { request } from "../harness/raw.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 let server: Server;
@@ -40,14 +41,38 @@ test("bodies are JSON, and bounded before they are parsed", async () => {
   expect(await post("{}", "text/plain")).toMatchObject({ status: 415 });
   expect(await post("[".repeat(10_000))).toMatchObject({ status: 400, body: { error: { code: "bad-request" } } });
   expect(await post(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 400 });
-  expect(await post(" ".repeat(25 * 1024 * 1024))).toMatchObject({
-    status: 413,
-    body: { error: { code: "too-large" } },
+  const refused = await request(`${server.url}/api/repos/me/repo/maintenance`, {
+    headers: { "Content-Type": "application/json", "Content-Length": String(25 * 1024 * 1024) },
+    body: [Buffer.from("[")],
   });
+  expect(refused.status).toBe(413);
+  expect(JSON.parse(refused.body.toString())).toMatchObject({ error: { code: "too-large" } });
 });
 
 test("the document describes the routes", async () => {
   const { body } = await askApi<{ openapi: string; paths: object }>(server, "/openapi.json");
   expect(body.openapi).toBe("3.1.0");
   expect(body.paths).toHaveProperty("/repos/{owner}/{repo}/maintenance");
+});
+
+test("a path that other methods serve is 405", async () => {
+  const answer = await askApi(server, "/repos/me/repo/maintenance", { method: "DELETE" });
+  expect(answer).toMatchObject({ status: 405, body: { error: { code: "method-not-allowed" } } });
+  expect(answer.headers.get("Allow")).toBe("HEAD, GET, POST");
+  expect(await askApi(server, "/repos/me/repo/nothing", { method: "DELETE" })).toMatchObject({ status: 404 });
+});
+
+test("pages of any origin may use git and the API", async () => {
+  const preflight = {
+    method: "OPTIONS",
+    headers: { Origin: "https://example.com", "Access-Control-Request-Method": "PUT" },
+  };
+  for (const path of ["/me/repo/git-upload-pack", "/api/repos/me/repo/maintenance"]) {
+    const response = await fetch(server.url + path, preflight);
+    expect(response.status).toBe(204);
+    expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    expect(response.headers.get("Access-Control-Allow-Methods")).toContain("PUT");
+  }
+  const refs = await fetch(`${server.url}/me/repo/info/refs?service=git-upload-pack`);
+  expect(refs.headers.get("Access-Control-Allow-Origin")).toBe("*");
 });
