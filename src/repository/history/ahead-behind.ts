@@ -1,0 +1,55 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+
+/** How far two commits are apart. */
+export interface AheadBehind {
+  /** Commits that the one leads to and the base does not. */
+  readonly ahead: number;
+  /** Commits that the base leads to and the one does not. */
+  readonly behind: number;
+}
+
+const BY_BASE = 1;
+const BY_TIP = 2;
+const COMMON = BY_BASE | BY_TIP;
+
+/** Counts what commits have that a base has not, and the other way round. The walk of each ends where everything is common, so it
+ * costs what lies between the two, not the history.
+ * @param base position of a commit
+ * @param tips positions of commits
+ * @returns one for each tip, in their order
+ * @see git-rev-list(1) --left-right --count */
+export function aheadBehind(graph: CommitGraph, base: number, tips: readonly number[]): AheadBehind[] {
+  const marks = new Uint8Array(tips.reduce((highest, tip) => Math.max(highest, tip), base) + 1);
+  return tips.map((tip) => countBetween(graph, base, tip, marks));
+}
+
+/** @param marks one byte a position, all zero, and again so after */
+function countBetween(graph: CommitGraph, base: number, tip: number, marks: Uint8Array): AheadBehind {
+  const count = { ahead: 0, behind: 0 };
+  /** Commits met and not passed that only one of the two leads to, as far as is known. */
+  let open = 0;
+  const mark = (position: number, bits: number): void => {
+    const before = marks[position]!;
+    const after = before | bits;
+    marks[position] = after;
+    open += Number(after !== COMMON) - Number(before !== 0 && before !== COMMON);
+  };
+  mark(base, BY_BASE);
+  mark(tip, BY_TIP);
+  const start = Math.max(base, tip);
+  let lowest = start;
+  // Parents are below their children, so what leads to a position is known when it is passed.
+  for (let at = start; open > 0; at--) {
+    const bits = marks[at]!;
+    if (bits === 0) continue;
+    if (bits === BY_TIP) count.ahead += 1;
+    if (bits === BY_BASE) count.behind += 1;
+    if (bits !== COMMON) open -= 1;
+    for (const parent of graph.parents(at)) {
+      mark(parent, bits);
+      lowest = Math.min(lowest, parent);
+    }
+  }
+  marks.fill(0, lowest, start + 1);
+  return count;
+}

@@ -1,0 +1,64 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+
+/** Commits that a walk has met, as git queues them: the newest first, among those of one second the one that came first.
+ * @see git's prio-queue.c, and commit_list_insert_by_date() */
+export class DateQueue {
+  readonly #graph: CommitGraph;
+  /** A binary heap: each goes before its children, at 2i + 1 and 2i + 2. */
+  readonly #heap: { readonly position: number; readonly turn: number }[] = [];
+  #turns = 0;
+
+  constructor(graph: CommitGraph) {
+    this.#graph = graph;
+  }
+
+  /** How many are in the queue. */
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Positions in the queue, the newest first. */
+  positions(): number[] {
+    return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1)).map(({ position }) => position);
+  }
+
+  /** The next, without taking it; undefined: there is none. */
+  peek(): number | undefined {
+    return this.#heap[0]?.position;
+  }
+
+  /** Adds a position; one that is in already would come out twice. */
+  push(position: number): void {
+    const entry = { position, turn: this.#turns++ };
+    let at = this.#heap.length;
+    while (at > 0) {
+      const parent = (at - 1) >>> 1;
+      if (!this.#isBefore(entry, this.#heap[parent]!)) break;
+      this.#heap[at] = this.#heap[parent]!;
+      at = parent;
+    }
+    this.#heap[at] = entry;
+  }
+
+  /** Takes the next; undefined: there is none. */
+  pop(): number | undefined {
+    const first = this.#heap[0];
+    const last = this.#heap.pop();
+    if (last === undefined || first === last) return first?.position;
+    const { length } = this.#heap;
+    let at = 0;
+    for (let child = 1; child < length; child = 2 * at + 1) {
+      if (child + 1 < length && this.#isBefore(this.#heap[child + 1]!, this.#heap[child]!)) child += 1;
+      if (!this.#isBefore(this.#heap[child]!, last)) break;
+      this.#heap[at] = this.#heap[child]!;
+      at = child;
+    }
+    this.#heap[at] = last;
+    return first!.position;
+  }
+
+  #isBefore(a: { position: number; turn: number }, b: { position: number; turn: number }): boolean {
+    const newer = this.#graph.time(a.position) - this.#graph.time(b.position);
+    return newer === 0 ? a.turn < b.turn : newer > 0;
+  }
+}

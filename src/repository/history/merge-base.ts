@@ -1,0 +1,91 @@
+import { encodeText } from "../../format/byte-string.ts";
+import { toHex } from "../../format/oid.ts";
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit, revisionOf } from "../revision.ts";
+import { DateQueue } from "./date-queue.ts";
+
+// What is known of a commit while a walk paints the history.
+const BY_ONE = 1;
+const BY_OTHERS = 2;
+const COMMON = BY_ONE | BY_OTHERS;
+/** Below a common commit: no best one. */
+const STALE = 4;
+const QUEUED = 8;
+const FOUND = 16;
+
+/** Finds the best common ancestors: those that are no ancestors of another one. Of more than two commits: of the first, and a
+ * merge of all others. The walk ends where everything is common.
+ * @param one position of a commit
+ * @param others positions of commits
+ * @returns positions, the newest first
+ * @see git-merge-base(1) --all, and paint_down_to_common() in its commit-reach.c, whose order among commits of one second this has */
+export function mergeBases(graph: CommitGraph, one: number, ...others: readonly number[]): number[] {
+  if (others.includes(one)) return [one];
+  const marks = new Uint8Array(Math.max(one, ...others) + 1);
+  const queue = new DateQueue(graph);
+  /** Commits in the queue that may still lead to a best one. */
+  let open = 0;
+  const mark = (position: number, bits: number): void => {
+    const before = marks[position]!;
+    if ((before & bits) === bits) return;
+    const isOpen = (before & QUEUED) !== 0 && (before & STALE) === 0;
+    marks[position]! |= bits | QUEUED;
+    open += ((marks[position]! & STALE) === 0 ? 1 : 0) - (isOpen ? 1 : 0);
+    if ((before & QUEUED) === 0) queue.push(position);
+  };
+  mark(one, BY_ONE);
+  for (const other of others) mark(other, BY_OTHERS);
+  const found: number[] = [];
+  while (open > 0) {
+    const position = queue.pop()!;
+    marks[position]! &= ~QUEUED;
+    let bits = marks[position]! & (COMMON | STALE);
+    if ((bits & STALE) === 0) open -= 1;
+    if (bits === COMMON) {
+      if ((marks[position]! & FOUND) === 0) found.push(position);
+      marks[position]! |= FOUND;
+      bits |= STALE;
+    }
+    for (const parent of graph.parents(position)) mark(parent, bits);
+  }
+  return newestFirst(
+    graph,
+    withoutAncestors(
+      graph,
+      found.filter((position) => (marks[position]! & STALE) === 0),
+    ),
+  );
+}
+
+/** Finds the merge bases of revisions, as `git merge-base --all` does.
+ * @param base text, a revision
+ * @param heads texts, revisions: several stand for a merge of all
+ * @returns ids in hex: of what was named, and of the merge bases, the newest first
+ * @throws GitError as `resolveCommit` */
+export async function mergeBase(
+  repository: OpenRepository,
+  { base, heads }: { base: string; heads: readonly string[] },
+): Promise<{ base: string; heads: string[]; mergeBases: string[] }> {
+  const one = await resolveCommit(repository, encodeText(base));
+  const others = [];
+  for (const head of heads) others.push(await resolveCommit(repository, encodeText(head)));
+  const { graph } = repository.tables;
+  const found = mergeBases(graph, graph.position(one.number), ...others.map(({ number }) => graph.position(number)));
+  return {
+    base: toHex(one.oid),
+    heads: others.map(({ oid }) => toHex(oid)),
+    mergeBases: found.map((position) => toHex(revisionOf(repository, graph.number(position)).oid)),
+  };
+}
+
+/** Where clocks were wrong, the walk may meet a common commit before another one that leads to it. */
+function withoutAncestors(graph: CommitGraph, positions: readonly number[]): readonly number[] {
+  if (positions.length < 2) return positions;
+  const below = graph.ancestors(positions.flatMap((position) => [...graph.parents(position)]));
+  return positions.filter((position) => !below.has(position));
+}
+
+function newestFirst(graph: CommitGraph, positions: readonly number[]): number[] {
+  return positions.toSorted((a, b) => graph.time(b) - graph.time(a));
+}
