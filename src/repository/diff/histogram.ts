@@ -1,0 +1,132 @@
+import type { LineRanges } from "./common-lines.ts";
+import type { DiffSide } from "./line-classes.ts";
+import { markMyers } from "./myers.ts";
+
+/** A line that occurs more often than this on the old side is no anchor. */
+const MOST_OCCURRENCES = 64;
+
+/** Marks the lines that differ, as git's histogram algorithm finds them, by which its merges compare: what both sides
+ * have in common is anchored at the longest run of equal lines of which one is as rare as possible on the old side; then
+ * the lines before it and those behind it are compared likewise. Where all common lines are too frequent, Myers' algorithm
+ * takes over. */
+export function markHistogram(old: DiffSide, next: DiffSide, ranges: LineRanges): void {
+  new AnchorSearch(old, next).run(ranges);
+}
+
+/** Finds one anchor after the other. */
+class AnchorSearch {
+  readonly #old: DiffSide;
+  readonly #next: DiffSide;
+  // Of each class, among the old lines of the range in hand: how often it occurs, and where first (-1: nowhere).
+  readonly #occurrences: Uint32Array;
+  readonly #first: Int32Array;
+  /** Of each old line of the range: the next one of its class, -1 if there is none. */
+  readonly #nextEqual: Int32Array;
+  #ranges: LineRanges = { oldStart: 0, oldEnd: 0, nextStart: 0, nextEnd: 0 };
+
+  // The best anchor found: where it begins, its lines, and how often the rarest of them occurs.
+  #oldAnchor = 0;
+  #nextAnchor = 0;
+  #length = 0;
+  #rarity = 0;
+  #sawCommonLine = false;
+
+  constructor(old: DiffSide, next: DiffSide) {
+    this.#old = old;
+    this.#next = next;
+    this.#occurrences = new Uint32Array(old.classCount);
+    this.#first = new Int32Array(old.classCount).fill(-1);
+    this.#nextEqual = new Int32Array(old.lines.count);
+  }
+
+  run(ranges: LineRanges): void {
+    let { oldStart, nextStart } = ranges;
+    const { oldEnd, nextEnd } = ranges;
+    while (oldStart < oldEnd && nextStart < nextEnd) {
+      const rest = { oldStart, oldEnd, nextStart, nextEnd };
+      this.#find(rest);
+      if (this.#sawCommonLine && this.#rarity > MOST_OCCURRENCES) {
+        markMyers(this.#old, this.#next, rest);
+        return;
+      }
+      if (this.#length === 0) break;
+      const before = { oldStart, oldEnd: this.#oldAnchor, nextStart, nextEnd: this.#nextAnchor };
+      oldStart = this.#oldAnchor + this.#length;
+      nextStart = this.#nextAnchor + this.#length;
+      this.run(before);
+    }
+    this.#old.changed.fill(1, oldStart, oldEnd);
+    this.#next.changed.fill(1, nextStart, nextEnd);
+  }
+
+  #find(ranges: LineRanges): void {
+    const { oldStart, oldEnd, nextStart, nextEnd } = ranges;
+    const classes = this.#old.classes;
+    for (let i = oldEnd - 1; i >= oldStart; i--) {
+      const lineClass = classes[i]!;
+      this.#nextEqual[i] = this.#first[lineClass]!;
+      this.#first[lineClass] = i;
+      this.#occurrences[lineClass]!++;
+    }
+    this.#ranges = ranges;
+    this.#length = 0;
+    this.#rarity = MOST_OCCURRENCES + 1;
+    this.#sawCommonLine = false;
+    for (let i = nextStart; i < nextEnd;) i = this.#anchorAt(i);
+    for (let i = oldStart; i < oldEnd; i++) {
+      this.#first[classes[i]!] = -1;
+      this.#occurrences[classes[i]!] = 0;
+    }
+  }
+
+  /** Looks for a better anchor which a line of the next side is in.
+   * @returns the next line to look at: behind all that this one is in a common run with */
+  #anchorAt(line: number): number {
+    const { oldEnd, nextEnd } = this.#ranges;
+    const a = this.#old.classes;
+    const b = this.#next.classes;
+    const lineClass = b[line]!;
+    const occurrences = this.#occurrences[lineClass]!;
+    if (occurrences === 0) return line + 1;
+    this.#sawCommonLine = true;
+    if (occurrences > this.#rarity) return line + 1;
+    let nextLine = line + 1;
+    for (let at = this.#first[lineClass]!; at !== -1;) {
+      const { start, rarity: rarityBefore } = this.#extendUp(at, line, occurrences);
+      let rarity = rarityBefore;
+      let end = at + 1;
+      for (let j = line + 1; end < oldEnd && j < nextEnd && a[end] === b[j]; j++) {
+        if (rarity > 1) rarity = Math.min(rarity, this.#occurrences[a[end]!]!);
+        end++;
+      }
+      nextLine = Math.max(nextLine, line + end - at);
+      this.#offer(start, line - (at - start), end - start, rarity);
+      // The equal lines inside the run are part of the same anchor.
+      do at = this.#nextEqual[at]!;
+      while (at !== -1 && at < end);
+    }
+    return nextLine;
+  }
+
+  #extendUp(at: number, line: number, occurrences: number): { start: number; rarity: number } {
+    const { oldStart, nextStart } = this.#ranges;
+    const a = this.#old.classes;
+    const b = this.#next.classes;
+    let start = at;
+    let rarity = occurrences;
+    for (let j = line; start > oldStart && j > nextStart && a[start - 1] === b[j - 1]; j--) {
+      start--;
+      if (rarity > 1) rarity = Math.min(rarity, this.#occurrences[a[start]!]!);
+    }
+    return { start, rarity };
+  }
+
+  #offer(oldAnchor: number, nextAnchor: number, length: number, rarity: number): void {
+    // A first anchor of a single line is taken only for being rare enough.
+    if (length <= Math.max(this.#length, 1) && rarity >= this.#rarity) return;
+    this.#oldAnchor = oldAnchor;
+    this.#nextAnchor = nextAnchor;
+    this.#length = length;
+    this.#rarity = rarity;
+  }
+}

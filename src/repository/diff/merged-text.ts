@@ -1,0 +1,103 @@
+import { fromByteString } from "../../format/byte-string.ts";
+import { endsInNewline, linesBytes, type TextLines } from "./text-lines.ts";
+
+/** Lines from `start` to before `end`, counted from 0. */
+export interface LineRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The texts of a merge as lines. */
+export interface MergeTexts {
+  readonly base: TextLines;
+  readonly ours: TextLines;
+  readonly theirs: TextLines;
+}
+
+/** A part of a merge in which at least one side differs from the base. */
+export interface MergeRegion {
+  /** Whose lines are taken. `same`: both sides turned out to have the same ones. */
+  readonly kind: "ours" | "theirs" | "conflict" | "same";
+  readonly base: LineRange;
+  readonly ours: LineRange;
+  readonly theirs: LineRange;
+}
+
+/** How a conflict is shown. */
+export interface MergeStyle {
+  /** What stands behind the markers, as byte strings: branches, with `:path` where the sides' paths differ. */
+  readonly labels: { readonly ours: string; readonly theirs: string; readonly base?: string };
+  /** Whether the base's lines are shown too (`merge.conflictStyle=diff3`); conflicts are not narrowed then. */
+  readonly showBase?: boolean;
+  /** Characters of a marker, 7 if not given. */
+  readonly markerLength?: number;
+}
+
+const MARKER_LENGTH = 7;
+const CR = 0x0d;
+
+/** The merged text: ours, with the regions put in that are not. */
+export function writeMergedText(
+  texts: MergeTexts,
+  regions: readonly MergeRegion[],
+  { labels, showBase, markerLength = MARKER_LENGTH }: MergeStyle,
+): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  let next = 0;
+  for (const region of regions) {
+    if (region.kind === "same") continue;
+    pieces.push(linesBytes(texts.ours, next, region.ours.start));
+    next = region.ours.end;
+    if (region.kind === "ours") pieces.push(linesBytes(texts.ours, region.ours.start, region.ours.end));
+    if (region.kind === "theirs") pieces.push(linesBytes(texts.theirs, region.theirs.start, region.theirs.end));
+    if (region.kind !== "conflict") continue;
+
+    const newline = endsInCrLf(texts, region) ? "\r\n" : "\n";
+    const pushMarker = (sign: string, label = ""): void => {
+      pieces.push(fromByteString(sign.repeat(markerLength) + (label === "" ? "" : ` ${label}`) + newline));
+    };
+    const pushSide = (lines: TextLines, { start, end }: LineRange): void => {
+      pieces.push(linesBytes(lines, start, end));
+      if (end > start && !endsInNewline(lines, end - 1)) pieces.push(fromByteString(newline));
+    };
+    pushMarker("<", labels.ours);
+    pushSide(texts.ours, region.ours);
+    if (showBase === true) {
+      pushMarker("|", labels.base);
+      pushSide(texts.base, region.base);
+    }
+    pushMarker("=");
+    pushSide(texts.theirs, region.theirs);
+    pushMarker(">", labels.theirs);
+  }
+  pieces.push(linesBytes(texts.ours, next, texts.ours.count));
+  return concatenate(pieces);
+}
+
+function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** Whether markers end in CR LF: where the base's first line does, and the lines before the conflict do not say otherwise. */
+function endsInCrLf({ base, ours, theirs }: MergeTexts, region: MergeRegion): boolean {
+  return (
+    lineEndsInCrLf(base, 0) === true &&
+    lineEndsInCrLf(ours, Math.max(region.ours.start - 1, 0)) !== false &&
+    lineEndsInCrLf(theirs, Math.max(region.theirs.start - 1, 0)) !== false
+  );
+}
+
+/** Whether a line ends in CR LF; of a last line without an end, whether the line before it does.
+ * @returns undefined if no line tells */
+function lineEndsInCrLf(lines: TextLines, line: number): boolean | undefined {
+  const ended = line < lines.count && endsInNewline(lines, line) ? line : line - 1;
+  if (ended < 0) return undefined;
+  const end = lines.starts[ended + 1]!;
+  return end - lines.starts[ended]! > 1 && lines.bytes[end - 2] === CR;
+}

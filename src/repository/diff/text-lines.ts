@@ -1,0 +1,70 @@
+const LF = 0x0a;
+
+/** A text as lines. A line ends behind its LF; the last one may lack it, and then differs from the same line with LF.
+ * An empty text has no lines. */
+export interface TextLines {
+  readonly bytes: Uint8Array;
+  readonly count: number;
+  /** Line `i` is the bytes from `starts[i]` to `starts[i + 1]`; there are at least `count + 1` entries. */
+  readonly starts: Uint32Array;
+}
+
+/** Splits a text behind each LF. */
+export function splitLines(bytes: Uint8Array): TextLines {
+  let starts = new Uint32Array((bytes.length >>> 4) + 2);
+  let count = 0;
+  for (let at = 0; at < bytes.length;) {
+    const newline = bytes.indexOf(LF, at);
+    at = newline === -1 ? bytes.length : newline + 1;
+    if (++count === starts.length) {
+      const larger = new Uint32Array(starts.length * 2);
+      larger.set(starts);
+      starts = larger;
+    }
+    starts[count] = at;
+  }
+  return { bytes, count, starts };
+}
+
+/** The bytes of some lines, not copied.
+ * @param start the first line
+ * @param end the line behind the last */
+export function linesBytes(lines: TextLines, start: number, end: number): Uint8Array {
+  return lines.bytes.subarray(lines.starts[start], lines.starts[end]);
+}
+
+/** Whether line `i` ends in LF. */
+export function endsInNewline(lines: TextLines, i: number): boolean {
+  return lines.bytes[lines.starts[i + 1]! - 1] === LF;
+}
+
+/** Git compares tails in blocks of this many bytes. */
+const TAIL_BLOCK_BYTES = 1024;
+
+/** Both texts without most of what they have in common at their end, as git takes it away before a diff without context
+ * lines (`git diff -U0`, `git blame`). What goes is whole lines, so that the line numbers stay. */
+export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, TextLines] {
+  const a = old.bytes;
+  const b = next.bytes;
+  const smaller = Math.min(a.length, b.length);
+  let common = 0;
+  while (common < smaller && a[a.length - 1 - common] === b[b.length - 1 - common]) common++;
+  const trimmed = common - (common % TAIL_BLOCK_BYTES);
+  // The first line of the trimmed blocks may have begun before them: it stays.
+  const newline = a.subarray(a.length - trimmed).indexOf(LF);
+  if (newline === -1) return [old, next];
+  const cutBytes = trimmed - newline - 1;
+  return [linesUpTo(old, a.length - cutBytes), linesUpTo(next, b.length - cutBytes)];
+}
+
+/** The lines before an offset at which a line begins. */
+function linesUpTo(lines: TextLines, end: number): TextLines {
+  let low = 0;
+  let high = lines.count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (lines.starts[middle]! < end) low = middle + 1;
+    else high = middle;
+  }
+  return { bytes: lines.bytes, starts: lines.starts, count: low };
+}
