@@ -11,7 +11,8 @@ import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts
 import { newRepositoryClient } from "../repository/calls.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
-import { createRestApp } from "../rest/app.ts";
+import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
+import { renderApiDocs } from "../web/api-docs.ts";
 import { authorise } from "./access.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
@@ -83,19 +84,19 @@ app.all("/:owner/:repository/bundles/:name", (context) =>
   ),
 );
 
-app.route(
-  "/api",
-  createRestApp((context) => {
-    const host = context as unknown as HostContext;
-    return {
-      open: async (owner, name) => {
-        const repository = findRepository(host, owner, name);
-        if (repository === null) throw new GitError("not-found", { what: "repository" });
-        return newRepositoryClient((call, argument) => repository.call(call, argument));
-      },
-    };
-  }),
-);
+const api = createRestApp((context) => {
+  const host = context as unknown as HostContext;
+  return {
+    open: async (owner, name) => {
+      const repository = findRepository(host, owner, name);
+      if (repository === null) throw new GitError("not-found", { what: "repository" });
+      return newRepositoryClient((call, argument) => repository.call(call, argument));
+    },
+  };
+});
+
+app.get("/api/docs", () => renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION)));
+app.route("/api", api);
 
 app.notFound(() => textResponse(404, "not found"));
 

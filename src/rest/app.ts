@@ -17,6 +17,18 @@ export interface RestHost {
   open(owner: string, repository: string): Promise<RepositoryClient>;
 }
 
+/** What the API's document says of it as a whole. */
+export const API_DESCRIPTION = {
+  openapi: "3.1.0",
+  info: {
+    title: "Holdfast",
+    version: "1",
+    description:
+      "Read and change Git repositories over HTTP. `ref` is what `git rev-parse` takes: a branch, a tag, an id or the beginning of one, HEAD, each with `~n` and `^n`; " +
+      "in a path its slashes are written `%2F`. Lists come in pages: `nextCursor` of one is `cursor` of the next. Errors are `{error: {code, message}}`.",
+  },
+};
+
 /** Makes the API's app, to be mounted under `/api`.
  * @param hostOf what a request runs on */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
@@ -29,16 +41,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   });
   const api = app.route("/", maintenanceRoutes);
   api.onError((error) => answerError(error));
-  api.doc31("/openapi.json", {
-    openapi: "3.1.0",
-    info: {
-      title: "Holdfast",
-      version: "1",
-      description:
-        "Read and change Git repositories over HTTP. `ref` is what `git rev-parse` takes: a branch, a tag, an id or the beginning of one, HEAD, each with `~n` and `^n`; " +
-        "in a path its slashes are written `%2F`. Lists come in pages: `nextCursor` of one is `cursor` of the next. Errors are `{error: {code, message}}`.",
-    },
-  });
+  api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.
   const findMethods = indexMethods(api.routes);
   api.all("*", ({ req }) => answerUnrouted(findMethods(req.path.slice(req.path.indexOf("/", 1)))));

@@ -1,0 +1,54 @@
+/** The parts of an OpenAPI 3.1 document that the reference page shows.
+ * @see https://spec.openapis.org/oas/v3.1.0 */
+export interface OpenApiDocument {
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly paths?: Readonly<Record<string, object>> | undefined;
+  readonly components?: { readonly schemas?: Schemas } | undefined;
+}
+
+/** Schemas by name. */
+export type Schemas = Readonly<Record<string, object>>;
+
+/** One method of one path. */
+export interface Operation {
+  readonly tags?: readonly string[];
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content?: Content };
+  readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
+}
+
+/** What a path or a query holds. */
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: Schema;
+}
+
+/** Bodies by media type. */
+export type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+/** A JSON schema, as far as it is shown. */
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+}
