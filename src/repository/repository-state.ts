@@ -1,3 +1,4 @@
+import type { Codec } from "../codec/codec.ts";
 import type { FsckSetting } from "../codec/fsck-messages.ts";
 import { isGitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
@@ -6,7 +7,6 @@ import { createRepository, hasJobs, readRepository, type RepositoryRecord, setFs
 import { JobQueue } from "../store/jobs.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../store/sql.ts";
 import { Tables } from "../store/tables.ts";
-import type { DeltaCodec } from "./delta-chains.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 
@@ -17,7 +17,7 @@ export interface RepositoryPlatform {
   /** Opens the chunk store, which counts what it does in `counters`. */
   openChunks(counters: ChunkCounters): ChunkStore;
   readonly module: WebAssembly.Module;
-  readonly codec: DeltaCodec;
+  readonly codec: Codec;
   readonly limits: Limits;
   /** Has `runJobs` called at this time (ms since the epoch), in place of any time set before. */
   wakeAt(timeMs: number): void;

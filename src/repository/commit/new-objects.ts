@@ -1,0 +1,40 @@
+import type { Codec } from "../../codec/codec.ts";
+import type { ObjectType } from "../../format/object.ts";
+import { type Oid, toHex } from "../../format/oid.ts";
+
+/** An object that the server made. */
+export interface NewObject {
+  readonly oid: Oid;
+  readonly type: ObjectType;
+  readonly content: Uint8Array;
+}
+
+/** Objects that the server made and that lie in memory only, until they are pushed. Whoever reads the repository's objects looks here
+ * first where some may be new. */
+export class NewObjects {
+  readonly #codec: Pick<Codec, "hashObjects">;
+  readonly #objects = new Map<string, NewObject>();
+
+  constructor(codec: Pick<Codec, "hashObjects">) {
+    this.#codec = codec;
+  }
+
+  /** Adds an object, which may be here already.
+   * @param content its owner's no longer
+   * @throws GitError "sha1-collision" */
+  add(type: ObjectType, content: Uint8Array): Oid {
+    const [oid] = this.#codec.hashObjects([{ type, content }]);
+    this.#objects.set(toHex(oid!), { oid: oid!, type, content });
+    return oid!;
+  }
+
+  /** Finds an object; undefined: it is not new. */
+  find(oid: Oid): NewObject | undefined {
+    return this.#objects.get(toHex(oid));
+  }
+
+  /** The objects in the order in which they were added: what one refers to comes before it. */
+  all(): readonly NewObject[] {
+    return [...this.#objects.values()];
+  }
+}
