@@ -92,6 +92,11 @@ const api = createRestApp((context) => {
       if (repository === null) throw new GitError("not-found", { what: "repository" });
       return newRepositoryClient((call, argument) => repository.call(call, argument));
     },
+    reading: {
+      codec,
+      openChunks: (counters) => new R2ChunkStore(host.env.BUCKET, counters),
+      observe: printEvent,
+    },
   };
 });
 

@@ -1,5 +1,5 @@
+import { checkConditions, wantedRange } from "../format/conditional-request.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
-import { parseRange } from "./byte-range.ts";
 import { errorResponse, textResponse } from "./error-response.ts";
 
 /** An object of the chunk store as HTTP shows it. */
@@ -23,7 +23,7 @@ export async function storedResponse(request: Request, file: StoredFile, chunks:
   const refusal = checkConditions(request.headers, etag);
   if (refusal === 304) return new Response(null, { status: 304, headers: shown });
   if (refusal === 412) return textResponse(412, "it is another than expected");
-  const range = isRangeWanted(request, etag) ? parseRange(request.headers.get("Range"), file.sizeBytes) : null;
+  const range = wantedRange(request, etag, file.sizeBytes);
   if (range === "unsatisfiable") {
     return textResponse(416, `there are ${file.sizeBytes} bytes`, { "Content-Range": `bytes */${file.sizeBytes}` });
   }
@@ -36,25 +36,4 @@ export async function storedResponse(request: Request, file: StoredFile, chunks:
   } catch (error) {
     return errorResponse(error);
   }
-}
-
-/** @returns the status that a condition ends the request with, null when it goes on */
-function checkConditions(headers: Headers, etag: string): 304 | 412 | null {
-  const ifMatch = headers.get("If-Match");
-  if (ifMatch !== null && !names(ifMatch, etag)) return 412;
-  const ifNoneMatch = headers.get("If-None-Match");
-  // Here, and only here, a weak validator does too.
-  if (ifNoneMatch !== null && names(ifNoneMatch.replaceAll('W/"', '"'), etag)) return 304;
-  return null;
-}
-
-/** A range is sent to a GET whose `If-Range` is absent or names these very bytes; a date never does, none is ever shown. */
-function isRangeWanted({ method, headers }: Request, etag: string): boolean {
-  const ifRange = headers.get("If-Range");
-  return method === "GET" && (ifRange === null || ifRange === etag);
-}
-
-/** Whether a list of entity tags has this one. Ours has neither comma nor space in it. */
-function names(list: string, etag: string): boolean {
-  return list.trim() === "*" || list.split(",").some((item) => item.trim() === etag);
 }

@@ -4,6 +4,7 @@
 // `conditional` and `request-body`; no resource knows another.
 import type { MiddlewareHandler } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
+import type { Reading } from "../repository/files/reading.ts";
 import { answerError } from "./error.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { checkBody } from "./request-body.ts";
@@ -15,6 +16,8 @@ export interface RestHost {
   /** Opens the repository that a path names.
    * @throws GitError "not-found" when the name cannot be one */
   open(owner: string, repository: string): Promise<RepositoryClient>;
+  /** Reads the bytes that the repository only tells the place of. */
+  readonly reading: Reading;
 }
 
 /** What the API's document says of it as a whole. */
@@ -36,7 +39,9 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   app.use("*", checkBody);
   app.use("/repos/:owner/:repo/*", async (context, next) => {
     const { owner, repo } = context.req.param();
-    context.set("repository", await hostOf(context).open(owner, repo));
+    const host = hostOf(context);
+    context.set("repository", await host.open(owner, repo));
+    context.set("reading", host.reading);
     await next();
   });
   const api = app.route("/", maintenanceRoutes);

@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { checkConditions } from "../format/conditional-request.ts";
 
 /** Changes with the shape of what is answered: an entity tag of before names another representation. */
 const SHAPE = 1;
@@ -17,10 +18,8 @@ export async function answerByIds(
   produce: () => Promise<Response> | Response,
 ): Promise<Response> {
   const etag = `"${SHAPE}-${ids.join("-")}"`;
-  const asked = context.req.header("If-None-Match")?.replaceAll("W/", "");
   const headers = { ETag: etag, "Cache-Control": isImmutable ? FOR_EVER : "private, no-cache" };
-  const isHad = asked === "*" || asked?.split(",").some((one) => one.trim() === etag);
-  if (isHad === true) return new Response(null, { status: 304, headers });
+  if (checkConditions(context.req.raw.headers, etag) === 304) return new Response(null, { status: 304, headers });
   const response = await produce();
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   return response;

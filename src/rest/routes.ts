@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
+import type { Reading } from "../repository/files/reading.ts";
 import { answerError } from "./error.ts";
 
 /** What the routes find in a request's context. */
@@ -9,6 +10,8 @@ export interface RestEnv {
   Variables: {
     /** The repository that the path names; set for everything below `/repos/:owner/:repo`. */
     repository: RepositoryClient;
+    /** Reads its bytes here, where the object says they lie; set likewise. */
+    reading: Reading;
   };
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRange } from "../../src/protocol/byte-range.ts";
+import { parseRange } from "../../src/format/byte-range.ts";
 
 test.each([
   ["bytes=0-0", { start: 0, length: 1 }],
