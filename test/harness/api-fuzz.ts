@@ -1,0 +1,145 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { OpenApiDocument, Operation } from "../../src/web/open-api.ts";
+import type { Random } from "./random.ts";
+import { SchemaValues } from "./schema-values.ts";
+
+const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+/** An answer that the document does not allow. */
+export interface Violation {
+  readonly request: string;
+  readonly status: number;
+  readonly reason: string;
+}
+
+/** What a run came to. */
+export interface FuzzResult {
+  readonly violations: readonly Violation[];
+  /** Answers by route and status: a route that was never answered well was not tried. */
+  readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
+}
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+/** Asks an API, by its own OpenAPI document, for what it allows and for what it does not, and checks every answer against it: no 5xx, no
+ * status that is not described, no body outside its schema. */
+export class ApiFuzzer {
+  readonly #url: string;
+  readonly #random: Random;
+  readonly #values: SchemaValues;
+  readonly #routes: Route[];
+  readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
+  readonly #validators = new Map<string, ValidateFunction>();
+
+  /** @param url of the API, without a slash at its end
+   * @param known values that mean something to the server, by the name of the parameter or property */
+  constructor(
+    url: string,
+    document: OpenApiDocument,
+    random: Random,
+    known: Readonly<Record<string, readonly string[]>>,
+  ) {
+    this.#url = url;
+    this.#random = random;
+    this.#values = new SchemaValues(document.components?.schemas ?? {}, random, known);
+    this.#routes = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+      METHODS.filter((method) => method in methods).map((method) => ({
+        method,
+        path,
+        operation: (methods as Record<string, Operation>)[method]!,
+      })),
+    );
+    (addFormats as unknown as typeof addFormats.default)(this.#ajv);
+    this.#ajv.addSchema({ $id: "api", ...document });
+  }
+
+  /** Asks each route so many times, in turns.
+   * @param between called before each turn */
+  async run(rounds: number, between: () => Promise<void>): Promise<FuzzResult> {
+    const violations: Violation[] = [];
+    const statuses = new Map<string, Map<number, number>>();
+    for (let round = 0; round < rounds; round++) {
+      await between();
+      for (const route of this.#routes) {
+        const { violation, status } = await this.#ask(route);
+        if (violation !== null) violations.push(violation);
+        const name = `${route.method.toUpperCase()} ${route.path}`;
+        const counts = statuses.get(name) ?? new Map<number, number>();
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+        statuses.set(name, counts);
+      }
+    }
+    return { violations, statuses };
+  }
+
+  async #ask(route: Route): Promise<{ violation: Violation | null; status: number }> {
+    const { method, operation } = route;
+    const url = this.#url + this.#fill(route);
+    const content = operation.requestBody?.content?.["application/json"]?.schema;
+    const body = content === undefined ? undefined : JSON.stringify(this.#values.make(content, "body"));
+    const response = await fetch(url, {
+      method: method.toUpperCase(),
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      ...(body === undefined ? {} : { body }),
+      redirect: "manual",
+    });
+    const bytes = await response.arrayBuffer();
+    const reason = this.#judge(route, response, bytes);
+    const request = `${method.toUpperCase()} ${url}${body === undefined ? "" : ` ${body.slice(0, 2_000)}`}`;
+    return {
+      violation: reason === null ? null : { request, status: response.status, reason },
+      status: response.status,
+    };
+  }
+
+  #fill({ path, operation }: Route): string {
+    const query = new URLSearchParams();
+    let filled = path;
+    for (const { name, in: place, required, schema = {} } of operation.parameters ?? []) {
+      const value = this.#values.make(schema, name);
+      const text = typeof value === "string" ? value.toWellFormed() : String(JSON.stringify(value));
+      // An empty part, or a dot, would be another path.
+      if (place === "path") filled = filled.replace(`{${name}}`, encodePart(text));
+      else if (place === "query" && (required === true || this.#random.below(3) === 0)) {
+        for (const one of Array.isArray(value) ? value : [text]) query.append(name, String(one));
+      }
+    }
+    return query.size === 0 ? filled : `${filled}?${query.toString()}`;
+  }
+
+  /** @returns what is wrong with an answer, null: nothing */
+  #judge({ method, path, operation }: Route, response: Response, bytes: ArrayBuffer): string | null {
+    const { status } = response;
+    const text = new TextDecoder().decode(bytes);
+    if (status >= 500) return `the server failed: ${text.slice(0, 300)}`;
+    const described = operation.responses?.[status];
+    if (described === undefined) return `status ${status} is not described: ${text.slice(0, 300)}`;
+    const type = (response.headers.get("Content-Type") ?? "").split(";")[0]!.trim();
+    const types = Object.keys(described.content ?? {});
+    if (types.length === 0) return bytes.byteLength === 0 ? null : "a body is not described";
+    if (!types.includes(type)) return types.includes("*/*") ? null : `the type ${type} is not described`;
+    if (type !== "application/json") return null;
+    const pointer = ["paths", path, method, "responses", String(status), "content", type, "schema"]
+      .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
+      .join("/");
+    const validate = this.#validator(`api#/${pointer}`);
+    if (validate(JSON.parse(text))) return null;
+    return `${this.#ajv.errorsText(validate.errors)}: ${text.slice(0, 500)}`;
+  }
+
+  #validator(ref: string): ValidateFunction {
+    const found = this.#validators.get(ref) ?? this.#ajv.compile({ $ref: ref });
+    this.#validators.set(ref, found);
+    return found;
+  }
+}
+
+function encodePart(text: string): string {
+  const encoded = encodeURIComponent(text);
+  return encoded === "" || /^\.\.?$/.test(encoded) ? "%20" : encoded;
+}

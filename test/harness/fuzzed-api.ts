@@ -1,0 +1,38 @@
+import type { OpenApiDocument } from "../../src/web/open-api.ts";
+import { askApi } from "./api.ts";
+import { ApiFuzzer, type FuzzResult } from "./api-fuzz.ts";
+import { git } from "./git.ts";
+import { makeHistory } from "./history.ts";
+import { Random } from "./random.ts";
+import type { Server } from "./server.ts";
+
+/** Pushes a small history and asks every route of the API for what its document inspires.
+ * @param rounds how often each route is asked; the history is pushed anew before each round */
+export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds: number): Promise<FuzzResult> {
+  const history = await makeHistory({ commits: 12, files: 6, branches: 2, merges: 1, upheavals: 2, tags: 2 });
+  const { body: document } = await askApi<OpenApiDocument>(server, "/openapi.json");
+  const oids = (await git(history, "rev-list", "--objects", "--no-object-names", "--all")).split("\n");
+  const paths = (await git(history, "ls-tree", "-r", "--name-only", "main")).split("\n");
+  const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
+  const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
+    owner: ["me"],
+    repo: ["fuzzed"],
+    oid: oids,
+    path: paths,
+    ref: refs,
+    base: refs,
+    head: refs,
+    branch: ["main", "side-0"],
+  });
+  return fuzzer.run(rounds, async () => {
+    const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+    await git(history, "push", "-q", `${server.url}/me/fuzzed.git`, ...refspecs);
+  });
+}
+
+/** The routes that were never answered well: such a one was not tried. */
+export function listUntried({ statuses }: FuzzResult): string[] {
+  return [...statuses]
+    .filter(([, counts]) => ![...counts.keys()].some((status) => status < 400))
+    .map(([route]) => route);
+}

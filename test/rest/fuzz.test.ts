@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fuzzApi, listUntried } from "../harness/fuzzed-api.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+
+afterAll(() => server.close());
+
+// `scripts/fuzz-api.ts` does the same for as long as one likes.
+test("no request that the document inspires makes a 5xx, or an answer outside its schema", async () => {
+  const result = await fuzzApi(server, 1, 20);
+  expect(result.violations).toEqual([]);
+  expect(listUntried(result)).toEqual([]);
+});
