@@ -100,7 +100,8 @@ export class SchemaValues {
 
   #string(schema: Schema, name: string): string {
     const known = this.#known[name];
-    if (known !== undefined && this.#random.below(4) > 0) return this.#random.pick(known);
+    // What there is one of is where everything lies.
+    if (known !== undefined && this.#random.below(known.length === 1 ? 20 : 4) > 0) return this.#random.pick(known);
     if (schema.format === "date-time") return "2024-02-29T12:00:00+01:00";
     return this.#random.pick([...HOSTILE, ...Object.values(this.#known).flat(), "a", "main", "dir/file.txt"]);
   }
