@@ -29,3 +29,15 @@ export const IdentSchema = z
     date: z.iso.datetime({ offset: true }).openapi({ description: "in the author's own time zone" }),
   })
   .openapi("Ident");
+
+/** A commit: `CommitRecord`. */
+export const CommitSchema = z
+  .object({
+    oid: OidSchema,
+    tree: OidSchema,
+    parents: z.array(OidSchema),
+    author: IdentSchema,
+    committer: IdentSchema,
+    message: z.string().openapi({ description: "subject and body, as they were written" }),
+  })
+  .openapi("Commit");
