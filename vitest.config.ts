@@ -22,6 +22,8 @@ const wasmModules: Plugin = {
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core free, which of two is half: the tests wait for git and for the runtime often enough.
+    maxWorkers: "100%",
     reporters: ["default", "./test/harness/closing-line.ts"],
     projects: [
       {
