@@ -1,0 +1,189 @@
+import { GitError } from "../../format/errors.ts";
+import { equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import { TimeSlice } from "../time-slice.ts";
+import type { MergeObjects } from "./merge-objects.ts";
+import {
+  ALL,
+  BASE,
+  type MergedPath,
+  type MergedPaths,
+  OURS,
+  type Side,
+  THEIRS,
+  type Versions,
+  withoutDirectory,
+} from "./merged-path.ts";
+import { noteCandidates, RenameCandidates } from "./rename-candidates.ts";
+
+/** Paths that are compared in one merge: they are in memory all at once. */
+const MAX_PATHS = 200_000;
+
+/** The root trees of a merge; null: an empty one. */
+export type Roots = [base: Oid | null, ours: Oid | null, theirs: Oid | null];
+
+/** What the three trees of a merge have, where they differ. */
+export interface CollectedPaths {
+  readonly paths: MergedPaths;
+  readonly candidates: readonly [RenameCandidates, RenameCandidates];
+}
+
+/** A directory that is to be read in all trees that have it. */
+interface Directory {
+  readonly path: string;
+  readonly trees: Roots;
+  /** @see noteCandidates */
+  readonly renameMask: number;
+}
+
+/** A directory that one side only changed: it can be taken from there as a whole, unless renames lead into it. */
+interface Deferred {
+  readonly path: string;
+  readonly merged: MergedPath;
+  readonly renameMask: number;
+}
+
+/** Compares the trees of a merge, level by level. A tree that is the same in all three is not read, and neither is what one side
+ * only changed, unless it matters where a file went that this side deleted.
+ * @throws GitError "too-large" when more than 200,000 paths are to be compared, "storage-failed"
+ * @see collect_merge_info() in git's merge-ort.c */
+export function collectPaths(objects: MergeObjects, roots: Roots): Promise<CollectedPaths> {
+  return new PathCollector(objects).collect(roots);
+}
+
+class PathCollector implements CollectedPaths {
+  readonly #objects: MergeObjects;
+  readonly #slice = new TimeSlice();
+  readonly paths: MergedPaths = new Map();
+  readonly candidates = [new RenameCandidates(), new RenameCandidates()] as const;
+  /** For each side; null: what it alone changed is read. */
+  readonly #deferred: [Deferred[] | null, Deferred[] | null] = [[], []];
+
+  constructor(objects: MergeObjects) {
+    this.#objects = objects;
+  }
+
+  async collect(roots: Roots): Promise<this> {
+    await this.#read([{ path: "", trees: roots, renameMask: 0 }]);
+    for (const side of [1, 2] as const) {
+      const deferred = this.#deferred[side - 1]!;
+      if (this.candidates[side - 1]!.relevant.size === 0) {
+        for (const { merged } of deferred) takeWhole(merged, side);
+      } else {
+        this.#deferred[side - 1] = null;
+        await this.#read(deferred.map(openDirectory));
+      }
+    }
+    // As git meets them.
+    for (const { sources, targets } of this.candidates) for (const list of [sources, targets]) list.sort(byPath);
+    return this;
+  }
+
+  async #read(top: readonly Directory[]): Promise<void> {
+    for (let level = top; level.length > 0;) {
+      const oids = level.flatMap(({ trees }) => trees.filter((oid) => oid !== null));
+      const trees = await this.#objects.readTrees(oids);
+      const next: Directory[] = [];
+      for (const directory of level) {
+        const sides = directory.trees.map((oid) => (oid === null ? [] : trees.get(toHex(oid))!));
+        this.#compare(directory, sides, next);
+        await this.#slice.pause();
+      }
+      level = next;
+    }
+  }
+
+  #compare({ path, renameMask }: Directory, sides: readonly (readonly TreeEntry[])[], below: Directory[]): void {
+    const all = new Map<string, Versions>();
+    sides.forEach((entries, side) => {
+      for (const { name, mode, oid } of entries) {
+        const versions = all.get(name) ?? ([null, null, null] satisfies Versions);
+        versions[side] = { mode, oid };
+        all.set(name, versions);
+      }
+    });
+    const opened = Array.from(
+      all,
+      ([name, versions]) => [path === "" ? name : `${path}/${name}`, open(versions)] as const,
+    );
+    const isAddedTo = opened.some(([, { fileMask }]) => fileMask !== 0 && fileMask === renameMask);
+    for (const [entryPath, merged] of opened) {
+      merged.paths = [entryPath, entryPath, entryPath];
+      this.paths.set(entryPath, merged);
+      if (this.paths.size > MAX_PATHS) throw new GitError("too-large", { what: "merge (paths)", limit: MAX_PATHS });
+      if (!merged.isSettled) this.#descend(entryPath, merged, isAddedTo ? ALL : renameMask, below);
+    }
+  }
+
+  #descend(path: string, merged: MergedPath, renameMask: number, below: Directory[]): void {
+    const inner = noteCandidates(this.candidates, path, merged, renameMask);
+    if (merged.directoryMask === 0) return;
+    const { fileMask, directoryMask } = merged;
+    if (fileMask === 0 && (directoryMask === OURS || directoryMask === THEIRS)) merged.matchMask = ALL & ~directoryMask;
+    const side = changedSide(merged);
+    const deferred = { path, merged, renameMask: inner };
+    const list = side === null || inner === ALL ? null : this.#deferred[side - 1]!;
+    if (list === null) below.push(openDirectory(deferred));
+    else list.push(deferred);
+  }
+}
+
+function open(versions: Versions): MergedPath {
+  const [base, ours, theirs] = versions;
+  let fileMask = 0;
+  let directoryMask = 0;
+  versions.forEach((version, i) => {
+    if (version === null) return;
+    if (isTreeMode(version.mode)) directoryMask |= 1 << i;
+    else fileMask |= 1 << i;
+  });
+  const isSame = (a: typeof base, b: typeof base): boolean =>
+    a !== null && b !== null && a.mode === b.mode && equalOids(a.oid, b.oid);
+  const isOursSame = isSame(base, ours);
+  const isTheirsSame = isSame(base, theirs);
+  const matchMask = isOursSame
+    ? isTheirsSame
+      ? ALL
+      : BASE | OURS
+    : isTheirsSame
+      ? BASE | THEIRS
+      : isSame(ours, theirs)
+        ? OURS | THEIRS
+        : 0;
+  const isSettled = matchMask === ALL || (fileMask === ALL && matchMask !== 0);
+  return {
+    isSettled,
+    result: isSettled ? (isOursSame ? theirs : ours) : null,
+    versions,
+    paths: ["", "", ""],
+    fileMask,
+    directoryMask,
+    matchMask,
+    isFileOrDirectory: fileMask !== 0 && directoryMask !== 0,
+    isPathInConflict: false,
+  };
+}
+
+/** The only side that differs from the base, null: both do. */
+function changedSide({ matchMask }: MergedPath): Side | null {
+  return matchMask === (BASE | OURS) ? 2 : matchMask === (BASE | THEIRS) ? 1 : null;
+}
+
+function openDirectory({ path, merged, renameMask }: Deferred): Directory {
+  merged.matchMask &= merged.fileMask;
+  const trees = merged.versions.map((version, i) => (merged.directoryMask & (1 << i) ? version!.oid : null));
+  return { path, trees: trees as Roots, renameMask };
+}
+
+/** Takes what one side made of a directory. A file that it put there instead may be the end of a rename, and is settled later.
+ * @see resolve_trivial_directory_merge() in git's merge-ort.c */
+function takeWhole(merged: MergedPath, side: Side): void {
+  const isFile = merged.isFileOrDirectory && (merged.directoryMask & ~merged.matchMask) === 0;
+  merged.fileMask &= ~merged.matchMask;
+  if (isFile) Object.assign(merged, withoutDirectory(merged));
+  else Object.assign(merged, { isSettled: true, result: merged.versions[side] });
+}
+
+function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
+  return a.path < b.path ? -1 : 1;
+}

@@ -1,0 +1,142 @@
+import { decodeText, toByteString } from "../../format/byte-string.ts";
+import { equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { FILE_MODE, GITLINK_MODE, SYMLINK_MODE } from "../../format/tree.ts";
+import { mergeLines, type MergedLines } from "../diff/merge-lines.ts";
+import type { LineRange } from "../diff/merged-text.ts";
+import { linesBytes, splitLines, type TextLines } from "../diff/text-lines.ts";
+import type { ConflictKind, Hunk, HunkLines } from "./conflict.ts";
+import type { MergeObjects } from "./merge-objects.ts";
+import type { Version } from "./merged-path.ts";
+
+/** Bytes of each version up to which texts are merged: they are in memory together with their lines. Larger ones are in conflict. */
+const MAX_TEXT_BYTES = 8 * 1024 * 1024;
+
+/** Bytes in which git looks for a NUL, the mark of what is no text. */
+const BINARY_PROBE_BYTES = 8_000;
+
+/** Hunks of a file that are told of. */
+const MAX_HUNKS = 50;
+
+/** Bytes of text that are told of one side of a hunk. */
+const MAX_HUNK_BYTES = 4_096;
+
+/** How the sides are called in conflict markers and in names of files put aside; byte strings. */
+export interface MergeLabels {
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** What a merge of contents goes by. */
+export interface ContentMerge {
+  readonly objects: MergeObjects;
+  readonly labels: MergeLabels;
+  /** 0, or how deep in merges of merge bases: their conflicts are no one's to resolve, and become content. */
+  readonly depth: number;
+}
+
+/** Three versions of a file, the sides' of one kind. */
+export interface FileVersions {
+  readonly base: Version | null;
+  readonly ours: Version;
+  readonly theirs: Version;
+  readonly paths: readonly [base: string, ours: string, theirs: string];
+}
+
+/** A merged file. */
+export interface MergedFile {
+  /** What `git merge` leaves: with conflict markers, or one side's. Null: nothing, in merges of merge bases. */
+  readonly version: Version | null;
+  /** Why it is in conflict, null: it is not. */
+  readonly conflict: ConflictKind | null;
+  readonly hunks: readonly Hunk[];
+  readonly isCut: boolean;
+}
+
+/** Merges a file: its mode, then its content.
+ * @param nesting how much longer conflict markers are: contents may hold markers already
+ * @throws GitError "storage-failed"
+ * @see handle_content_merge() in git's merge-ort.c */
+export async function mergeContent(merge: ContentMerge, file: FileVersions, nesting: number): Promise<MergedFile> {
+  const { base, ours, theirs } = file;
+  const isModeMerged = ours.mode === theirs.mode || ours.mode === base?.mode || theirs.mode === base?.mode;
+  const mode = ours.mode === theirs.mode || ours.mode === base?.mode ? theirs.mode : ours.mode;
+  const conflict = isModeMerged ? null : "mode";
+  const settle = (oid: Oid): MergedFile => ({ version: { mode, oid }, conflict, hunks: [], isCut: false });
+  if (equalOids(ours.oid, theirs.oid) || (base !== null && equalOids(ours.oid, base.oid))) return settle(theirs.oid);
+  if (base !== null && equalOids(theirs.oid, base.oid)) return settle(ours.oid);
+
+  const isBaseAlike = base !== null && kindOf(base) === kindOf(ours);
+  switch (kindOf(ours)) {
+    case SYMLINK_MODE:
+      if (merge.depth > 0) return { version: base, conflict: "symlink", hunks: [], isCut: false };
+      return { ...settle(ours.oid), conflict: "symlink" };
+    case GITLINK_MODE:
+      // The commits are in another repository, so that nobody knows whether one leads to the other.
+      if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isCut: false };
+      return { ...settle(ours.oid), conflict: "submodule" };
+    default: {
+      const merged = await mergeTexts(merge, { ...file, base: isBaseAlike ? base : null }, nesting);
+      return { ...merged, version: { mode, oid: merged.oid }, conflict: merged.conflict ?? conflict };
+    }
+  }
+}
+
+async function mergeTexts(
+  { objects, labels, depth }: ContentMerge,
+  { base, ours, theirs, paths }: FileVersions,
+  nesting: number,
+): Promise<Omit<MergedFile, "version"> & { oid: Oid }> {
+  const oids = [base, ours, theirs].filter((version) => version !== null).map(({ oid }) => oid);
+  const isTooLarge = objects
+    .sizes(oids)
+    .values()
+    .some((sizeBytes) => sizeBytes > MAX_TEXT_BYTES);
+  const blobs = isTooLarge ? null : await objects.readBlobs(oids);
+  const read = (version: Version | null): Uint8Array =>
+    version === null ? new Uint8Array() : blobs!.get(toHex(version.oid))!;
+  if (blobs === null || blobs.values().some(isBinary)) {
+    const conflict = blobs === null ? "too large" : "binary";
+    // A merge of merge bases leaves the base's, so that both sides differ from it.
+    const oid = depth === 0 ? ours.oid : (base?.oid ?? objects.add("blob", new Uint8Array()));
+    return { oid, conflict, hunks: [], isCut: false };
+  }
+  const isMoved = paths[1] !== paths[0] || paths[2] !== paths[0];
+  const merged = mergeLines(read(base), read(ours), read(theirs), {
+    labels: isMoved ? { ours: `${labels.ours}:${paths[1]}`, theirs: `${labels.theirs}:${paths[2]}` } : labels,
+    markerLength: 7 + nesting,
+  });
+  const oid = objects.add("blob", merged.bytes);
+  if (merged.conflicts.length === 0) return { oid, conflict: null, hunks: [], isCut: false };
+  const told = depth === 0 ? tellHunks(merged, [read(base), read(ours), read(theirs)]) : { hunks: [], isCut: false };
+  return { oid, conflict: base === null ? "add/add" : "content", ...told };
+}
+
+function tellHunks(
+  { conflicts }: MergedLines,
+  texts: readonly [Uint8Array, Uint8Array, Uint8Array],
+): Pick<MergedFile, "hunks" | "isCut"> {
+  const [base, ours, theirs] = texts.map(splitLines) as [TextLines, TextLines, TextLines];
+  let isCut = conflicts.length > MAX_HUNKS;
+  const tell = (lines: TextLines, { start, end }: LineRange): HunkLines => {
+    const bytes = linesBytes(lines, start, end);
+    isCut ||= bytes.length > MAX_HUNK_BYTES;
+    const text = decodeText(toByteString(bytes.subarray(0, MAX_HUNK_BYTES)));
+    return { start: start + 1, count: end - start, text };
+  };
+  const hunks = conflicts.slice(0, MAX_HUNKS).map((conflict) => ({
+    base: tell(base, conflict.base),
+    ours: tell(ours, conflict.ours),
+    theirs: tell(theirs, conflict.theirs),
+  }));
+  return { hunks, isCut };
+}
+
+/** @see buffer_is_binary() in git's xdiff-interface.c */
+function isBinary(content: Uint8Array): boolean {
+  return content.subarray(0, BINARY_PROBE_BYTES).includes(0);
+}
+
+/** The kind of a file, as the mode of one: files, those that can be run among them, symbolic links and gitlinks. */
+export function kindOf({ mode }: Version): number {
+  return mode === SYMLINK_MODE || mode === GITLINK_MODE ? mode : FILE_MODE;
+}

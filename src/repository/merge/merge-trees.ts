@@ -1,0 +1,48 @@
+import type { Oid } from "../../format/oid.ts";
+import type { NewObject, NewObjects } from "../commit/new-objects.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { collectPaths, type Roots } from "./collect-paths.ts";
+import { type Conflict, ConflictList } from "./conflict.ts";
+import type { MergeLabels } from "./merge-content.ts";
+import { MergeObjects } from "./merge-objects.ts";
+import { settlePaths } from "./settle-paths.ts";
+
+/** How a merge of trees came out. */
+export type MergedTrees =
+  /** `newObjects` are what the tree leads to and the repository has not; what one refers to comes before it. */
+  | { readonly kind: "clean"; readonly tree: Oid; readonly newObjects: readonly NewObject[] }
+  /** `tree` holds what `git merge` would leave, with conflict markers: for showing, not for a commit. */
+  | { readonly kind: "conflicts"; readonly tree: Oid; readonly conflicts: readonly Conflict[] };
+
+/** Merges two trees that come from one, with the result of `git merge-tree --write-tree`: by path, then by line. Nothing is stored.
+ * @param roots ids of the three trees, which may be new ones; null: an empty tree
+ * @param labels byte strings: what the sides are called in conflict markers, e.g. the names of branches
+ * @param made holds new objects that the trees lead to, and takes those that the merge makes
+ * @throws GitError "too-large", "storage-failed" */
+export async function mergeTrees(
+  repository: OpenRepository,
+  { base, ours, theirs }: { readonly base: Oid | null; readonly ours: Oid | null; readonly theirs: Oid | null },
+  labels: MergeLabels,
+  made: NewObjects,
+): Promise<MergedTrees> {
+  const objects = new MergeObjects(repository, made);
+  const { tree, conflicts } = await mergeRoots(objects, [base, ours, theirs], labels, 0);
+  return conflicts.length === 0
+    ? { kind: "clean", tree, newObjects: objects.newObjectsOf(tree) }
+    : { kind: "conflicts", tree, conflicts };
+}
+
+/** Merges trees as `mergeTrees`.
+ * @param depth 0, or how deep in merges of merge bases */
+export async function mergeRoots(
+  objects: MergeObjects,
+  roots: Roots,
+  labels: MergeLabels,
+  depth: number,
+): Promise<{ tree: Oid; conflicts: Conflict[] }> {
+  const conflicts = new ConflictList();
+  const merge = { objects, labels, depth };
+  const { paths } = await collectPaths(objects, roots);
+  const tree = await settlePaths(merge, paths, conflicts);
+  return { tree, conflicts: conflicts.all() };
+}

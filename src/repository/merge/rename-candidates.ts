@@ -1,0 +1,55 @@
+import { ALL, BASE, directoryOf, type MergedPath, otherSide, type Version } from "./merged-path.ts";
+
+/** A file that was deleted, or one that was added. */
+export interface Candidate {
+  readonly path: string;
+  readonly version: Version;
+}
+
+/** Why it matters where a deleted file went: the other side changed it, or its directory may have been renamed as a whole. */
+export type Relevance = "content" | "location";
+
+/** Why it matters where a directory went that is gone from a side. */
+export type DirectoryRelevance = "none" | "ancestor" | "self";
+
+/** What may have been renamed on one side of a merge. */
+export class RenameCandidates {
+  readonly sources: Candidate[] = [];
+  readonly targets: Candidate[] = [];
+  /** Why sources matter, by path; those that do not are only paired with files of the same content. */
+  readonly relevant = new Map<string, Relevance>();
+  /** The directories that are gone from this side. */
+  readonly removedDirectories = new Map<string, DirectoryRelevance>();
+}
+
+/** Notes what a path's three versions say of renames.
+ * @param candidates of ours and theirs
+ * @param mask which side, if any, may have put files into a directory that the other has removed: `OURS` or `THEIRS` while it is
+ * not known whether there are any, `ALL` when there are
+ * @returns the mask for what lies below
+ * @see collect_rename_info() in git's merge-ort.c */
+export function noteCandidates(
+  candidates: readonly [RenameCandidates, RenameCandidates],
+  path: string,
+  { versions, fileMask, directoryMask, matchMask }: MergedPath,
+  mask: number,
+): number {
+  const isRemoved = (directoryMask & BASE) !== 0 && directoryMask !== ALL;
+  const inner = mask !== ALL && isRemoved && directoryMask !== BASE ? directoryMask & ~BASE : mask;
+  for (const side of [1, 2] as const) {
+    const bit = 1 << side;
+    const { sources, targets, relevant, removedDirectories } = candidates[side - 1]!;
+    if (isRemoved && !(directoryMask & bit)) removedDirectories.set(path, inner === ALL ? "ancestor" : "none");
+    // The other side put a file into the directory: where it went is to be known.
+    if (inner === ALL && fileMask === 1 << otherSide(side)) removedDirectories.set(directoryOf(path), "self");
+    if (fileMask === 0 || fileMask === ALL) continue;
+    if (fileMask & BASE && !(fileMask & bit)) {
+      sources.push({ path, version: versions[0]! });
+      if ((matchMask & fileMask) === 0) relevant.set(path, "content");
+      else if (inner === ALL) relevant.set(path, "location");
+    } else if (!(fileMask & BASE) && fileMask & bit) {
+      targets.push({ path, version: versions[side]! });
+    }
+  }
+  return inner;
+}

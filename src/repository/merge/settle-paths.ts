@@ -1,0 +1,152 @@
+import { equalOids, type Oid } from "../../format/oid.ts";
+import { encodeTree, FILE_MODE, TREE_MODE, type TreeEntry } from "../../format/tree.ts";
+import { TimeSlice } from "../time-slice.ts";
+import type { ConflictList } from "./conflict.ts";
+import { type ContentMerge, type FileVersions, kindOf, mergeContent } from "./merge-content.ts";
+import {
+  BASE,
+  directoryOf,
+  type MergedPath,
+  type MergedPaths,
+  nameOf,
+  OURS,
+  type Side,
+  THEIRS,
+  type Version,
+  type Versions,
+  withoutDirectory,
+} from "./merged-path.ts";
+
+/** Settles every path of a merge, and writes the trees. Directories stay where they are; a file in the way of one is put beside it.
+ * @param conflicts gets those paths that could not be merged; the tree holds for them what `git merge` leaves
+ * @returns the id of the merged root tree
+ * @throws GitError "storage-failed", "too-large"
+ * @see process_entries() in git's merge-ort.c */
+export async function settlePaths(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList): Promise<Oid> {
+  const settler = new PathSettler(merge, paths, conflicts);
+  const slice = new TimeSlice();
+  // What is in a directory comes before it: only then is it known whether there is anything.
+  const inOrder = Array.from(paths, ([path, merged]) => ({ path, merged, key: `${path}/` }));
+  for (const { path, merged } of inOrder.sort((a, b) => (a.key > b.key ? -1 : 1))) {
+    await settler.settle(path, merged);
+    await slice.pause();
+  }
+  return settler.writeTree("");
+}
+
+class PathSettler {
+  readonly #merge: ContentMerge;
+  readonly #paths: MergedPaths;
+  readonly #conflicts: ConflictList;
+  /** What the merged tree has in each directory. */
+  readonly #entries = new Map<string, TreeEntry[]>();
+
+  constructor(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList) {
+    this.#merge = merge;
+    this.#paths = paths;
+    this.#conflicts = conflicts;
+  }
+
+  async settle(path: string, merged: MergedPath): Promise<void> {
+    if (this.#entries.has(path)) merged.result = { mode: TREE_MODE, oid: this.writeTree(path) };
+    if (merged.isSettled || merged.directoryMask !== 0) this.#record(path, merged.result);
+    if (merged.isSettled || merged.fileMask === 0) return;
+    if (!merged.isFileOrDirectory) await this.#settleFile(path, merged);
+    else if (merged.result === null) await this.#settleFile(path, withoutDirectory(merged));
+    else if (merged.fileMask !== BASE) await this.#settleBeside(path, merged);
+  }
+
+  writeTree(directory: string): Oid {
+    return this.#merge.objects.add("tree", encodeTree(this.#entries.get(directory) ?? []));
+  }
+
+  #record(path: string, result: Version | null): void {
+    if (result === null) return;
+    const directory = directoryOf(path);
+    const entries = this.#entries.get(directory);
+    const entry = { ...result, name: nameOf(path) };
+    if (entries === undefined) this.#entries.set(directory, [entry]);
+    else entries.push(entry);
+  }
+
+  /** Settles a file where there is a directory. */
+  async #settleBeside(path: string, merged: MergedPath): Promise<void> {
+    const side = (merged.directoryMask & OURS) !== 0 ? 2 : 1;
+    const beside = this.#freePath(path, side);
+    const file = { ...withoutDirectory(merged), isFileOrDirectory: true };
+    this.#conflicts.blame(beside, "file/directory", path);
+    await this.#settleFile(beside, file, side);
+  }
+
+  /** @param besideOf the side that has the file, where it was put beside a directory */
+  async #settleFile(path: string, merged: MergedPath, besideOf?: Side): Promise<void> {
+    const { matchMask, versions } = merged;
+    const [base, ours, theirs] = versions;
+    const isFree = !merged.isFileOrDirectory && !merged.isPathInConflict;
+    if (matchMask !== 0) {
+      const side = matchMask === (BASE | OURS) ? 2 : 1;
+      const result = versions[side];
+      this.#finish(path, merged, result, isFree || (result === null && matchMask !== (OURS | THEIRS)));
+    } else if (ours !== null && theirs !== null) {
+      const file = { base, ours, theirs, paths: merged.paths };
+      if (kindOf(ours) === kindOf(theirs)) await this.#settleContent(path, merged, file, besideOf);
+      else if (this.#merge.depth > 0) this.#finish(path, merged, base, false);
+      else this.#settleDistinct(path, file);
+    } else if (base === null) {
+      this.#finish(path, merged, ours ?? theirs, isFree);
+    } else if (ours === null && theirs === null) {
+      this.#finish(path, merged, null, !merged.isPathInConflict);
+    } else {
+      const side = ours === null ? 2 : 1;
+      const isChanged = !equalOids(base.oid, versions[side]!.oid);
+      if (isChanged || !merged.isPathInConflict) this.#conflicts.blame(path, "modify/delete");
+      this.#finish(path, merged, versions[this.#merge.depth > 0 ? 0 : side], false);
+    }
+  }
+
+  async #settleContent(path: string, merged: MergedPath, file: FileVersions, besideOf?: Side): Promise<void> {
+    const { version, conflict, hunks, isCut } = await mergeContent(this.#merge, file, 2 * this.#merge.depth);
+    if (conflict !== null) {
+      this.#conflicts.blame(path, conflict);
+      this.#conflicts.addHunks(path, hunks, isCut);
+    } else if (besideOf !== undefined) {
+      merged.versions = [null, null, null];
+      merged.versions[besideOf] = version;
+    }
+    const isFree = !merged.isFileOrDirectory && !merged.isPathInConflict;
+    this.#finish(path, merged, version, conflict === null && isFree);
+  }
+
+  /** Keeps two different kinds of file: a plain file gives way. */
+  #settleDistinct(path: string, { base, ours, theirs }: FileVersions): void {
+    const isOursPlain = kindOf(ours) === FILE_MODE;
+    const isTheirsPlain = kindOf(theirs) === FILE_MODE;
+    const oursPath = isTheirsPlain && !isOursPlain ? path : this.#freePath(path, 1);
+    const theirsPath = isOursPlain ? path : this.#freePath(path, 2);
+    const baseLike = (version: Version): Version | null =>
+      base !== null && kindOf(base) === kindOf(version) ? base : null;
+    for (const [at, side, versions] of [
+      [theirsPath, theirs, [baseLike(theirs), null, theirs]],
+      [oursPath, ours, [baseLike(ours), ours, null]],
+    ] as [string, Version, Versions][]) {
+      this.#conflicts.blame(at, "distinct types", path);
+      this.#conflicts.add(at, versions);
+      this.#record(at, side);
+    }
+  }
+
+  #finish(path: string, { versions }: MergedPath, result: Version | null, isClean: boolean): void {
+    if (!isClean) this.#conflicts.add(path, versions);
+    this.#record(path, result);
+  }
+
+  /** A path for what cannot stay where it is, named after the side that it comes from. */
+  #freePath(path: string, side: Side): string {
+    const { ours, theirs } = this.#merge.labels;
+    const wanted = `${path}~${(side === 1 ? ours : theirs).replaceAll("/", "_")}`;
+    let free = wanted;
+    for (let n = 0; this.#paths.has(free); n++) free = `${wanted}_${n}`;
+    this.#paths.set(free, this.#paths.get(path)!);
+    return free;
+  }
+}
