@@ -32,6 +32,7 @@ export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOp
 
 /** As `diffLines`, for texts that are compared more than once. */
 export function diffSplitLines(old: TextLines, next: TextLines, options: LineDiffOptions = {}): LineChange[] {
+  if (old.count === 0 || next.count === 0) return changeOfAll(old, next);
   const texts = options.trimTail === true ? trimCommonTail(old, next) : ([old, next] as const);
   const [oldSide, nextSide] = makeSides(...texts);
   const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
@@ -41,6 +42,11 @@ export function diffSplitLines(old: TextLines, next: TextLines, options: LineDif
   slideChanges(oldSide, nextSide, indentHeuristic);
   slideChanges(nextSide, oldSide, indentHeuristic);
   return collectChanges(oldSide, nextSide);
+}
+
+function changeOfAll(old: TextLines, next: TextLines): LineChange[] {
+  if (old.count === next.count) return [];
+  return [{ oldStart: 0, oldLines: old.count, nextStart: 0, nextLines: next.count }];
 }
 
 function collectChanges(old: DiffSide, next: DiffSide): LineChange[] {

@@ -1,4 +1,4 @@
-import { fromByteString } from "../../format/byte-string.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import { endsInNewline, linesBytes, type TextLines } from "./text-lines.ts";
 
 /** Lines from `start` to before `end`, counted from 0. */
@@ -42,46 +42,36 @@ export function writeMergedText(
   regions: readonly MergeRegion[],
   { labels, showBase, markerLength = MARKER_LENGTH }: MergeStyle,
 ): Uint8Array {
-  const pieces: Uint8Array[] = [];
+  const into = new ByteWriter();
   let next = 0;
   for (const region of regions) {
     if (region.kind === "same") continue;
-    pieces.push(linesBytes(texts.ours, next, region.ours.start));
+    into.write(linesBytes(texts.ours, next, region.ours.start));
     next = region.ours.end;
-    if (region.kind === "ours") pieces.push(linesBytes(texts.ours, region.ours.start, region.ours.end));
-    if (region.kind === "theirs") pieces.push(linesBytes(texts.theirs, region.theirs.start, region.theirs.end));
+    if (region.kind === "ours") into.write(linesBytes(texts.ours, region.ours.start, region.ours.end));
+    if (region.kind === "theirs") into.write(linesBytes(texts.theirs, region.theirs.start, region.theirs.end));
     if (region.kind !== "conflict") continue;
 
     const newline = endsInCrLf(texts, region) ? "\r\n" : "\n";
-    const pushMarker = (sign: string, label = ""): void => {
-      pieces.push(fromByteString(sign.repeat(markerLength) + (label === "" ? "" : ` ${label}`) + newline));
+    const writeMarker = (sign: string, label = ""): void => {
+      into.writeByteString(sign.repeat(markerLength) + (label === "" ? "" : ` ${label}`) + newline);
     };
-    const pushSide = (lines: TextLines, { start, end }: LineRange): void => {
-      pieces.push(linesBytes(lines, start, end));
-      if (end > start && !endsInNewline(lines, end - 1)) pieces.push(fromByteString(newline));
+    const writeSide = (lines: TextLines, { start, end }: LineRange): void => {
+      into.write(linesBytes(lines, start, end));
+      if (end > start && !endsInNewline(lines, end - 1)) into.writeByteString(newline);
     };
-    pushMarker("<", labels.ours);
-    pushSide(texts.ours, region.ours);
+    writeMarker("<", labels.ours);
+    writeSide(texts.ours, region.ours);
     if (showBase === true) {
-      pushMarker("|", labels.base);
-      pushSide(texts.base, region.base);
+      writeMarker("|", labels.base);
+      writeSide(texts.base, region.base);
     }
-    pushMarker("=");
-    pushSide(texts.theirs, region.theirs);
-    pushMarker(">", labels.theirs);
+    writeMarker("=");
+    writeSide(texts.theirs, region.theirs);
+    writeMarker(">", labels.theirs);
   }
-  pieces.push(linesBytes(texts.ours, next, texts.ours.count));
-  return concatenate(pieces);
-}
-
-function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  into.write(linesBytes(texts.ours, next, texts.ours.count));
+  return into.finish();
 }
 
 /** Whether markers end in CR LF: where the base's first line does, and the lines before the conflict do not say otherwise. */

@@ -70,7 +70,7 @@ test.each<[string, LineDiffOptions, string[]]>([
 function longPair(random: Random, vocabulary: number): Pair {
   const text = (): Buffer =>
     Buffer.from(
-      Array.from({ length: 3000 }, () =>
+      Array.from({ length: 1500 }, () =>
         `${random.below(vocabulary)}\n`.repeat(1 + random.below(30) * random.below(2)),
       ).join(""),
     );

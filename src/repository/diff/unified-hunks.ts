@@ -1,0 +1,98 @@
+import { toByteString } from "../../format/byte-string.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import type { LineChange } from "./line-diff.ts";
+import { endsInNewline, linesBytes, type TextLines } from "./text-lines.ts";
+
+/** Bytes of a hunk's heading at the most. */
+const MAX_HEADING_BYTES = 80;
+
+/** Well-formed UTF-8 as a byte string: git ends a heading where it is not. */
+const UTF8 =
+  // oxlint-disable-next-line no-control-regex -- all of ASCII is meant.
+  /^(?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2})*/;
+
+const MINUS = Uint8Array.of(0x2d);
+const PLUS = Uint8Array.of(0x2b);
+const SPACE = Uint8Array.of(0x20);
+
+/** Writes the hunks of a patch as git does: each with the lines around its changes, and headed by the last line before it that
+ * looks like the beginning of a function.
+ * @param contextLines around each change */
+export function writeHunks(
+  into: ByteWriter,
+  old: TextLines,
+  next: TextLines,
+  changes: readonly LineChange[],
+  contextLines: number,
+): void {
+  let heading = "";
+  let searched = 0;
+  for (let first = 0, behind: number; first < changes.length; first = behind) {
+    behind = endOfHunk(changes, first, contextLines);
+    const { oldStart, nextStart } = changes[first]!;
+    const last = changes[behind - 1]!;
+    const oldEnd = Math.min(last.oldStart + last.oldLines + contextLines, old.count);
+    const nextEnd = Math.min(last.nextStart + last.nextLines + contextLines, next.count);
+    const linesBefore = Math.min(contextLines, oldStart);
+    const start = oldStart - linesBefore;
+    // Without a heading between two hunks, the second has the first one's.
+    heading = findHeading(old, start, searched) ?? heading;
+    searched = start;
+
+    const oldSpan = formatSpan(start, oldEnd - start);
+    const nextStartLine = nextStart - linesBefore;
+    const nextSpan = formatSpan(nextStartLine, nextEnd - nextStartLine);
+    into.writeByteString(`@@ -${oldSpan} +${nextSpan} @@${heading === "" ? "" : ` ${heading}`}\n`);
+    let at = start;
+    for (let i = first; i < behind; i++) {
+      const change = changes[i]!;
+      writeLines(into, SPACE, old, at, change.oldStart);
+      at = change.oldStart + change.oldLines;
+      writeLines(into, MINUS, old, change.oldStart, at);
+      writeLines(into, PLUS, next, change.nextStart, change.nextStart + change.nextLines);
+    }
+    writeLines(into, SPACE, old, at, oldEnd);
+  }
+}
+
+/** The first change that the lines around those before do not reach. */
+function endOfHunk(changes: readonly LineChange[], first: number, contextLines: number): number {
+  let end = first + 1;
+  for (; end < changes.length; end++) {
+    const before = changes[end - 1]!;
+    if (changes[end]!.oldStart - before.oldStart - before.oldLines > 2 * contextLines) break;
+  }
+  return end;
+}
+
+/** Where lines begin, counted from 1, and how many they are; no lines lie behind the line before them. */
+function formatSpan(start: number, count: number): string {
+  if (count === 0) return `${start},0`;
+  return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
+}
+
+function writeLines(into: ByteWriter, sign: Uint8Array, lines: TextLines, start: number, end: number): void {
+  for (let i = start; i < end; i++) {
+    into.write(sign);
+    into.write(linesBytes(lines, i, i + 1));
+    if (!endsInNewline(lines, i)) into.writeByteString("\n\\ No newline at end of file\n");
+  }
+}
+
+/** The last line before `end`, and not before `start`, that begins like an identifier.
+ * @returns byte string */
+function findHeading(lines: TextLines, end: number, start: number): string | undefined {
+  for (let i = end - 1; i >= start; i--) {
+    const line = linesBytes(lines, i, i + 1);
+    if (!startsIdentifier(line[0]!)) continue;
+    const heading = toByteString(line.subarray(0, MAX_HEADING_BYTES)).replace(/[ \t\r\n]+$/, "");
+    return UTF8.exec(heading)![0];
+  }
+  return undefined;
+}
+
+/** A letter, `_` or `$`. */
+function startsIdentifier(byte: number): boolean {
+  const letter = byte | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a) || byte === 0x5f || byte === 0x24;
+}

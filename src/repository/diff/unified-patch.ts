@@ -1,0 +1,115 @@
+import { NULL_OID_HEX, toHex } from "../../format/oid.ts";
+import { formatLiteral, isBinary } from "./binary-patch.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import { type FileChange, statusOf } from "./file-change.ts";
+import { diffSplitLines, type LineChange } from "./line-diff.ts";
+import { quotePath } from "./quoted-path.ts";
+import { splitLines, type TextLines } from "./text-lines.ts";
+import { writeHunks } from "./unified-hunks.ts";
+
+/** Lines around each change that `git diff` shows. */
+const CONTEXT_LINES = 3;
+
+/** A changed file with what it held and holds; empty where it was not or is not there. */
+export interface ChangedContent {
+  readonly change: FileChange;
+  readonly old: Uint8Array;
+  readonly next: Uint8Array;
+}
+
+/** How a patch is written. */
+export interface PatchOptions {
+  /** Makes a zlib stream. With it, binary files are in the patch (`git diff --binary`, though whole and never as deltas);
+   * without, it only says that they differ. */
+  readonly deflate?: (content: Uint8Array) => Uint8Array;
+}
+
+/** A file's part of a patch. */
+export interface FilePatch {
+  /** As `git diff --full-index` prints it. */
+  readonly bytes: Uint8Array;
+  /** Lines as `git diff --numstat` counts them; 0 of a binary file. */
+  readonly additions: number;
+  readonly deletions: number;
+  readonly isBinary: boolean;
+}
+
+/** Compares two contents and writes the file's part of a patch. */
+export function formatPatch({ change, old, next }: ChangedContent, options: PatchOptions = {}): FilePatch {
+  const comparison = compareContents(old, next);
+  const into = new ByteWriter();
+  if (statusOf(change) === "T") {
+    // What is of another type now is first deleted, then added.
+    writePatch(into, { ...change, next: null }, compareContents(old, NOTHING), options);
+    writePatch(into, { ...change, old: null }, compareContents(NOTHING, next), options);
+  } else writePatch(into, change, comparison, options);
+  return {
+    bytes: into.finish(),
+    additions: comparison.changes.reduce((sum, { nextLines }) => sum + nextLines, 0),
+    deletions: comparison.changes.reduce((sum, { oldLines }) => sum + oldLines, 0),
+    isBinary: comparison.isBinary,
+  };
+}
+
+const NOTHING = new Uint8Array(0);
+
+interface Comparison {
+  readonly old: TextLines;
+  readonly next: TextLines;
+  readonly isBinary: boolean;
+  /** None where one is binary. */
+  readonly changes: readonly LineChange[];
+}
+
+function compareContents(oldBytes: Uint8Array, nextBytes: Uint8Array): Comparison {
+  const old = splitLines(oldBytes);
+  const next = splitLines(nextBytes);
+  const binary = isBinary(oldBytes) || isBinary(nextBytes);
+  return { old, next, isBinary: binary, changes: binary ? [] : diffSplitLines(old, next) };
+}
+
+/** @see git's diff.c: builtin_diff(), fill_metadata_msg() */
+function writePatch(into: ByteWriter, change: FileChange, compared: Comparison, { deflate }: PatchOptions): void {
+  const { old, next } = change;
+  const oldName = quotePath(`a/${change.oldPath}`);
+  const name = quotePath(`b/${change.path}`);
+  const lines = [`diff --git ${oldName} ${name}`];
+  if (old === null) lines.push(`new file mode ${formatMode(next!.mode)}`);
+  else if (next === null) lines.push(`deleted file mode ${formatMode(old.mode)}`);
+  else if (old.mode !== next.mode) lines.push(`old mode ${formatMode(old.mode)}`, `new mode ${formatMode(next.mode)}`);
+  if (change.similarity !== null) {
+    lines.push(
+      `similarity index ${change.similarity}%`,
+      `rename from ${quotePath(change.oldPath)}`,
+      `rename to ${quotePath(change.path)}`,
+    );
+  }
+  const oldId = old === null ? NULL_OID_HEX : toHex(old.oid);
+  const id = next === null ? NULL_OID_HEX : toHex(next.oid);
+  if (oldId !== id) lines.push(`index ${oldId}..${id}${old?.mode === next?.mode ? ` ${formatMode(next!.mode)}` : ""}`);
+  into.writeByteString(`${lines.join("\n")}\n`);
+  if (oldId === id) return;
+
+  const oldLabel = old === null ? "/dev/null" : oldName;
+  const label = next === null ? "/dev/null" : name;
+  if (!compared.isBinary) {
+    if (compared.changes.length === 0) return;
+    into.writeByteString(`--- ${withTab(oldLabel)}\n+++ ${withTab(label)}\n`);
+    writeHunks(into, compared.old, compared.next, compared.changes, CONTEXT_LINES);
+  } else if (deflate === undefined) into.writeByteString(`Binary files ${oldLabel} and ${label} differ\n`);
+  else {
+    into.writeByteString("GIT binary patch\n");
+    for (const { bytes } of [compared.next, compared.old]) {
+      into.writeByteString(formatLiteral(bytes.length, deflate(bytes)));
+    }
+  }
+}
+
+function formatMode(mode: number): string {
+  return mode.toString(8).padStart(6, "0");
+}
+
+/** Ends a name that has a space in it, for tools that end it there. */
+function withTab(label: string): string {
+  return label.includes(" ") ? `${label}\t` : label;
+}
