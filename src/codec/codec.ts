@@ -39,6 +39,9 @@ const MAX_IDLE_MEMORY_BYTES = 16 * 1024 * 1024;
 /** Bytes of a record of `hash_all`: address, length, type, whether it collides, id, two unused. */
 const JOB_BYTES = 32;
 
+/** Bytes of a report of `fsck_object`, which begins with the findings. */
+const REPORT_BYTES = 24;
+
 /** Makes a codec of the module; synchronous. */
 export function instantiateCodec(module: WebAssembly.Module): Codec {
   return new Codec(module);
@@ -143,6 +146,17 @@ export class Codec {
         oid: checked(instance.bytes(oid, OID_BYTES).slice(), length === 0),
         entry: instance.bytes(output, length).slice(),
       };
+    });
+  }
+
+  /** Checks a tree as git's fsck does.
+   * @returns the findings, as a mask
+   * @see fsck-messages.ts */
+  fsckTree(content: Uint8Array): bigint {
+    return this.#scope((instance) => {
+      const report = instance.take(REPORT_BYTES);
+      instance.exports.fsck_object(toTypeNumber("tree"), instance.put(content), content.length, report, 0);
+      return new DataView(instance.exports.memory.buffer, report, REPORT_BYTES).getBigUint64(0, true);
     });
   }
 

@@ -37,6 +37,7 @@ export interface CodecExports {
     output: number,
     outputLength: number,
   ): number;
+  fsck_object(subject: number, content: number, length: number, report: number, capacity: number): void;
 }
 
 /** An instance of the module, with memory of its own that never shrinks. */

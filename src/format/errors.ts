@@ -35,7 +35,10 @@ const MESSAGES = {
     detail(data),
   // A name stands for several things: `what`, `actual`.
   ambiguous: (data) => `${noun(data, "name")} ${value(data, "actual")} is ambiguous${detail(data)}`,
-  // What is there stands against the change: a ref that moved on, a name that is taken.
+  // A ref is not what it was expected to be: `what`, `expected` and `actual` in hex, null: absent.
+  stale: (data) =>
+    `${noun(data, "ref")} is at ${commitWord(data, "actual")}, not at ${commitWord(data, "expected")}${detail(data)}`,
+  // What is there stands against the change: a name that is taken, changes to the same lines (`conflicts`).
   conflict: (data) => `${noun(data, "change")} conflicts with what is there${detail(data)}`,
   // The request is well formed but asks for what this server does not do: `what`.
   unsupported: (data) => `${value(data, "what")} is not supported${detail(data)}`,
@@ -79,6 +82,10 @@ function value(data: GitErrorData, key: string, fallback = "unknown"): string {
   const found = data[key];
   if (found === undefined) return fallback;
   return typeof found === "object" ? JSON.stringify(found) : `${found as string | number | bigint | boolean}`;
+}
+
+function commitWord(data: GitErrorData, key: string): string {
+  return data[key] === null ? "nothing" : value(data, key);
 }
 
 function noun(data: GitErrorData, fallback: string): string {

@@ -91,8 +91,9 @@ function sortName({ mode, name }: TreeEntry): string {
   return isTreeMode(mode) ? `${name}/` : name;
 }
 
-/** Reads octal digits into 16 bits, as git does: what overflows is a mode that fsck warns of. */
-function parseMode(content: Uint8Array, start: number, end: number): number {
+/** Reads a mode, octal digits, into 16 bits, as git does: what overflows is a mode that fsck warns of.
+ * @throws GitError "corrupt-object" on what is no such digit */
+export function parseMode(content: Uint8Array, start: number, end: number): number {
   let mode = 0;
   for (let at = start; at < end; at++) {
     const digit = content[at]! - 0x30;

@@ -16,6 +16,7 @@ const STATUS: Record<GitErrorCode, number> = {
   "bad-request": 400,
   invalid: 400,
   ambiguous: 400,
+  stale: 409,
   conflict: 409,
   unsupported: 415,
   "not-found": 404,

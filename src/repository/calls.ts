@@ -2,6 +2,7 @@
 // repository's object, by the name of an entry of this table. A new call is one row here: a function of the open repository and one
 // argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
+import { commit } from "./commit/commit.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -12,6 +13,7 @@ const CALLS = {
   maintenance,
   maintain,
   resolve,
+  commit,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -1,6 +1,7 @@
 import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
+import { toTypeNumber } from "../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { scheduleBundle } from "./bundle-job.ts";
 import { NumberSet } from "../store/number-set.ts";
@@ -8,10 +9,13 @@ import { entryNumber } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
-import type { PackSource, PushRequest, PushResult } from "./push.ts";
+import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
+import { keptTree } from "./tree-contents.ts";
+
+const TREE = toTypeNumber("tree");
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
@@ -55,8 +59,24 @@ export class ReceivePack {
     this.#chunks = repository.platform.openChunks(this.#operations);
   }
 
-  /** @throws GitError when the push could be neither accepted nor refused */
+  /** Takes the push in and says how it ended, in git's words.
+   * @throws GitError when the push could be neither accepted nor refused */
   async run(): Promise<PushResult> {
+    try {
+      return { unpack: "ok", refs: await this.take() };
+    } catch (error) {
+      if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
+      return {
+        unpack: error.message,
+        refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })),
+      };
+    }
+  }
+
+  /** Takes the push in.
+   * @returns how its commands ended
+   * @throws GitError also for what refuses the pack */
+  async take(): Promise<RefOutcome[]> {
     const { pack, pushOptions } = this.#request;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
@@ -76,13 +96,7 @@ export class ReceivePack {
         peakBytes: indexed?.peakBytes ?? 0,
         operations: this.#operations,
       });
-      return { unpack: "ok", refs: settlement.outcomes };
-    } catch (error) {
-      if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
-      return {
-        unpack: error.message,
-        refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })),
-      };
+      return settlement.outcomes;
     } finally {
       indexed?.release();
       this.#repository.activePrefixes.delete(this.#keyPrefix);
@@ -113,6 +127,8 @@ export class ReceivePack {
   async #readBase(oid: Uint8Array): Promise<BaseObject | null> {
     const number = this.#repository.tables?.objects.find(oid)?.number;
     if (number === undefined) return null;
+    const kept = keptTree(oid);
+    if (kept !== undefined) return { type: TREE, content: kept };
     const { type, bytes } = await this.#reader().read(number);
     return { type, content: bytes };
   }
@@ -137,7 +153,7 @@ export class ReceivePack {
             written: pack?.chunks ?? [],
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
-            who: null,
+            who: this.#request.who ?? null,
           },
           entries,
         );

@@ -9,6 +9,7 @@ import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../store/
 import { Tables } from "../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
+import { Turns } from "./turns.ts";
 
 /** What a repository stands on. */
 export interface RepositoryPlatform {
@@ -32,6 +33,8 @@ export class RepositoryState {
   readonly sqlCounters = newSqlCounters();
   /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
   readonly activePrefixes = new Set<string>();
+  /** Commits that the server makes take turns, by the ref that they move. */
+  readonly refTurns = new Turns();
   #tables: Tables | null = null;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;

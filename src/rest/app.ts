@@ -8,6 +8,7 @@ import type { Reading } from "../repository/files/reading.ts";
 import { answerError } from "./error.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { checkBody } from "./request-body.ts";
+import { newCommitRoutes } from "./new-commit.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 
@@ -44,7 +45,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     context.set("reading", host.reading);
     await next();
   });
-  const api = app.route("/", maintenanceRoutes);
+  const api = app.route("/", maintenanceRoutes).route("/", newCommitRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

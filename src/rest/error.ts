@@ -16,6 +16,7 @@ const STATUS = {
   "bad-request": 400,
   invalid: 422,
   ambiguous: 422,
+  stale: 409,
   conflict: 409,
   unsupported: 415,
   "not-found": 404,

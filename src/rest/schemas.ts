@@ -1,4 +1,11 @@
 import { z } from "@hono/zod-openapi";
+import { encodeText } from "../format/byte-string.ts";
+import type { Ident } from "../format/ident.ts";
+import { isPushableRefName } from "../format/ref-name.ts";
+
+/** What an identity cannot hold. */
+// oxlint-disable-next-line no-control-regex -- those are what is refused.
+const UNWRITABLE = /[<>\u0000-\u001f\u007f]/;
 
 /** The path of a repository's resources. */
 export const RepositoryParams = z.object({
@@ -41,3 +48,50 @@ export const CommitSchema = z
     message: z.string().openapi({ description: "subject and body, as they were written" }),
   })
   .openapi("Commit");
+
+/** Text that has a UTF-8 form and no NUL, so that git can keep it. */
+export const TextSchema = z
+  .string()
+  .refine((text) => text.isWellFormed() && !text.includes("\0"), "it must be well-formed Unicode without NUL");
+
+/** A branch's name, without `refs/heads/`. */
+export const BranchSchema = z
+  .string()
+  .max(1_000)
+  .refine((name) => name.isWellFormed() && isPushableRefName(`refs/heads/${encodeText(name)}`, false), {
+    message: "it must be a branch's name, as git check-ref-format has it",
+  })
+  .openapi({ description: "a branch, without `refs/heads/`", example: "main" });
+
+const PersonText = z
+  .string()
+  .max(1_000)
+  .refine((text) => text.isWellFormed() && text.trim() !== "" && !UNWRITABLE.test(text), {
+    message: "it must hold something, and no control character, < or >",
+  });
+
+/** Who writes something; now, where no date is given. */
+export const PersonSchema = z
+  .object({
+    name: PersonText.openapi({ example: "Ada Example" }),
+    email: PersonText.openapi({ example: "ada@example.com" }),
+    date: z.iso
+      .datetime({ offset: true })
+      .refine((date) => Date.parse(date) >= 0, "it must be a time from 1970 on")
+      .optional()
+      .openapi({ description: "without it now, in UTC" }),
+  })
+  .openapi("Person");
+
+/** What git writes of somebody.
+ * @param nowMs stands for a date that was not given */
+export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, nowMs: number): Ident {
+  const zone = /[+-]\d\d:?\d\d$/.exec(date ?? "")?.[0].replace(":", "") ?? "+0000";
+  const timeMs = date === undefined ? nowMs : Date.parse(date);
+  return {
+    name: encodeText(name.trim()),
+    email: encodeText(email.trim()),
+    timeSeconds: Math.floor(timeMs / 1000),
+    zone,
+  };
+}

@@ -1,4 +1,5 @@
 import type { Codec } from "../../codec/codec.ts";
+import type { DeltaPiece } from "../../format/delta.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 
@@ -7,6 +8,16 @@ export interface NewObject {
   readonly oid: Oid;
   readonly type: ObjectType;
   readonly content: Uint8Array;
+  /** What it was made from, null: from nothing. */
+  readonly origin: Origin | null;
+}
+
+/** A stored object of the same type that a new one differs little from. */
+export interface Origin {
+  readonly oid: Oid;
+  readonly content: Uint8Array;
+  /** What the new object consists of. */
+  readonly pieces: readonly DeltaPiece[];
 }
 
 /** Objects that the server made and that lie in memory only, until they are pushed. Whoever reads the repository's objects looks here
@@ -22,9 +33,9 @@ export class NewObjects {
   /** Adds an object, which may be here already.
    * @param content its owner's no longer
    * @throws GitError "sha1-collision" */
-  add(type: ObjectType, content: Uint8Array): Oid {
+  add(type: ObjectType, content: Uint8Array, origin: Origin | null = null): Oid {
     const [oid] = this.#codec.hashObjects([{ type, content }]);
-    this.#objects.set(toHex(oid!), { oid: oid!, type, content });
+    this.#objects.set(toHex(oid!), { oid: oid!, type, content, origin });
     return oid!;
   }
 

@@ -1,0 +1,155 @@
+import type { Codec } from "../../codec/codec.ts";
+import { listFindings } from "../../codec/fsck-messages.ts";
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { NULL_OID } from "../../format/oid.ts";
+import {
+  encodeTree,
+  EXECUTABLE_MODE,
+  FILE_MODE,
+  GITLINK_MODE,
+  isTreeMode,
+  SYMLINK_MODE,
+  typeOfMode,
+} from "../../format/tree.ts";
+import type { DraftEntry, TreeDraft } from "./tree-draft.ts";
+
+/** What a file may be, as modes are written. */
+export const FILE_MODES = { "100644": FILE_MODE, "100755": EXECUTABLE_MODE, "120000": SYMLINK_MODE } as const;
+
+/** A file's mode as it is written. */
+export type FileMode = keyof typeof FILE_MODES;
+
+/** One change of a tree. Paths are byte strings, parts separated by "/". */
+export type Operation =
+  /** Writes a file; one that is there keeps its mode, unless another is given. */
+  | { readonly op: "put"; readonly path: string; readonly content: Uint8Array; readonly mode: FileMode | null }
+  /** Removes a file, or a directory with all in it. */
+  | { readonly op: "delete"; readonly path: string }
+  /** Moves a file or a directory to where nothing is. */
+  | { readonly op: "move"; readonly from: string; readonly to: string }
+  /** Changes a file's mode. */
+  | { readonly op: "mode"; readonly path: string; readonly mode: FileMode };
+
+/** Bytes of a path: what operating systems take at the most. */
+const MAX_PATH_BYTES = 4_096;
+
+/** The paths that an operation is about. */
+export function pathsOf(operation: Operation): string[] {
+  return operation.op === "move" ? [operation.from, operation.to] : [operation.path];
+}
+
+/** Refuses paths that could not be checked out, by the rules for pushed trees.
+ * @param refused fsck messages that refuse an object, one bit each
+ * @throws GitError "invalid", with the field */
+export function checkOperations(codec: Codec, refused: bigint, operations: readonly Operation[]): void {
+  for (const [i, operation] of operations.entries()) {
+    const refuse = (key: string, path: string, reason: string | null): void => {
+      if (reason === null) return;
+      const field = `operations.${i}.${key}`;
+      throw new GitError("invalid", { what: "path", actual: decodeText(path), field, reason });
+    };
+    const checkName = (key: string, path: string): void =>
+      refuse(key, path, findFault(path) ?? findNameFault(codec, refused, path));
+    if (operation.op !== "move") {
+      checkName("path", operation.path);
+      continue;
+    }
+    const { from, to } = operation;
+    refuse("from", from, findFault(from));
+    checkName("to", to);
+    if (`${to}/`.startsWith(`${from}/`)) refuse("to", to, "it lies in what is moved");
+  }
+}
+
+/** Carries operations out, one after the other.
+ * @throws GitError "not-found" when there is nothing where something must be, "conflict" when something is in the way; with the field */
+export async function applyOperations(draft: TreeDraft, operations: readonly Operation[]): Promise<void> {
+  for (const [i, operation] of operations.entries()) await new Step(draft, i).run(operation);
+}
+
+/** One operation on its way. */
+class Step {
+  readonly #draft: TreeDraft;
+  readonly #index: number;
+
+  constructor(draft: TreeDraft, index: number) {
+    this.#draft = draft;
+    this.#index = index;
+  }
+
+  async run(operation: Operation): Promise<void> {
+    switch (operation.op) {
+      case "put":
+        return this.#put(operation.path, operation.content, operation.mode);
+      case "delete":
+        await this.#demand("path", operation.path);
+        return this.#draft.put(operation.path.split("/"), null);
+      case "move": {
+        const entry = await this.#demand("from", operation.from);
+        await this.#draft.put(operation.from.split("/"), null);
+        if ((await this.#look("to", operation.to)) !== null)
+          throw this.#conflict("to", operation.to, "is there already");
+        return this.#draft.put(operation.to.split("/"), entry);
+      }
+      case "mode": {
+        const entry = await this.#demand("path", operation.path);
+        if (typeOfMode(entry.mode) !== "blob") throw this.#conflict("path", operation.path, "is no file");
+        return this.#draft.put(operation.path.split("/"), { ...entry, mode: FILE_MODES[operation.mode] } as DraftEntry);
+      }
+    }
+  }
+
+  async #put(path: string, content: Uint8Array, mode: FileMode | null): Promise<void> {
+    const there = await this.#look("path", path);
+    if (there !== null && typeOfMode(there.mode) !== "blob") {
+      throw this.#conflict("path", path, isTreeMode(there.mode) ? "is a directory" : "is a submodule");
+    }
+    const kept = mode === null ? (there?.mode ?? FILE_MODE) : FILE_MODES[mode];
+    await this.#draft.put(path.split("/"), this.#draft.newFile(kept, content));
+  }
+
+  async #demand(key: string, path: string): Promise<DraftEntry> {
+    const entry = await this.#draft.find(path.split("/"));
+    if (entry !== null && entry !== "blocked") return entry;
+    throw new GitError("not-found", { what: "path", field: this.#field(key), reason: decodeText(path) });
+  }
+
+  async #look(key: string, path: string): Promise<DraftEntry | null> {
+    const entry = await this.#draft.find(path.split("/"));
+    if (entry === "blocked") throw this.#conflict(key, path, "would lie below a file");
+    return entry;
+  }
+
+  #conflict(key: string, path: string, reason: string): GitError {
+    return new GitError("conflict", {
+      what: "operation",
+      field: this.#field(key),
+      reason: `${decodeText(path)} ${reason}`,
+    });
+  }
+
+  #field(key: string): string {
+    return `operations.${this.#index}.${key}`;
+  }
+}
+
+/** What is wrong with a path as such, null: nothing. */
+function findFault(path: string): string | null {
+  if (path.length > MAX_PATH_BYTES) return `it is longer than ${MAX_PATH_BYTES} bytes`;
+  if (path.includes("\0")) return "it holds a NUL";
+  if (path.split("/").includes("")) return "one of its parts is empty";
+  return null;
+}
+
+/** What fsck says of a path's parts, null: nothing that refuses a tree. */
+function findNameFault(codec: Codec, refused: bigint, path: string): string | null {
+  for (const name of path.split("/")) {
+    const findings = codec.fsckTree(encodeTree([{ mode: GITLINK_MODE, name, oid: PROBE_OID }])) & refused;
+    if (findings !== 0n) return listFindings(findings).join(", ");
+  }
+  return null;
+}
+
+/** Any id but the null one, which fsck objects to. */
+const PROBE_OID = NULL_OID.map(() => 1);

@@ -1,0 +1,69 @@
+import { GitError } from "../../format/errors.ts";
+import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import type { RefCommand } from "../push.ts";
+import { ReceivePack } from "../receive-pack.ts";
+import { keepTree } from "../tree-contents.ts";
+import type { NewObject } from "./new-objects.ts";
+import { encodeNewPack, packInMemory } from "./new-pack.ts";
+
+/** A ref that is to move. */
+export interface RefMove {
+  /** Full name, pushable; byte string. */
+  readonly name: string;
+  /** What it must be now; null: absent. */
+  readonly old: Oid | null;
+  /** What it becomes; null: it is deleted. */
+  readonly new: Oid | null;
+}
+
+/** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
+ * @param who for the push log, byte string
+ * @throws GitError "stale" when a ref is not what it must be, "conflict" when it cannot be moved, and what refuses the objects */
+export async function publish(
+  repository: OpenRepository,
+  moves: readonly RefMove[],
+  objects: readonly NewObject[],
+  who: string | null,
+): Promise<void> {
+  const { state } = repository;
+  const push = new ReceivePack(state, {
+    commands: moves.map(toCommand),
+    atomic: true,
+    pushOptions: [],
+    shallow: [],
+    pack: objects.length === 0 ? null : packInMemory(encodeNewPack(state.platform.codec, objects)),
+    agent: null,
+    who,
+    progress: () => undefined,
+  });
+  const outcomes = await push.take();
+  const refused = outcomes.find(({ error }) => error !== null);
+  if (refused !== undefined) throw explain(repository, moves, refused.error!);
+  for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
+}
+
+/** Why a push was refused: a ref moved meanwhile, or else what it says itself. */
+function explain({ tables }: OpenRepository, moves: readonly RefMove[], reason: string): GitError {
+  for (const { name, old } of moves) {
+    const actual = tables.refs.get(name)?.oid ?? null;
+    if (!isSame(actual, old)) return staleRef(name, old, actual);
+  }
+  return new GitError("conflict", { what: "change of a ref", reason });
+}
+
+/** The error for a ref that is not what it was expected to be.
+ * @param what its name, byte string */
+export function staleRef(what: string, expected: Oid | null, actual: Oid | null): GitError {
+  const hex = (oid: Oid | null) => (oid === null ? null : toHex(oid));
+  return new GitError("stale", { what, expected: hex(expected), actual: hex(actual) });
+}
+
+/** Whether two values of a ref are the same; null: absent. */
+export function isSame(a: Oid | null, b: Oid | null): boolean {
+  return a === null || b === null ? a === b : equalOids(a, b);
+}
+
+function toCommand(move: RefMove): RefCommand {
+  return { name: move.name, old: move.old ?? NULL_OID, new: move.new ?? NULL_OID };
+}

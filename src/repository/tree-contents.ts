@@ -1,0 +1,29 @@
+import { type Oid, toHex } from "../format/oid.ts";
+import { ByteCache } from "./byte-cache.ts";
+import type { OpenRepository } from "./open-repository.ts";
+
+/** Contents of trees, by id, whatever repository they are of: those of a branch that is written to are read again for every commit,
+ * and each is a delta of the one before, so that reading it from what is stored would cost the more, the longer ago the last
+ * housekeeping was. */
+const TREES = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+
+/** Reads a tree that something in the repository refers to.
+ * @returns its content, not to be changed
+ * @throws GitError "storage-failed" */
+export async function readTree(repository: OpenRepository, oid: Oid): Promise<Uint8Array> {
+  const kept = keptTree(oid);
+  if (kept !== undefined) return kept;
+  const { bytes } = await repository.reader.read(repository.numberOf(oid));
+  keepTree(oid, bytes);
+  return bytes;
+}
+
+/** The content of a tree, if it is at hand. It need not be in the repository that asks. */
+export function keptTree(oid: Oid): Uint8Array | undefined {
+  return TREES.get(toHex(oid));
+}
+
+/** Keeps the content of a tree, which is not changed any more. */
+export function keepTree(oid: Oid, content: Uint8Array): void {
+  TREES.set(toHex(oid), content, content.length);
+}
