@@ -69,7 +69,9 @@ const repository = new OpenRepository(pushed.repository.state, async () => undef
 
 /** Parents of real merges, with their merge base where there is one only. */
 async function realMerges(): Promise<Triple[]> {
-  const merges = (await git(dir, "rev-list", "--all", "--merges", "--parents")).split("\n").filter((line) => line !== "");
+  const merges = (await git(dir, "rev-list", "--all", "--merges", "--parents"))
+    .split("\n")
+    .filter((line) => line !== "");
   const found: Triple[] = [];
   for (const line of random.shuffled(merges)) {
     const [, ours, theirs] = line.split(" ") as [string, string, string];
@@ -128,7 +130,17 @@ async function makeCommits(triples: readonly Triple[]): Promise<[string, string]
 async function mergeByGit(ours: string, theirs: string): Promise<Outcome> {
   const { spawnSync } = await import("node:child_process");
   const { gitEnv } = await import("../../test/harness/git.ts");
-  const args = ["-C", dir, ...(process.env["NO_RENAMES"] ? ["-c", "merge.renames=false"] : []), "merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
+  const args = [
+    "-C",
+    dir,
+    ...(process.env["NO_RENAMES"] ? ["-c", "merge.renames=false"] : []),
+    "merge-tree",
+    "--write-tree",
+    "-z",
+    "--no-messages",
+    ours,
+    theirs,
+  ];
   const { status, stdout, stderr } = spawnSync(values.git, args, { env: gitEnv(), encoding: "latin1" });
   if (status !== 0 && status !== 1) throw new Error(stderr);
   const [tree, ...stages] = stdout.split("\0").filter((line) => line !== "");
@@ -175,7 +187,9 @@ for (const [i, triple] of triples.entries()) {
   else row.different += 1;
   if (expected.isClean) row.clean += 1;
   if (verdict !== null) {
-    console.error(`${triple.kind}: ${verdict} differs: base ${triple.base} ours ${triple.ours} theirs ${triple.theirs}`);
+    console.error(
+      `${triple.kind}: ${verdict} differs: base ${triple.base} ours ${triple.ours} theirs ${triple.theirs}`,
+    );
     if (values.verbose) {
       const mine = new Set(actual.stages);
       const gits = new Set(expected.stages);

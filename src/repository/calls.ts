@@ -3,6 +3,8 @@
 // argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { commit } from "./commit/commit.ts";
+import { log } from "./history/log.ts";
+import { mergeBase } from "./history/merge-base.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -14,6 +16,8 @@ const CALLS = {
   maintain,
   resolve,
   commit,
+  log,
+  mergeBase,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

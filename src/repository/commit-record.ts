@@ -2,7 +2,9 @@
 import { fromByteString } from "../format/byte-string.ts";
 import { parseCommit } from "../format/commit.ts";
 import type { Ident } from "../format/ident.ts";
-import { toHex } from "../format/oid.ts";
+import { OID_BYTES, toHex } from "../format/oid.ts";
+import { NumberSet } from "../store/number-set.ts";
+import type { OpenRepository } from "./open-repository.ts";
 
 /** Who did something, and when. */
 export interface IdentRecord {
@@ -42,6 +44,21 @@ export function toCommitRecord(oid: string, content: Uint8Array): CommitRecord {
     committer: toIdentRecord(commit.committer, decoder),
     message: decoder.decode(commit.message),
   };
+}
+
+/** Reads commits in the order of their numbers.
+ * @param numbers object numbers of commits, in any order
+ * @throws GitError "storage-failed" when one cannot be read */
+export async function* readCommits(
+  { reader, tables }: OpenRepository,
+  numbers: readonly number[],
+): AsyncGenerator<[number: number, commit: CommitRecord], void, void> {
+  const sorted = NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+  const { oid } = tables.objects.locate(sorted);
+  let at = 0;
+  for await (const [number, { bytes }] of reader.readEach(sorted)) {
+    yield [number, toCommitRecord(toHex(oid, OID_BYTES * at++), bytes)];
+  }
 }
 
 /** Shows an identity. */

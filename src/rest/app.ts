@@ -6,7 +6,9 @@ import type { MiddlewareHandler } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
 import { answerError } from "./error.ts";
+import { logRoutes } from "./log.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
+import { mergeBaseRoutes } from "./merge-base.ts";
 import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
@@ -45,7 +47,11 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     context.set("reading", host.reading);
     await next();
   });
-  const api = app.route("/", maintenanceRoutes).route("/", newCommitRoutes);
+  const api = app
+    .route("/", maintenanceRoutes)
+    .route("/", newCommitRoutes)
+    .route("/", logRoutes)
+    .route("/", mergeBaseRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

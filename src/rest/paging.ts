@@ -1,10 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { GitError } from "../format/errors.ts";
 
+/** Characters of a cursor: what surely fits into a URL. */
+export const MAX_CURSOR_LENGTH = 8_000;
+
 /** The query of a list that comes in pages. */
 export const PageQuery = z.object({
   limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "how many at the most" }),
-  cursor: z.string().max(8_000).optional().openapi({ description: "`nextCursor` of the page before" }),
+  cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({ description: "`nextCursor` of the page before" }),
 });
 
 /** What a page ends with; null: there is no more. */

@@ -28,6 +28,13 @@ export const RefSchema = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
   .openapi({ description: "branch, tag, id or its beginning, HEAD; with ~n and ^n", example: "main" });
 
+/** A path in a repository, of which slashes at the ends are cut off. */
+export const PathSchema = z
+  .string()
+  .max(4_096)
+  .regex(/^[^\0]*$/, "NUL cannot be in it")
+  .transform((path) => path.replace(/^\/+|\/+$/g, ""));
+
 /** Who wrote something, and when. */
 export const IdentSchema = z
   .object({

@@ -1,0 +1,169 @@
+// What lies at a path in many commits. Trees are read level by level, many at a time in the order in which they are stored, and
+// looked through for one name; what was found is remembered by tree and name as long as the repository's object lives: it
+// never changes. So a second look at a path's history reads no tree, and one at a path beside it few.
+import { concatOids, type Oid, toHex } from "../../format/oid.ts";
+import { isTreeMode, parseTree, SYMLINK_MODE, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import type { RepositoryState } from "../repository-state.ts";
+import type { WorkBudget } from "./work-budget.ts";
+
+/** What lies at a path, as one number: two are equal when git sees no difference. 0: nothing. */
+export type EntryCode = number;
+
+/** Nothing lies there. */
+export const ABSENT: EntryCode = 0;
+
+/** The kinds of an entry that git tells apart, in the three lowest bits of a code; the object number is above them. */
+const KINDS = ["none", "tree", "file", "executable", "symlink"] as const;
+type Kind = (typeof KINDS)[number];
+const KIND_SHIFT = 8;
+
+/** The bits of a mode that say what a thing is. */
+const KIND_BITS = 0o170000;
+
+/** Entries remembered for a repository, 40 bytes each. */
+const MAX_REMEMBERED = 150_000;
+
+/** Object number of what lies there, 0 for a gitlink and for nothing. */
+export function numberOfCode(code: EntryCode): number {
+  return code > 0 ? Math.floor(code / KIND_SHIFT) : 0;
+}
+
+/** Kind of what lies there; null for a gitlink. */
+export function kindOfCode(code: EntryCode): Kind | null {
+  return code >= 0 ? KINDS[code % KIND_SHIFT]! : null;
+}
+
+/** What one path leads to, tree by tree. */
+export class PathEntries {
+  readonly #repository: OpenRepository;
+  readonly #names: readonly string[];
+  /** By level: the entry of the level's name in each tree that was looked through. */
+  readonly #levels: readonly Map<number, EntryCode>[];
+  readonly #memory: EntryMemory;
+
+  /** @param path byte string, parts separated by "/" */
+  constructor(repository: OpenRepository, path: string) {
+    this.#repository = repository;
+    this.#memory = memoryOf(repository.state);
+    this.#names = path.split("/");
+    this.#levels = this.#names.map((name) => this.#memory.entriesOf(name));
+  }
+
+  /** What lies at the path below a root tree; undefined: trees must be loaded first. */
+  find(root: number): EntryCode | undefined {
+    let tree = root;
+    for (const [level, entries] of this.#levels.entries()) {
+      const code = entries.get(tree);
+      if (code === undefined || level === this.#levels.length - 1) return code;
+      if (kindOfCode(code) !== "tree") return ABSENT;
+      tree = numberOfCode(code);
+    }
+    return undefined;
+  }
+
+  /** Reads what `find` needs for these root trees.
+   * @throws GitError "storage-failed" when a tree cannot be read */
+  async load(roots: Iterable<number>, budget: WorkBudget): Promise<void> {
+    let trees = new Set(roots);
+    for (const [level, name] of this.#names.entries()) {
+      const entries = this.#levels[level]!;
+      const unknown = [...trees].filter((tree) => !entries.has(tree));
+      if (unknown.length > 0) await this.#look(unknown, name, entries, budget);
+      const codes = Array.from(trees, (tree) => entries.get(tree)!);
+      trees = new Set(codes.filter((code) => kindOfCode(code) === "tree").map(numberOfCode));
+    }
+    this.#memory.trim();
+  }
+
+  /** Looks through trees for a name. */
+  async #look(
+    trees: readonly number[],
+    name: string,
+    entries: Map<number, EntryCode>,
+    budget: WorkBudget,
+  ): Promise<void> {
+    const found: { tree: number; mode: number; hex: string }[] = [];
+    const oids = new Map<string, Oid>();
+    const { reader } = this.#repository;
+    for await (const [tree, { bytes }] of reader.readEach(NumberSet.fromSorted(Uint32Array.from(trees).sort()))) {
+      const entry = findTreeEntry(bytes, name);
+      if (entry === null) entries.set(tree, ABSENT);
+      else {
+        const hex = toHex(entry.oid);
+        found.push({ tree, mode: entry.mode, hex });
+        if (!oids.has(hex)) oids.set(hex, entry.oid.slice());
+      }
+      await budget.step();
+    }
+    const numbers = this.#repository.tables.objects.lookupMany(concatOids([...oids.values()])).number;
+    const numberOf = new Map(Array.from(oids.keys(), (hex, i) => [hex, numbers[i]!]));
+    for (const { tree, mode, hex } of found) entries.set(tree, this.#memory.encode(mode, hex, numberOf.get(hex)!));
+  }
+}
+
+/** What a repository's object remembers of its trees. */
+class EntryMemory {
+  readonly #byName = new Map<string, Map<number, EntryCode>>();
+  /** Gitlinks have no object number: their codes are negative. */
+  readonly #gitlinks = new Map<string, EntryCode>();
+
+  /** The entries of a name, by tree. */
+  entriesOf(name: string): Map<number, EntryCode> {
+    const entries = this.#byName.get(name) ?? new Map<number, EntryCode>();
+    // The name used last is forgotten last.
+    this.#byName.delete(name);
+    this.#byName.set(name, entries);
+    return entries;
+  }
+
+  encode(mode: number, hex: string, number: number): EntryCode {
+    if (typeOfMode(mode) !== "commit") return number * KIND_SHIFT + KINDS.indexOf(kindOfMode(mode));
+    const code = this.#gitlinks.get(hex) ?? -1 - this.#gitlinks.size;
+    this.#gitlinks.set(hex, code);
+    return code;
+  }
+
+  /** Forgets names until what is left is not too much. Who holds a name's entries keeps them. */
+  trim(): void {
+    let count = 0;
+    for (const entries of this.#byName.values()) count += entries.size;
+    for (const [name, entries] of this.#byName) {
+      if (count <= MAX_REMEMBERED) return;
+      this.#byName.delete(name);
+      count -= entries.size;
+    }
+  }
+}
+
+const MEMORIES = new WeakMap<RepositoryState, EntryMemory>();
+
+function memoryOf(state: RepositoryState): EntryMemory {
+  const memory = MEMORIES.get(state) ?? new EntryMemory();
+  MEMORIES.set(state, memory);
+  return memory;
+}
+
+/** @see git's cache.h: canon_mode() */
+function kindOfMode(mode: number): Kind {
+  if (isTreeMode(mode)) return "tree";
+  if ((mode & KIND_BITS) === SYMLINK_MODE) return "symlink";
+  return (mode & 0o100) === 0 ? "file" : "executable";
+}
+
+function findTreeEntry(content: Uint8Array, name: string): TreeEntry | null {
+  for (let at = 0; at < content.length;) {
+    const nul = content.indexOf(0, at);
+    const nameAt = nul - name.length;
+    if (content[nameAt - 1] === 0x20 && isAt(content, nameAt, name) && content.indexOf(0x20, at) === nameAt - 1)
+      return parseTree(content.subarray(at, nul + 21))[0]!;
+    at = nul + 21;
+  }
+  return null;
+}
+
+function isAt(content: Uint8Array, offset: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (content[offset + i] !== text.charCodeAt(i)) return false;
+  return true;
+}

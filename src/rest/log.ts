@@ -1,0 +1,119 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { GitError } from "../format/errors.ts";
+import type { WalkPlace } from "../repository/history/history-walk.ts";
+import { answerByIds } from "./conditional.ts";
+import { failures } from "./error.ts";
+import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor, PageQuery } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { CommitSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+/** A time in a query, as seconds since 1970. */
+const Time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => Math.floor(Date.parse(text) / 1_000))
+  .openapi({
+    type: "string",
+    description: "ISO 8601; a date alone is its midnight in UTC",
+    example: "2024-02-29T12:00:00Z",
+  });
+
+const Flag = z
+  .enum(["true", "false"])
+  .default("false")
+  .transform((text) => text === "true");
+
+const LogQuery = PageQuery.extend({
+  ref: RefSchema.default("HEAD"),
+  path: PathSchema.optional().openapi({
+    description:
+      "only commits that change what lies there, a file or a folder; history is simplified as `git log -- path` does it",
+  }),
+  since: Time.optional().openapi({ description: "committed then or later; an older commit leads no further" }),
+  until: Time.optional().openapi({ description: "committed then or earlier" }),
+  author: z
+    .string()
+    .min(1)
+    .max(1_000)
+    .optional()
+    .openapi({ description: "part of the author's `name <email>`, case matters" }),
+  firstParent: Flag.openapi({ description: "follow only the first parent of a merge" }),
+});
+
+const Numbers = z.array(z.int());
+
+/** Object numbers, as the difference of each from the one before: neighbours in a history have neighbouring numbers. */
+const Place = z.object({ open: Numbers.min(1), walked: Numbers });
+
+const list = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/log",
+  tags: ["history"],
+  summary: "List commits, as `git log` does and in its order",
+  description:
+    "A page that takes too long ends early, with fewer commits than `limit` or none, and a cursor to go on with. With a cursor `ref` is not looked at; the other " +
+    "parameters are to be as they were.",
+  request: { params: RepositoryParams, query: LogQuery },
+  responses: {
+    200: {
+      description: "A page of commits.",
+      content: {
+        "application/json": {
+          schema: z.object({ commits: z.array(CommitSchema), nextCursor: NextCursor }).openapi("Log"),
+        },
+      },
+    },
+    304: { description: "As it was." },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/log`. */
+export const logRoutes = newRoutes().openapi(list, async (context) => {
+  const { cursor, ref, path = null, since = null, until = null, author = null, ...rest } = context.req.valid("query");
+  const place = decodePlace(cursor);
+  const repository = repositoryOf(context);
+  // The pages behind the first depend on their cursors alone.
+  const tip = place === null ? (await repository.resolve(ref)).commit : null;
+  const isImmutable = place !== null || OidSchema.safeParse(ref).success;
+  return answerByIds(context, tip === null ? [] : [tip], isImmutable, async () => {
+    const page = await repository.log({
+      ...rest,
+      ref: tip ?? ref,
+      path: path === "" ? null : path,
+      since,
+      until,
+      author,
+      place,
+    });
+    return context.json({ commits: page.commits, nextCursor: encodePlace(page.next) }, 200);
+  });
+});
+
+/** @throws GitError "invalid" */
+function decodePlace(cursor: string | undefined): WalkPlace | null {
+  const place = decodeCursor(cursor, Place);
+  return place === null ? null : { open: sum(place.open), walked: sum(place.walked) };
+}
+
+/** @throws GitError "too-large" when so many lines of history lie beside each other that no cursor can name them */
+function encodePlace(place: WalkPlace | null): string | null {
+  if (place === null) return null;
+  const cursor = encodeCursor({ open: differences(place.open), walked: differences(place.walked) });
+  if (cursor.length > MAX_CURSOR_LENGTH) {
+    throw new GitError("too-large", {
+      what: "the number of lines of history",
+      limit: "what fits into a cursor",
+      actual: place.open.length,
+    });
+  }
+  return cursor;
+}
+
+function differences(numbers: readonly number[]): number[] {
+  return numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
+}
+
+function sum(steps: readonly number[]): number[] {
+  let at = 0;
+  return steps.map((step) => (at += step));
+}

@@ -1,0 +1,44 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { answerByIds } from "./conditional.ts";
+import { failures } from "./error.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+/** Commits that may be named at a time. */
+const MAX_HEADS = 50;
+
+const MergeBase = z
+  .object({
+    base: OidSchema,
+    heads: z.array(OidSchema),
+    mergeBases: z.array(OidSchema).openapi({
+      description: "the best common ancestors, the newest first; none: the histories have nothing in common",
+    }),
+  })
+  .openapi("MergeBase");
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/merge-base",
+  tags: ["history"],
+  summary: "Find the merge bases of two commits, or of one and a merge of several",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      base: RefSchema,
+      head: z.union([RefSchema, z.array(RefSchema).min(1).max(MAX_HEADS)]).openapi({ description: "one, or several" }),
+    }),
+  },
+  responses: {
+    200: { description: "The merge bases.", content: { "application/json": { schema: MergeBase } } },
+    304: { description: "As it was." },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/merge-base`. */
+export const mergeBaseRoutes = newRoutes().openapi(read, async (context) => {
+  const { base, head } = context.req.valid("query");
+  const found = await repositoryOf(context).mergeBase({ base, heads: [head].flat() });
+  return answerByIds(context, [found.base, ...found.heads], false, () => context.json(found, 200));
+});
