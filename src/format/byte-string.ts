@@ -12,7 +12,8 @@ const utf8Decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 export function toByteString(bytes: Uint8Array): string {
   let result = "";
   for (let at = 0; at < bytes.length; at += CODES_PER_CALL) {
-    result += String.fromCharCode(...bytes.subarray(at, at + CODES_PER_CALL));
+    // Not spread: engines iterate over what is spread, which takes ten times as long.
+    result += Reflect.apply(String.fromCharCode, null, bytes.subarray(at, at + CODES_PER_CALL));
   }
   return result;
 }

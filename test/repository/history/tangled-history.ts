@@ -13,6 +13,19 @@ export interface TangledHistory {
   readonly repository: OpenRepository;
 }
 
+/** Changes a file, or does away with one, or does nothing. The same content comes back again and again. */
+function makeChange(random: Random): string {
+  const path = random.pick(["file", "other", "dir/file", "dir/other", "dir/sub/file", "dir/sub/other"]);
+  switch (random.below(8)) {
+    case 0:
+      return "\n";
+    case 1:
+      return `D ${random.pick([path, "dir", "dir/sub"])}\n\n`;
+    default:
+      return `M ${random.pick([644, 644, 755])} inline ${path}\ndata 2\n${random.below(3)}\n\n`;
+  }
+}
+
 /** Makes one; every commit has a branch `b<n>`.
  * @param commits how many
  * @param width out of how many of the last commits parents are chosen: few give a tangle, many a bush */
@@ -35,7 +48,7 @@ export async function makeTangledHistory(seed: number, commits: number, width: n
         `data ${message.length}\n${message}\n`,
     );
     [...parents].forEach((parent, k) => stream.push(`${k === 0 ? "from" : "merge"} :${parent}\n`));
-    stream.push(`M 644 inline file-${random.below(5)}\ndata 2\n${random.below(4)}\n\n`);
+    stream.push(makeChange(random));
   }
   const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
   if (code !== 0) throw new Error(stderr);
