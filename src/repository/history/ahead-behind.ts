@@ -37,7 +37,7 @@ function countBetween(graph: CommitGraph, base: number, tip: number, marks: Uint
   mark(base, BY_BASE);
   mark(tip, BY_TIP);
   const start = Math.max(base, tip);
-  let lowest = start;
+  let lowest = Math.min(base, tip);
   // Parents are below their children, so what leads to a position is known when it is passed.
   for (let at = start; open > 0; at--) {
     const bits = marks[at]!;

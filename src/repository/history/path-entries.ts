@@ -2,7 +2,8 @@
 // looked through for one name; what was found is remembered by tree and name as long as the repository's object lives: it
 // never changes. So a second look at a path's history reads no tree, and one at a path beside it few.
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
-import { isTreeMode, parseTree, SYMLINK_MODE, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
+import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import type { RepositoryState } from "../repository-state.ts";
@@ -150,20 +151,4 @@ function kindOfMode(mode: number): Kind {
   if (isTreeMode(mode)) return "tree";
   if ((mode & KIND_BITS) === SYMLINK_MODE) return "symlink";
   return (mode & 0o100) === 0 ? "file" : "executable";
-}
-
-function findTreeEntry(content: Uint8Array, name: string): TreeEntry | null {
-  for (let at = 0; at < content.length;) {
-    const nul = content.indexOf(0, at);
-    const nameAt = nul - name.length;
-    if (content[nameAt - 1] === 0x20 && isAt(content, nameAt, name) && content.indexOf(0x20, at) === nameAt - 1)
-      return parseTree(content.subarray(at, nul + 21))[0]!;
-    at = nul + 21;
-  }
-  return null;
-}
-
-function isAt(content: Uint8Array, offset: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (content[offset + i] !== text.charCodeAt(i)) return false;
-  return true;
 }
