@@ -26,6 +26,36 @@ const STATUS = {
   unavailable: 503,
 } as const satisfies Record<GitErrorCode, number>;
 
+const Lines = z.object({
+  start: z
+    .number()
+    .int()
+    .openapi({ description: "the first of them, from 1; of none: the line before which they would be" }),
+  count: z.number().int(),
+  text: z.string(),
+});
+
+const Version = z
+  .object({ mode: z.string(), oid: z.string() })
+  .nullable()
+  .openapi({ description: "null: nothing lies there" });
+
+/** A path that could not be merged: `ShownConflict`. */
+const ConflictSchema = z
+  .object({
+    path: z.string(),
+    kind: z.string().openapi({ description: "why, in the words of git merge", example: "content" }),
+    related: z.array(z.string()).openapi({ description: "other paths that have to do with it" }),
+    base: Version,
+    ours: Version,
+    theirs: Version,
+    hunks: z
+      .array(z.object({ base: Lines, ours: Lines, theirs: Lines }))
+      .openapi({ description: "the lines that both sides changed" }),
+    truncated: z.boolean().openapi({ description: "there are more hunks, or more of their text" }),
+  })
+  .openapi("Conflict");
+
 /** The shape of every failure. */
 export const ErrorSchema = z
   .object({
@@ -33,6 +63,16 @@ export const ErrorSchema = z
       code: z.string().openapi({ description: "what to act on", example: "not-found" }),
       message: z.string().openapi({ description: "for people" }),
       field: z.string().optional().openapi({ description: "of the request: what is not valid" }),
+      actual: z
+        .string()
+        .nullable()
+        .optional()
+        .openapi({ description: "of `stale`: the id that the ref is at; null: it is not there" }),
+      conflicts: z
+        .array(ConflictSchema)
+        .optional()
+        .openapi({ description: "of `conflict`, when it is one of a merge: the first thousand" }),
+      conflictCount: z.number().int().optional(),
     }),
   })
   .openapi("Error");
@@ -58,6 +98,11 @@ export function failures<Status extends number = never>(...further: Status[]) {
   };
 }
 
+function describe({ code, message, data }: GitError): Record<string, unknown> {
+  const { field, conflicts, conflictCount } = data;
+  return { code, message, field, conflicts, conflictCount, actual: code === "stale" ? data["actual"] : undefined };
+}
+
 /** Answers with a failure, whatever was thrown. What is the server's own goes to its log, without particulars to the client. */
 export function answerError(thrown: unknown): Response {
   // The framework's word for JSON that cannot be parsed.
@@ -70,9 +115,6 @@ export function answerError(thrown: unknown): Response {
     // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.
     console.error(error);
   }
-  const body =
-    isGitError(error) && status !== 500
-      ? { code: error.code, message: error.message, field: error.data["field"] }
-      : { code: "internal", message: "internal error" };
+  const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };
   return Response.json({ error: body }, { status, headers: { "Cache-Control": "no-store" } });
 }

@@ -176,6 +176,52 @@ test("a change made for an older commit goes on top, or is refused", async () =>
   expect(await git(dir, "log", "--format=%P", "-1", "HEAD~1")).toBe(next.commit);
 });
 
+test("changes of the same files are merged by line, or answered with what is in conflict", async () => {
+  const { path, url, tip } = await push();
+  const { body: next } = await commit(path, [put("readme", "ONE\ntwo\nthree\n"), put("dir/sub/more", "m")]);
+  const merged = await commit(path, [put("readme", "one\ntwo\nTHREE\n"), { op: "delete", path: "dir/sub/deep" }], {
+    base: tip,
+  });
+  expect(merged).toMatchObject({ status: 201, body: { kind: "rebased", parents: [next.commit] } });
+  expect(merged.body.files).toEqual([
+    { path: "readme", mode: "100644", oid: blobOid("ONE\ntwo\nTHREE\n") },
+    { path: "dir/sub/deep", mode: null, oid: null },
+  ]);
+  const conflict = await commit(path, [put("readme", "one!\ntwo\nthree\n"), put("dir/file", "x"), put("dir", "y")], {
+    base: tip,
+  });
+  expect(conflict).toMatchObject({ status: 409, body: { error: { field: "operations.2.path" } } });
+  const lines = await commit(path, [put("readme", "one!\ntwo\nthree\n"), put("dir/file", "x")], { base: tip });
+  expect(lines).toMatchObject({
+    status: 409,
+    body: {
+      error: {
+        code: "conflict",
+        conflictCount: 1,
+        conflicts: [
+          {
+            path: "readme",
+            kind: "content",
+            base: { mode: "100644", oid: blobOid("one\ntwo\nthree\n") },
+            theirs: { oid: blobOid("one!\ntwo\nthree\n") },
+            hunks: [{ ours: { start: 1, count: 1, text: "ONE\n" }, theirs: { start: 1, count: 1, text: "one!\n" } }],
+          },
+        ],
+      },
+    },
+  });
+  // A file where the branch has got a directory, and the other way round.
+  await commit(path, [{ op: "delete", path: "dir.x" }, put("dir.x/file", "x")]);
+  for (const operations of [[put("dir.x", "y")], [{ op: "delete", path: "readme" }, put("readme/a", "x")]]) {
+    expect(await commit(path, operations, { base: tip })).toMatchObject({
+      status: 409,
+      body: { error: { code: "conflict" } },
+    });
+  }
+  const dir = await clone(url);
+  expect(await git(dir, "rev-list", "--count", "HEAD")).toBe("4");
+});
+
 test.each([
   [[put("", "x")], 422, "operations.0.path"],
   [[put("/a", "x")], 422, "operations.0.path"],

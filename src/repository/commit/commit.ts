@@ -5,6 +5,8 @@ import { GitError, isGitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
 import { equalOids, fromHex, isHexOid, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { mergeConflict } from "../merge/merge-conflict.ts";
+import { mergeTrees } from "../merge/merge-trees.ts";
 import { resolveCommit, revisionOf } from "../revision.ts";
 import { NewObjects } from "./new-objects.ts";
 import { applyOperations, checkOperations, type Operation, pathsOf } from "./operation.ts";
@@ -137,36 +139,36 @@ class Attempt {
   }
 
   /** Makes the change in a tree.
+   * @param objects takes what is new
    * @returns the tree that comes of it */
-  async #change(tree: Oid | null): Promise<Oid> {
-    const draft = await TreeDraft.open(this.#repository, this.#objects, tree);
+  async #change(tree: Oid | null, objects = this.#objects): Promise<Oid> {
+    const draft = await TreeDraft.open(this.#repository, objects, tree);
     await applyOperations(draft, this.#request.operations);
-    return draft.write() ?? this.#objects.add("tree", new Uint8Array(0));
+    return draft.write() ?? objects.add("tree", new Uint8Array(0));
   }
 
   /** Makes the change, which was meant for the base, in a tree that has moved on from it. */
   async #mergeOnto(tree: Oid | null, base: Oid | null): Promise<Oid> {
-    const paths = await this.#findMoved(this.#treeOf(base!), tree!);
-    if (paths.length === 0) return this.#change(tree);
-    throw new GitError("conflict", {
-      what: "change",
-      reason: "the same paths were changed meanwhile",
-      conflicts: paths.map((path) => ({ path: decodeText(path) })),
-    });
+    const was = this.#treeOf(base!);
+    if (!(await this.#isTouched(was, tree!))) return this.#change(tree);
+    const made = new NewObjects(this.#repository.state.platform.codec);
+    const theirs = await this.#change(was, made);
+    const labels = { ours: this.#request.branch, theirs: "the change" };
+    const merged = await mergeTrees(this.#repository, { base: was, ours: tree, theirs }, labels, made);
+    if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
+    for (const { type, content, origin } of merged.newObjects) this.#objects.add(type, content, origin);
+    return merged.tree;
   }
 
-  /** The paths that the change names and at which two trees differ. */
-  async #findMoved(before: Oid, after: Oid): Promise<string[]> {
-    const drafts = [
-      await TreeDraft.open(this.#repository, this.#objects, before),
-      await TreeDraft.open(this.#repository, this.#objects, after),
-    ] as const;
-    const moved = new Set<string>();
+  /** Whether two trees differ at a path that the change names. */
+  async #isTouched(before: Oid, after: Oid): Promise<boolean> {
+    const was = await TreeDraft.open(this.#repository, this.#objects, before);
+    const is = await TreeDraft.open(this.#repository, this.#objects, after);
     for (const path of new Set(this.#request.operations.flatMap(pathsOf))) {
-      const [was, is] = [await findOid(drafts[0], path), await findOid(drafts[1], path)];
-      if (was === "blocked" || was !== is) moved.add(path);
+      const oid = await findOid(was, path);
+      if (oid === "blocked" || oid !== (await findOid(is, path))) return true;
     }
-    return [...moved];
+    return false;
   }
 
   #encode(tree: Oid, parents: readonly Oid[]): Uint8Array {

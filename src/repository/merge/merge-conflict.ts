@@ -1,0 +1,71 @@
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { toHex } from "../../format/oid.ts";
+import type { Conflict, ConflictKind, Hunk } from "./conflict.ts";
+import type { Version } from "./merged-path.ts";
+
+/** Conflicts that are told of. */
+const MAX_CONFLICTS = 1_000;
+
+/** Characters of hunks that are told of: an answer crosses from the object to the Worker in one piece. */
+const MAX_HUNKS_CHARS = 4_000_000;
+
+/** A path that could not be merged, as the API shows it: paths as text, ids in hex. */
+export interface ShownConflict {
+  readonly path: string;
+  readonly kind: ConflictKind;
+  readonly related: string[];
+  readonly base: ShownVersion | null;
+  readonly ours: ShownVersion | null;
+  readonly theirs: ShownVersion | null;
+  readonly hunks: readonly Hunk[];
+  /** Whether there are more hunks, or more of their text. */
+  readonly truncated: boolean;
+}
+
+/** What one of the three trees has at a path. */
+export interface ShownVersion {
+  readonly mode: string;
+  readonly oid: string;
+}
+
+/** The error for what could not be merged: it carries the conflicts, the first thousand of them.
+ * @param what the noun for the message */
+export function mergeConflict(what: string, conflicts: readonly Conflict[]): GitError {
+  let chars = 0;
+  const shown = conflicts.slice(0, MAX_CONFLICTS).map((conflict) => {
+    chars += conflict.hunks.reduce((sum, { base, ours, theirs }) => {
+      return sum + base.text.length + ours.text.length + theirs.text.length;
+    }, 0);
+    return showConflict(conflict, chars <= MAX_HUNKS_CHARS);
+  });
+  const { length } = conflicts;
+  return new GitError("conflict", {
+    what,
+    reason: length === 1 ? `${shown[0]!.path} cannot be merged` : `${length} paths cannot be merged`,
+    conflicts: shown,
+    conflictCount: length,
+  });
+}
+
+function showConflict({ path, kind, related, versions, hunks, isCut }: Conflict, hasHunks: boolean): ShownConflict {
+  const [base, ours, theirs] = versions.map(showVersion) as [
+    ShownVersion | null,
+    ShownVersion | null,
+    ShownVersion | null,
+  ];
+  return {
+    path: decodeText(path),
+    kind,
+    related: related.map(decodeText),
+    base,
+    ours,
+    theirs,
+    hunks: hasHunks ? hunks : [],
+    truncated: isCut || !hasHunks,
+  };
+}
+
+function showVersion(version: Version | null): ShownVersion | null {
+  return version && { mode: version.mode.toString(8).padStart(6, "0"), oid: toHex(version.oid) };
+}
