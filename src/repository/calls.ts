@@ -5,6 +5,9 @@ import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../f
 import { commit } from "./commit/commit.ts";
 import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
+import { listDirectory, listFiles } from "./files/list-files.ts";
+import { locateBlob, locateFile } from "./files/locate-file.ts";
+import { readObject } from "./files/read-object.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -18,6 +21,11 @@ const CALLS = {
   commit,
   log,
   mergeBase,
+  listDirectory,
+  listFiles,
+  locateBlob,
+  locateFile,
+  readObject,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

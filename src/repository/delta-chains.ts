@@ -40,14 +40,17 @@ export interface WholeObject {
   readonly bytes: Uint8Array;
 }
 
+/** The delta chains of a plan. */
+export type LinkPlan = Pick<PackPlan, "extents" | "links">;
+
 /** Makes whole objects of the stored delta chains in a plan's `links`. */
 export class DeltaChains {
-  readonly #plan: PackPlan;
+  readonly #plan: LinkPlan;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #inlineName = `inline ${inlinePlans++}`;
 
-  constructor(plan: PackPlan, store: ChunkStore, codec: DeltaCodec) {
+  constructor(plan: LinkPlan, store: ChunkStore, codec: DeltaCodec) {
     this.#plan = plan;
     this.#store = store;
     this.#codec = codec;

@@ -4,7 +4,7 @@ import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = PushEvent | FetchEvent | CallEvent | BundleEvent | JobEvent | JobFailedEvent;
+export type RepositoryEvent = PushEvent | FetchEvent | CallEvent | ReadEvent | BundleEvent | JobEvent | JobFailedEvent;
 
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
@@ -38,6 +38,18 @@ export interface CallEvent {
   /** What it failed with, null: it did not. */
   readonly error: string | null;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
+}
+
+/** The API's Worker read blobs. */
+export interface ReadEvent {
+  readonly event: "read";
+  readonly what: "blob" | "raw" | "archive" | "grep";
+  readonly blobs: number;
+  /** What the client took. */
+  readonly sentBytes: number;
+  /** Whether that is all: a client may leave, and a read may fail. */
+  readonly complete: boolean;
+  readonly operations: ChunkCounters;
 }
 
 /** A bundle was built. */

@@ -79,10 +79,9 @@ export class UploadPack {
   /** Reads sizes. @see FetchSource.sizes */
   sizes(oids: Uint8Array): Float64Array {
     const { objects } = this.#stores;
-    const { number } = objects.lookupMany(oids);
-    const rows = objects.locate(this.#findGranted(number));
-    const sizes = new Map(Array.from(rows.number, (found, i) => [found, rows.size[i]!]));
-    return Float64Array.from(number, (wanted) => sizes.get(wanted) ?? -1);
+    const { number, size } = objects.lookupMany(oids);
+    const granted = this.#findGranted(number);
+    return Float64Array.from(number, (wanted, i) => (granted.has(wanted) ? size[i]! : -1));
   }
 
   /** Negotiates, and plans the pack when it is time.

@@ -7,10 +7,13 @@ import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
 import { answerError } from "./error.ts";
 import { logRoutes } from "./log.ts";
+import { filesRoutes } from "./files.ts";
+import { gitObjectRoutes } from "./git-objects.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
 import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
+import { rawRoutes } from "./raw.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 
@@ -51,7 +54,10 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", maintenanceRoutes)
     .route("/", newCommitRoutes)
     .route("/", logRoutes)
-    .route("/", mergeBaseRoutes);
+    .route("/", mergeBaseRoutes)
+    .route("/", filesRoutes)
+    .route("/", gitObjectRoutes)
+    .route("/", rawRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

@@ -5,7 +5,7 @@ import { checkConditions } from "../format/conditional-request.ts";
 const SHAPE = 1;
 
 /** How long what a URL with a whole id in it answers may be kept: for ever. */
-const FOR_EVER = "private, max-age=31536000, immutable";
+export const FOR_EVER = "private, max-age=31536000, immutable";
 
 /** Answers with what the URL and some ids determine, unless the client says that it has it already.
  * @param ids all that it depends on besides the URL

@@ -56,6 +56,8 @@ export interface Lookup {
   /** 0: the object is not there. */
   readonly number: Uint32Array;
   readonly type: Uint8Array;
+  /** Bytes, inflated. */
+  readonly size: Uint32Array;
   readonly introducer: Uint32Array;
 }
 
@@ -77,7 +79,8 @@ const MOVE = `${WITH_ROWS}
 
 /** CROSS JOIN keeps SQLite from making the index the outer loop. */
 const LOOK_UP = `${WITH_ROWS}
-  SELECT json_group_array(i), json_group_array(number), json_group_array(type), json_group_array(introducer)
+  SELECT json_group_array(i), json_group_array(number), json_group_array(type), json_group_array(size),
+    json_group_array(introducer)
   FROM row CROSS JOIN object_chunks ON oid = ${bytesCell(OID_BYTES, 0, OID_BYTES)}`;
 
 const LOCATE = `${WITH_ROWS}
@@ -166,16 +169,18 @@ export class ObjectIndex {
     const found: Lookup = {
       number: new Uint32Array(count),
       type: new Uint8Array(count),
+      size: new Uint32Array(count),
       introducer: new Uint32Array(count),
     };
     if (count === 0 || this.lastNumber() === 0) return found;
     for (let from = 0; from < count; from += PACKED_ROWS) {
       const to = Math.min(from + PACKED_ROWS, count);
       const [columns] = [...this.#sql.exec(LOOK_UP, oids.subarray(from * OID_BYTES, to * OID_BYTES), to - from).raw()];
-      const [slots, numbers, types, introducers] = columns!.map(readIntegers);
+      const [slots, numbers, types, sizes, introducers] = columns!.map(readIntegers);
       slots!.forEach((slot, k) => {
         found.number[from + slot] = numbers![k]!;
         found.type[from + slot] = types![k]!;
+        found.size[from + slot] = sizes![k]!;
         found.introducer[from + slot] = introducers![k]!;
       });
     }

@@ -1,0 +1,46 @@
+/** What browsers show and cannot be made to run: images that are no documents, sound, films, fonts. */
+const SHOWN: Readonly<Record<string, string>> = {
+  png: "image/png",
+  apng: "image/apng",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  avif: "image/avif",
+  bmp: "image/bmp",
+  ico: "image/x-icon",
+  tif: "image/tiff",
+  tiff: "image/tiff",
+  mp3: "audio/mpeg",
+  m4a: "audio/mp4",
+  flac: "audio/flac",
+  ogg: "audio/ogg",
+  opus: "audio/ogg",
+  wav: "audio/wav",
+  mp4: "video/mp4",
+  webm: "video/webm",
+  ttf: "font/ttf",
+  otf: "font/otf",
+  woff: "font/woff",
+  woff2: "font/woff2",
+  json: "application/json",
+  pdf: "application/pdf",
+  wasm: "application/wasm",
+};
+
+/** What is no text and not to be shown. */
+const BINARY = new Set(
+  (
+    "7z a bin br bundle bz2 class db deb dll dmg doc docx dylib eot exe gz iso jar key lib lz4 mov o obj odt pack pkg ppt pptx psd pyc rar rpm so " +
+    "sqlite tar tgz xls xlsx xz zip zst"
+  ).split(" "),
+);
+
+/** The type under which a file may be served from where users are logged in: whatever could hold a script (HTML, SVG, XML) is plain text. It
+ * is found by the name alone, so that it is known before any byte is read.
+ * @param path byte string */
+export function safeContentType(path: string): string {
+  const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  if (Object.hasOwn(SHOWN, extension)) return SHOWN[extension]!;
+  return BINARY.has(extension) ? "application/octet-stream" : "text/plain; charset=utf-8";
+}

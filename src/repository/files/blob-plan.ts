@@ -1,0 +1,38 @@
+import { linkChains } from "../delta-links.ts";
+import { type Extent, LINK_STRIDE, type PackPlan } from "../pack-plan.ts";
+import { PackDraft } from "../pack-draft.ts";
+import type { Tables } from "../../store/tables.ts";
+
+/** Where the bytes of blobs lie, with those of the delta bases they are made of. Made in the object, carried out in the Worker. */
+export interface BlobPlan extends Pick<PackPlan, "extents" | "links"> {
+  /** The row of `links` of each blob. */
+  readonly rows: Uint32Array;
+}
+
+/** Tells where objects lie. What is inline comes with the plan: of a chunk only what lies between the first and the last entry that is needed.
+ * @param numbers object numbers, in the order in which they are to be read
+ * @throws GitError "storage-failed" when one is not there */
+export function planBlobs({ objects, chunks }: Tables, numbers: readonly number[]): BlobPlan {
+  const draft = new PackDraft(chunks);
+  const { links, expansions } = linkChains(objects, draft, numbers);
+  const { extents } = draft.finish(numbers.length, links, expansions);
+  return { extents: trimExtents(extents, links), links, rows: expansions };
+}
+
+/** Cuts extents to what links need of them, and has the links' offsets count from there. */
+function trimExtents(extents: readonly Extent[], links: Uint32Array): Extent[] {
+  const starts = extents.map(() => Infinity);
+  const ends = extents.map(() => 0);
+  for (let at = 0; at < links.length; at += LINK_STRIDE) {
+    const extent = links[at]!;
+    const offset = links[at + 1]!;
+    starts[extent] = Math.min(starts[extent]!, offset);
+    ends[extent] = Math.max(ends[extent]!, offset + links[at + 2]!);
+  }
+  for (let at = 0; at < links.length; at += LINK_STRIDE) links[at + 1]! -= starts[links[at]!]!;
+  return extents.map((extent, i) => {
+    const start = starts[i]!;
+    if ("bytes" in extent) return { bytes: extent.bytes.slice(start, ends[i]) };
+    return { key: extent.key, start: extent.start + start, length: ends[i]! - start };
+  });
+}

@@ -1,0 +1,57 @@
+/** What is to be done when a cut stream ends. */
+export interface CutEnd {
+  /** The error to raise when the source has too few bytes. */
+  readonly wrongLength: (actual: number) => Error;
+  /** Told once how many bytes were taken, however it ended. */
+  readonly settle: (takenBytes: number) => void;
+}
+
+/** The bytes of a stream from `start` on, `length` of them. What comes before is read and dropped, what comes behind is not read. Pieces are
+ * made as they are taken: one is held. */
+export function cutStream(
+  source: ReadableStream<Uint8Array>,
+  start: number,
+  length: number,
+  { wrongLength, settle }: CutEnd,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  const end = start + length;
+  let position = 0;
+  let taken = 0;
+  const next = async (): Promise<Uint8Array | null> => {
+    while (position < end) {
+      const { value } = await reader.read();
+      if (value === undefined) throw wrongLength(position);
+      const from = Math.max(0, start - position);
+      const piece = value.subarray(from, Math.max(from, Math.min(value.length, end - position)));
+      position += value.length;
+      if (piece.length > 0) return piece;
+    }
+    return null;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const piece = await next();
+          if (piece !== null) {
+            taken += piece.length;
+            controller.enqueue(piece);
+          }
+          if (position < end) return;
+          controller.close();
+        } catch (error) {
+          settle(taken);
+          throw error;
+        }
+        settle(taken);
+        await reader.cancel();
+      },
+      async cancel(reason) {
+        settle(taken);
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,69 @@
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import type { LinkPlan } from "../delta-chains.ts";
+import { type Extent, LINK_STRIDE } from "../pack-plan.ts";
+
+/** Bytes between two entries that are read and dropped rather than paid for with another read. */
+const GAP_BYTES = 64 * 1024;
+
+/** Bytes of one read, unless a single entry has more. */
+const READ_BYTES = 4 * 1024 * 1024;
+
+/** Reads under way at a time. */
+const READS = 3;
+
+/** An entry that lies in an R2 object. */
+interface Place {
+  readonly row: number;
+  readonly key: string;
+  /** In the R2 object, bytes. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Brings the entries of a plan into memory: each R2 object is read once, from its first needed entry to its last, but for wide gaps.
+ * Memory is the entries' bytes and `READS` reads.
+ * @param rows of `links` that are needed
+ * @returns the plan with the bytes of these rows in it, each row with an extent of its own
+ * @throws GitError "storage-failed" when stored bytes are missing or short */
+export async function gatherEntries(
+  { extents, links }: LinkPlan,
+  rows: Iterable<number>,
+  store: ChunkStore,
+): Promise<LinkPlan> {
+  const gathered: Extent[] = Array.from({ length: links.length / LINK_STRIDE }, () => ({ bytes: new Uint8Array(0) }));
+  const places: Place[] = [];
+  for (const row of rows) {
+    const [index, offset, length] = links.subarray(row * LINK_STRIDE) as unknown as [number, number, number];
+    const extent = extents[index]!;
+    if ("bytes" in extent) gathered[row] = { bytes: extent.bytes.subarray(offset, offset + length) };
+    else places.push({ row, key: extent.key, start: extent.start + offset, end: extent.start + offset + length });
+  }
+  const runs = groupRuns(places).values();
+  const readRuns = async (): Promise<void> => {
+    for (const run of runs) {
+      const { key, start } = run[0]!;
+      const bytes = await store.read(key, start, run.at(-1)!.end - start);
+      // Copies: what lies in the gaps goes.
+      for (const place of run) gathered[place.row] = { bytes: bytes.slice(place.start - start, place.end - start) };
+    }
+  };
+  await Promise.all(Array.from({ length: READS }, readRuns));
+  const moved = links.map((word, at) =>
+    at % LINK_STRIDE === 0 ? at / LINK_STRIDE : at % LINK_STRIDE === 1 ? 0 : word,
+  );
+  return { extents: gathered, links: moved };
+}
+
+/** Neighbours in one R2 object that one read brings. */
+function groupRuns(places: Place[]): Place[][] {
+  const runs: Place[][] = [];
+  places.sort((a, b) => (a.key === b.key ? a.start - b.start : a.key < b.key ? -1 : 1));
+  for (const place of places) {
+    const run = runs.at(-1);
+    const last = run?.at(-1);
+    const isNear = last !== undefined && last.key === place.key && place.start - last.end <= GAP_BYTES;
+    if (isNear && place.end - run![0]!.start <= READ_BYTES) run!.push(place);
+    else runs.push([place]);
+  }
+  return runs;
+}

@@ -1,0 +1,36 @@
+import { concatOids } from "../../format/oid.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import type { ObjectIndex } from "../../store/object-index.ts";
+import type { TreeFile } from "./tree-files.ts";
+
+/** Entries of trees with what their rows tell, one array per column: as they cross from the object to the Worker. */
+export interface FileColumns {
+  /** Byte strings. */
+  readonly paths: string[];
+  readonly modes: Uint32Array;
+  /** Packed ids. */
+  readonly oids: Uint8Array;
+  /** Object numbers, 0 for a gitlink. */
+  readonly numbers: Uint32Array;
+  /** Bytes, 0 for a gitlink. */
+  readonly sizes: Uint32Array;
+}
+
+/** Looks entries up, all at once. */
+export function toFileColumns(objects: ObjectIndex, files: readonly TreeFile[]): FileColumns {
+  const oids = concatOids(files.map(({ oid }) => oid));
+  const { number, size } = objects.lookupMany(oids);
+  files.forEach(({ mode }, i) => {
+    if (typeOfMode(mode) !== "commit") return;
+    // The commit of a gitlink may be here by chance, but it is not part of the tree.
+    number[i] = 0;
+    size[i] = 0;
+  });
+  return {
+    paths: files.map(({ path }) => path),
+    modes: Uint32Array.from(files, ({ mode }) => mode),
+    oids,
+    numbers: number,
+    sizes: size,
+  };
+}

@@ -1,0 +1,145 @@
+import { concatOids, equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
+import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import { type CommitRecord, toCommitRecord } from "../commit-record.ts";
+import type { OpenRepository } from "../open-repository.ts";
+
+/** How long the walk goes on (ms): what it has not found then is not told. */
+const BUDGET_MS = 2_000;
+
+/** Commits whose directory is read at a time, and entries of these directories. */
+const COMMITS_AHEAD = 64;
+const ENTRIES_AHEAD = 50_000;
+
+/** Which commit touched each entry of a directory last. */
+export interface LastCommits {
+  /** Each once. */
+  readonly commits: CommitRecord[];
+  /** For each entry the index of its commit, −1: not found in time. */
+  readonly indexes: Int32Array;
+}
+
+/** What lies in a directory, by name. */
+type Listing = ReadonlyMap<string, Pick<TreeEntry, "mode" | "oid">>;
+
+/** Finds the last commit that touched each entry of a directory, as `git log -1` does for one path: from the tip on, an entry goes to the first
+ * parent in which it is the same; the commit without such a parent is the one. Entries that are at the same commit go together, so that each commit's
+ * directory is read once for all of them.
+ * @param tip object number of a commit
+ * @param path byte string of the directory, "" for the root
+ * @throws GitError "storage-failed"
+ * @see git-log(1) "History Simplification" */
+export async function findLastCommits(
+  repository: OpenRepository,
+  tip: number,
+  path: string,
+  entries: readonly TreeEntry[],
+): Promise<LastCommits> {
+  const { graph } = repository.tables;
+  const endMs = Date.now() + BUDGET_MS;
+  const ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
+  const listings = new Listings(repository, path === "" ? [] : path.split("/"), ahead);
+  /** Position of each entry's last commit. */
+  const found = new Map<number, number[]>();
+  /** Where entries are, by the position of a commit. */
+  const waiting = new Map([[graph.position(tip), entries.map((_, i) => i)]]);
+  while (waiting.size > 0 && Date.now() < endMs) {
+    const position = Math.max(...waiting.keys());
+    const here = waiting.get(position)!;
+    waiting.delete(position);
+    const parents = [...graph.parents(position)];
+    if (listings.lacks([position, ...parents])) await listings.load(position);
+    const stay = here.filter((i) => {
+      const same = parents.find((parent) => isSame(entries[i]!, listings.get(parent)));
+      if (same === undefined) return true;
+      const others = waiting.get(same);
+      if (others === undefined) waiting.set(same, [i]);
+      else others.push(i);
+      return false;
+    });
+    if (stay.length > 0) found.set(position, stay);
+  }
+  return showCommits(repository, found, entries.length);
+}
+
+function isSame(entry: TreeEntry, listing: Listing | null): boolean {
+  const other = listing?.get(entry.name);
+  return other !== undefined && other.mode === entry.mode && equalOids(other.oid, entry.oid);
+}
+
+async function showCommits(
+  repository: OpenRepository,
+  found: ReadonlyMap<number, readonly number[]>,
+  count: number,
+): Promise<LastCommits> {
+  const { graph, objects } = repository.tables;
+  const entriesOf = new Map(Array.from(found, ([position, entries]) => [graph.number(position), entries]));
+  const numbers = NumberSet.fromSorted([...entriesOf.keys()].toSorted((a, b) => a - b));
+  const indexes = new Int32Array(count).fill(-1);
+  const commits: CommitRecord[] = [];
+  const { oid } = objects.locate(numbers);
+  for await (const [number, { bytes }] of repository.reader.readEach(numbers)) {
+    for (const entry of entriesOf.get(number)!) indexes[entry] = commits.length;
+    commits.push(toCommitRecord(toHex(oid, commits.length * OID_BYTES), bytes));
+  }
+  return { commits, indexes };
+}
+
+/** What a directory held in each of some neighbouring commits. */
+class Listings {
+  readonly #repository: OpenRepository;
+  readonly #parts: readonly string[];
+  readonly #ahead: number;
+  /** Object number of the directory by position of the commit, 0: it has none. */
+  #trees = new Map<number, number>();
+  #listings = new Map<number, Listing>();
+
+  /** @param parts of the directory's path @param ahead commits that are read at a time */
+  constructor(repository: OpenRepository, parts: readonly string[], ahead: number) {
+    this.#repository = repository;
+    this.#parts = parts;
+    this.#ahead = ahead;
+  }
+
+  /** Whether some of these commits were not read. */
+  lacks(positions: readonly number[]): boolean {
+    return positions.some((position) => !this.#trees.has(position));
+  }
+
+  /** The directory in a commit that was read, null: it has none there. */
+  get(position: number): Listing | null {
+    return this.#listings.get(this.#trees.get(position)!) ?? null;
+  }
+
+  /** Reads a commit, its parents, and their first parents; forgets what was read before. */
+  async load(position: number): Promise<void> {
+    const { graph } = this.#repository.tables;
+    const positions = new Set([position, ...graph.parents(position)]);
+    for (let at: number | undefined = position; at !== undefined && positions.size < this.#ahead;) {
+      positions.add(at);
+      at = graph.parents(at)[0];
+    }
+    this.#trees = new Map([...positions].map((one) => [one, graph.tree(one)]));
+    for (const part of this.#parts) {
+      const below = await this.#read((listing) => listing.get(part)?.oid ?? null);
+      const oids = [...below].filter(([, oid]) => oid !== null);
+      const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
+      const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === 2 ? number[i]! : 0]));
+      for (const [one, tree] of this.#trees) this.#trees.set(one, isTree.get(tree) ?? 0);
+    }
+    this.#listings = await this.#read((listing) => listing);
+    // Others get a turn: the object has one thread for all requests.
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+
+  /** Reads the trees where commits are at. */
+  async #read<Result>(use: (listing: Listing) => Result): Promise<Map<number, Result>> {
+    const results = new Map<number, Result>();
+    const trees = [...new Set(this.#trees.values())].filter((tree) => tree !== 0);
+    const unknown = NumberSet.fromSorted(trees.toSorted((a, b) => a - b));
+    for await (const [number, { bytes }] of this.#repository.reader.readEach(unknown)) {
+      results.set(number, use(new Map(parseTree(bytes).map((entry) => [entry.name, entry]))));
+    }
+    return results;
+  }
+}

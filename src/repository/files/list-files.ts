@@ -1,0 +1,107 @@
+import { GitError } from "../../format/errors.ts";
+import { type Oid, toHex } from "../../format/oid.ts";
+import { parseTree } from "../../format/tree.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { peel, resolveCommit, type Revision } from "../revision.ts";
+import { entryAt } from "../tree-path.ts";
+import { type FileColumns, toFileColumns } from "./file-columns.ts";
+import { findLastCommits, type LastCommits } from "./last-commits.ts";
+import { walkFiles } from "./tree-files.ts";
+
+/** Paths of one page at the most: with their ids some 1 MB. */
+export const MAX_FILES_PER_PAGE = 10_000;
+
+/** Which directory is asked for. */
+export interface DirectoryRequest {
+  /** Byte strings; the path without slashes at its ends. */
+  readonly ref: string;
+  readonly path: string;
+  /** Whether to tell which commit touched each entry last. */
+  readonly lastCommits: boolean;
+}
+
+/** A directory of a commit. */
+export interface Directory {
+  /** Ids in hex. */
+  readonly commit: string;
+  readonly tree: string;
+  /** Names instead of paths. */
+  readonly entries: FileColumns;
+  readonly lastCommits: LastCommits | null;
+}
+
+/** Lists a directory: one tree is read, beside those on the way there, and no blob.
+ * @throws GitError "not-found", "wrong-type" when a file lies at the path, and as `resolveCommit` */
+export async function listDirectory(
+  repository: OpenRepository,
+  { ref, path, lastCommits }: DirectoryRequest,
+): Promise<Directory> {
+  const commit = await resolveCommit(repository, ref);
+  const tree = await treeAt(repository, commit, path);
+  const content = (await repository.reader.read(tree.number)).bytes;
+  const entries = parseTree(content);
+  const files = entries.map(({ name, mode, oid }) => ({ path: name, mode, oid }));
+  return {
+    commit: toHex(commit.oid),
+    tree: toHex(tree.oid),
+    entries: toFileColumns(repository.tables.objects, files),
+    lastCommits: lastCommits ? await findLastCommits(repository, commit.number, path, entries) : null,
+  };
+}
+
+/** Which files are asked for. */
+export interface FilesRequest {
+  /** Byte string; of a later page the commit's id. */
+  readonly ref: string;
+  /** Byte string: of a directory, without slashes at its ends. */
+  readonly path: string;
+  /** The last path of the page before, "" for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Files of a commit, in the order of their paths' bytes. */
+export interface FilesPage {
+  readonly commit: string;
+  readonly files: FileColumns;
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
+/** Lists the files below a directory, as `git ls-tree -r` does.
+ * @throws GitError as `listDirectory` */
+export async function listFiles(
+  repository: OpenRepository,
+  { ref, path, after, limit }: FilesRequest,
+): Promise<FilesPage> {
+  const commit = await resolveCommit(repository, ref);
+  const tree = (await treeAt(repository, commit, path)).number;
+  const files = [];
+  for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after })) {
+    files.push(file);
+    if (files.length > limit) break;
+  }
+  const more = files.length > limit;
+  if (more) files.pop();
+  return { commit: toHex(commit.oid), files: toFileColumns(repository.tables.objects, files), more };
+}
+
+/** Finds the directory at a path.
+ * @param path byte string without slashes at its ends, "" for the root
+ * @throws GitError "not-found", "wrong-type" */
+export async function treeAt(
+  repository: OpenRepository,
+  commit: Revision,
+  path: string,
+): Promise<{ oid: Oid; number: number }> {
+  const root = peel(repository, commit, "tree");
+  if (path === "") return root;
+  const entry = await entryAt(repository, root.number, path);
+  if (entry === null) throw new GitError("not-found", { what: "path" });
+  const row = entry.number === 0 ? null : repository.tables.objects.find(entry.oid);
+  if (row?.type !== 2) {
+    const actual = row === null ? "commit" : "blob";
+    throw new GitError("wrong-type", { oid: toHex(entry.oid), expected: "tree", actual });
+  }
+  return entry;
+}

@@ -1,0 +1,88 @@
+import { GitError } from "../../format/errors.ts";
+import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
+import { fromHex, isHexOid, toHex } from "../../format/oid.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { peel, resolveCommit } from "../revision.ts";
+import { entryAt } from "../tree-path.ts";
+import { type BlobPlan, planBlobs } from "./blob-plan.ts";
+
+/** Parts of a path that may be a ref's name together: each further one is another look at the refs. */
+const MAX_REF_PARTS = 16;
+
+/** A blob, and where it lies. */
+export interface LocatedBlob {
+  /** Hex. */
+  readonly oid: string;
+  readonly sizeBytes: number;
+  /** Of this blob alone. */
+  readonly plan: BlobPlan;
+}
+
+/** A file of a commit. */
+export interface LocatedFile extends LocatedBlob {
+  /** Id in hex. */
+  readonly commit: string;
+  /** Whether the commit was named by its id: then what lies at the path never changes. */
+  readonly isImmutable: boolean;
+  /** Byte string, from the root. */
+  readonly path: string;
+  readonly mode: number;
+}
+
+/** Finds a file by what a URL says behind `/raw/`: a revision and a path, of which nobody knows where the one ends. It is as long a name of a
+ * ref as there is; else the first part is the revision.
+ * @param parts byte strings, between which the URL has slashes
+ * @throws GitError "not-found", "wrong-type" when it is no file, and as `resolveCommit` */
+export async function locateFile(repository: OpenRepository, parts: readonly string[]): Promise<LocatedFile> {
+  const refParts = countRefParts(repository, parts);
+  const ref = parts.slice(0, refParts).join("/");
+  const path = parts.slice(refParts).join("/");
+  const commit = await resolveCommit(repository, ref);
+  const entry = await entryAt(repository, peel(repository, commit, "tree").number, path);
+  if (entry === null) throw new GitError("not-found", { what: "path" });
+  const row = entry.number === 0 ? null : repository.tables.objects.find(entry.oid);
+  const type = row === null ? "commit" : fromTypeNumber(row.type);
+  if (row === null || type !== "blob") throw wrongType(toHex(entry.oid), "blob", type);
+  return {
+    ...locate(repository, row),
+    commit: toHex(commit.oid),
+    isImmutable: isHexOid(ref),
+    path,
+    mode: entry.mode,
+  };
+}
+
+/** Finds a blob by its id.
+ * @param oid hex
+ * @throws GitError "not-found", "wrong-type" */
+export async function locateBlob(repository: OpenRepository, oid: string): Promise<LocatedBlob> {
+  return locate(repository, findTyped(repository, oid, "blob"));
+}
+
+/** Finds the row of an object that must be of a type.
+ * @param oid hex
+ * @throws GitError "not-found", "wrong-type" */
+export function findTyped(repository: OpenRepository, oid: string, type: ObjectType): ObjectRow {
+  const row = repository.find(fromHex(oid));
+  if (row === null) throw new GitError("not-found", { what: "object" });
+  const actual = fromTypeNumber(row.type);
+  if (actual !== type) throw wrongType(oid, type, actual);
+  return row;
+}
+
+function locate({ tables }: OpenRepository, { oid, number, size }: ObjectRow): LocatedBlob {
+  return { oid: toHex(oid), sizeBytes: size, plan: planBlobs(tables, [number]) };
+}
+
+/** How many of the parts name a ref together; 1 when none do. At least one is left for the path. */
+function countRefParts({ advertised }: OpenRepository, parts: readonly string[]): number {
+  for (let count = Math.min(parts.length - 1, MAX_REF_PARTS); count > 1; count--) {
+    if (advertised.expand(parts.slice(0, count).join("/")).length > 0) return count;
+  }
+  return 1;
+}
+
+function wrongType(oid: string, expected: ObjectType, actual: ObjectType): GitError {
+  return new GitError("wrong-type", { oid, expected, actual });
+}

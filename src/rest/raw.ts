@@ -1,0 +1,121 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { contentDisposition } from "../format/content-disposition.ts";
+import { safeContentType } from "../format/content-type.ts";
+import { checkConditions, wantedRange } from "../format/conditional-request.ts";
+import { GitError } from "../format/errors.ts";
+import type { ByteRange } from "../format/byte-range.ts";
+import { BlobReader } from "../repository/files/blob-reader.ts";
+import type { LocatedFile } from "../repository/files/locate-file.ts";
+import type { Reading } from "../repository/files/reading.ts";
+import { cutStream } from "../repository/files/cut-stream.ts";
+import { FOR_EVER } from "./conditional.ts";
+import { ErrorSchema, failures } from "./error.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { RepositoryParams } from "./schemas.ts";
+
+/** Nothing that a file says is to be run, or to load anything, in the name of whoever is logged in here. */
+const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+const PREFIX = /^\/api\/repos\/[^/]+\/[^/]+\/raw\//;
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/raw/{ref}/{path}",
+  tags: ["files"],
+  summary: "Read a file's bytes",
+  description: "The slashes in the path may be written as they are, and those in a branch's or tag's name too.",
+  request: {
+    params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
+    headers: z.object({ range: z.string().optional().openapi({ example: "bytes=0-99" }) }),
+  },
+  responses: {
+    200: { description: "The file.", content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
+    206: { description: "The range of it.", content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
+    304: { description: "As it was." },
+    412: { description: "It is another.", content: { "application/json": { schema: ErrorSchema } } },
+    416: { description: "No byte is in the range.", content: { "application/json": { schema: ErrorSchema } } },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/raw/:ref/*path`: the bytes of a file. */
+export const rawRoutes = newRoutes();
+rawRoutes.openAPIRegistry.registerPath(read);
+rawRoutes.get("/repos/:owner/:repo/raw/*", async (context) => {
+  const { raw } = context.req;
+  const parts = splitPath(new URL(raw.url).pathname.replace(PREFIX, ""));
+  const file = await repositoryOf(context).locateFile(parts);
+  return answerFile(raw, file, context.get("reading"));
+});
+
+/** Splits a URL's path at its slashes, of which encoded ones are none.
+ * @returns byte strings: what is encoded need not be UTF-8 */
+function splitPath(path: string): string[] {
+  return path
+    .split("/")
+    .map((part) =>
+      part.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
+    );
+}
+
+/** Answers with a file, whole or a range of it, under conditions or not.
+ * @see RFC 9110, sections 13 and 14 */
+async function answerFile(request: Request, file: LocatedFile, reading: Reading): Promise<Response> {
+  const etag = `"${file.oid}"`;
+  const shown = {
+    ETag: etag,
+    "Cache-Control": file.isImmutable ? FOR_EVER : "private, no-cache",
+    "Accept-Ranges": "bytes",
+  };
+  const refusal = checkConditions(request.headers, etag);
+  if (refusal === 304) return new Response(null, { status: 304, headers: shown });
+  if (refusal === 412) return refuse(412, "precondition-failed", "the file is another than expected");
+  const range = wantedRange(request, etag, file.sizeBytes);
+  if (range === "unsatisfiable") {
+    const there = `${file.sizeBytes} bytes`;
+    return refuse(416, "range", `the file has ${there}`, { "Content-Range": `bytes */${file.sizeBytes}` });
+  }
+  const { start, length } = range ?? { start: 0, length: file.sizeBytes };
+  const headers = new Headers({
+    ...shown,
+    "Content-Type": safeContentType(file.path),
+    "Content-Length": String(length),
+    "Content-Disposition": contentDisposition("inline", file.path.slice(file.path.lastIndexOf("/") + 1)),
+    "Content-Security-Policy": SANDBOX,
+    "X-Content-Type-Options": "nosniff",
+  });
+  if (range !== null) headers.set("Content-Range", `bytes ${start}-${start + length - 1}/${file.sizeBytes}`);
+  const body = request.method === "HEAD" ? null : await readFile(file, { start, length }, reading);
+  return new Response(body, { status: range === null ? 200 : 206, headers });
+}
+
+/** Reads what is asked of a file. A large one is inflated from its beginning up to the range's end, piece by piece: deflated bytes cannot be
+ * entered in the middle. */
+async function readFile(
+  file: LocatedFile,
+  { start, length }: ByteRange,
+  reading: Reading,
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const reader = new BlobReader(reading, "raw");
+  const blobs = await reader.open(file.plan, [file.sizeBytes]);
+  if (!blobs.isStreamed(0)) {
+    const bytes = await blobs.read(0);
+    reader.sent(length);
+    reader.finish(true);
+    return bytes.subarray(start, start + length);
+  }
+  const cut = cutStream(await blobs.stream(0), start, length, {
+    wrongLength: (actual) =>
+      new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` }),
+    settle: (sentBytes) => {
+      reader.sent(sentBytes);
+      reader.finish(sentBytes === length);
+    },
+  });
+  // Tells the runtime, and by it the client, how long it is.
+  return cut.pipeThrough(new FixedLengthStream(length));
+}
+
+function refuse(status: 412 | 416, code: string, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ error: { code, message } }, { status, headers: { ...headers, "Cache-Control": "no-store" } });
+}
