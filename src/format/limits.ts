@@ -116,7 +116,14 @@ export const BUNDLE_DELAY_MS = 60_000;
  * reflog. git's own default (gc.pruneExpire). */
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
 
-/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last two cap nothing a client
+/** Bytes of the paths in one change of a worktree, 64 for each file and directory included: trees can name themselves so often that no
+ * memory holds the paths. Some 300,000 files. A branch beyond it is not materialized; 0: none is. */
+export const MAX_WORKTREE_PATH_BYTES = 32 * MIB;
+
+/** Milliseconds between a push and the update of its branch's worktree: pushes come in bursts. */
+export const MATERIALIZE_DELAY_MS = 500;
+
+/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last four cap nothing a client
  * does, but when work is begun: lower ones are for those who clone small repositories often. */
 export interface Limits {
   readonly maxPackSizeBytes: number;
@@ -135,8 +142,10 @@ export interface Limits {
   readonly maxShallows: number;
   readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
+  readonly maxWorktreePathBytes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
+  readonly materializeDelayMs: number;
   readonly pruneGraceMs: number;
 }
 
@@ -158,8 +167,10 @@ export const DEFAULT_LIMITS: Limits = {
   maxShallows: MAX_SHALLOWS,
   maxDeepenNots: MAX_DEEPEN_NOTS,
   maxRefPrefixes: MAX_REF_PREFIXES,
+  maxWorktreePathBytes: MAX_WORKTREE_PATH_BYTES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,
+  materializeDelayMs: MATERIALIZE_DELAY_MS,
   pruneGraceMs: PRUNE_GRACE_MS,
 };
 

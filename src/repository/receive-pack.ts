@@ -14,6 +14,7 @@ import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 import { keptTree } from "./tree-contents.ts";
+import { callMaterialize } from "./worktree/worktrees.ts";
 
 const TREE = toTypeNumber("tree");
 
@@ -163,6 +164,12 @@ export class ReceivePack {
           if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
           const { limits } = this.#repository.platform;
+          callMaterialize(
+            tables,
+            moved.map(({ name }) => name),
+            limits,
+            Date.now(),
+          );
           scheduleBundle(tables, moved, limits, Date.now());
           callExpire(tables, Date.now());
           callPrune(tables, moved, moved.length < result.outcomes.length, limits, Date.now());

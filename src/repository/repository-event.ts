@@ -75,6 +75,8 @@ export interface JobCounts {
   readonly nodes?: number;
   /** Rows of the reflog that it removed. */
   readonly pushes?: number;
+  /** Files of a worktree that it wrote. */
+  readonly files?: number;
   /** R2 objects that it removed. */
   readonly deletedObjects?: number;
   /** Largest sum of bytes held. */

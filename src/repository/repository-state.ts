@@ -45,6 +45,8 @@ export class RepositoryState {
     // Pushes that race to be the first write below one key, whichever of them creates the repository.
     this.#record = readRepository(this.platform.sql) ?? { key: crypto.randomUUID(), createdMs: 0, fsck: "default" };
     if (this.#record.createdMs !== 0) this.#tables = new Tables(this.platform.sql);
+    if (hasJobs(this.platform.sql)) this.jobs.recover(Date.now());
+    this.scheduleJobs();
   }
 
   /** The tables, null while the repository does not exist. */

@@ -2,7 +2,8 @@ import { GitError } from "../format/errors.ts";
 
 /** Where chunks lie as objects of immutable bytes. Two rules bind all stores: a key is written once (writing the same bytes
  * again is harmless), and no failure looks like an answer: absent or short bytes, a refused write, a failed listing all throw
- * GitError "storage-failed" {key, …}. */
+ * GitError "storage-failed" {key, …}. Files of worktrees are the exception to the first: they are written by `putFile` alone, and
+ * read by `openFile`, which tells one version from another. */
 export interface ChunkStore {
   /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not.
    * @param sha1 of the bytes, for a caller that knows it: a bucket refuses bytes that changed on their way */
@@ -20,10 +21,32 @@ export interface ChunkStore {
    * bytes is found out at once, from what the store says of its size; a transfer that breaks off later errors as the store has it
    * err, so whoever passes the stream on also states its length. */
   open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>>;
+  /** Writes a file, in the place of any version that there was; `openFile` gives it when the promise is fulfilled. After a rejection
+   * there may be either version.
+   * @param body bytes, or a stream of exactly that many
+   * @returns the version's ETag: another one where the bytes differ */
+  putFile(key: string, body: Uint8Array | SizedStream, label: FileLabel): Promise<string>;
+  /** Like `open`, of one version of a file.
+   * @param length at least 1
+   * @returns null when that version is not there, or no longer */
+  openFile(key: string, etag: string, offset: number, length: number): Promise<ReadableStream<Uint8Array> | null>;
   /** Removes objects; a key that is not there is fine. */
   delete(keys: readonly string[]): Promise<void>;
   /** The keys that begin with `prefix`, ascending. */
   list(prefix: string): AsyncIterable<string>;
+}
+
+/** A stream whose length is known before. */
+export interface SizedStream {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly sizeBytes: number;
+}
+
+/** What a file says of itself to those who read the bucket. */
+export interface FileLabel {
+  readonly contentType: string;
+  /** Short ASCII values by name. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** An object under way. Its last call is `complete` or `abort`. */

@@ -1,5 +1,5 @@
 import { GitError } from "../format/errors.ts";
-import { type ChunkStore, type MultipartWrite, wrongLength } from "./chunk-store.ts";
+import { type ChunkStore, type FileLabel, type MultipartWrite, type SizedStream, wrongLength } from "./chunk-store.ts";
 
 /** What goes wrong with a call: it fails before or after its effect; what it reads is cut by a byte or has one bit flipped
  * (for a write, a cut or flip means a failure before its effect); or the process dies: the call has no effect, and every later one fails. */
@@ -19,6 +19,8 @@ export interface ChunkCall {
     | "read"
     | "stream"
     | "open"
+    | "putFile"
+    | "openFile"
     | "delete"
     | "list";
   /** The object, a delete's first key, a list's prefix. */
@@ -94,23 +96,31 @@ export class FaultyChunkStore implements ChunkStore {
   }
 
   stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
-    return this.#stream("stream", key, offset, length);
+    return this.#stream("stream", key, length, () => this.#inner.stream(key, offset, length));
   }
 
   open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
-    return this.#stream("open", key, offset, length);
+    return this.#stream("open", key, length, () => this.#inner.open(key, offset, length));
   }
 
-  async #stream(
-    operation: "stream" | "open",
+  putFile(key: string, body: Uint8Array | SizedStream, label: FileLabel): Promise<string> {
+    return this.#write("putFile", key, () => this.#inner.putFile(key, body, label));
+  }
+
+  openFile(key: string, etag: string, offset: number, length: number): Promise<ReadableStream<Uint8Array> | null> {
+    return this.#stream("openFile", key, length, () => this.#inner.openFile(key, etag, offset, length));
+  }
+
+  async #stream<T extends ReadableStream<Uint8Array> | null>(
+    operation: "stream" | "open" | "openFile",
     key: string,
-    offset: number,
     length: number,
-  ): Promise<ReadableStream<Uint8Array>> {
+    open: () => Promise<T>,
+  ): Promise<T | ReadableStream<Uint8Array>> {
     const fault = this.#fault(operation, key);
     if (fault === "before") throw planned(key, fault);
-    const source = await this.#inner[operation](key, offset, length);
-    if (fault === null) return source;
+    const source = await open();
+    if (fault === null || source === null) return source;
     let seen = 0;
     const reader = source.getReader();
     return new ReadableStream({

@@ -3,8 +3,8 @@ import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
  * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
- * `trim` forgets old responses. */
-export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "expire" | "bundle" | "trim";
+ * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip. */
+export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "expire" | "bundle" | "trim" | "materialize";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
@@ -77,7 +77,7 @@ export class JobQueue {
   take(nowMs: number): Job | null {
     const [job] = this.#sql
       .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
-        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, again_ms = NULL
+        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL
         WHERE id = (SELECT id FROM jobs WHERE due_ms <= ? ORDER BY due_ms, id LIMIT 1)
         RETURNING id, kind, key, due_ms AS dueMs, attempts`,
         nowMs + LEASE_MS,
@@ -87,12 +87,22 @@ export class JobQueue {
     return job ?? null;
   }
 
+  /** Has the jobs run soon whose runner died: for one that knows that nobody runs any. One that is the death of its runners comes ever later. */
+  recover(nowMs: number): void {
+    this.#sql.exec(
+      `UPDATE jobs SET taken = 0, due_ms = min(due_ms, ?1 + min(?2 << min(attempts - 1, 20), ?3)) WHERE taken = 1`,
+      nowMs,
+      FIRST_BACKOFF_MS,
+      LONGEST_BACKOFF_MS,
+    );
+  }
+
   /** Removes a job; one that was added again since it was taken is due when that said. */
   done(job: Job): void {
     const taken = "id = ? AND due_ms = ?";
     this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, job.id, job.dueMs);
     this.#sql.exec(
-      `UPDATE jobs SET due_ms = again_ms, attempts = 0, again_ms = NULL WHERE ${taken}`,
+      `UPDATE jobs SET due_ms = again_ms, attempts = 0, taken = 0, again_ms = NULL WHERE ${taken}`,
       job.id,
       job.dueMs,
     );
@@ -102,7 +112,7 @@ export class JobQueue {
   fail(job: Job, nowMs: number, error: string): void {
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
-      "UPDATE jobs SET due_ms = ?, last_error = ? WHERE id = ? AND due_ms = ?",
+      "UPDATE jobs SET due_ms = ?, taken = 0, last_error = ? WHERE id = ? AND due_ms = ?",
       nowMs + backoffMs,
       error,
       job.id,

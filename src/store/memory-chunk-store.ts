@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { GitError } from "../format/errors.ts";
-import { type ChunkStore, type MultipartWrite, wrongLength } from "./chunk-store.ts";
+import { type ChunkStore, type FileLabel, type MultipartWrite, type SizedStream, wrongLength } from "./chunk-store.ts";
 
 /** Chunks in memory, for tests: keeps its own copies, as a bucket does. */
 export class MemoryChunkStore implements ChunkStore {
   readonly #objects = new Map<string, Uint8Array>();
+  readonly #labels = new Map<string, FileLabel>();
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
     this.#objects.set(key, bytes.slice());
@@ -59,6 +61,36 @@ export class MemoryChunkStore implements ChunkStore {
     return this.stream(key, offset, length);
   }
 
+  async putFile(key: string, body: Uint8Array | SizedStream, label: FileLabel): Promise<string> {
+    if (body instanceof Uint8Array) await this.put(key, body);
+    else await this.putStream(key, body.stream, body.sizeBytes);
+    this.#labels.set(key, label);
+    return etagOf(this.#objects.get(key)!);
+  }
+
+  async openFile(
+    key: string,
+    etag: string,
+    offset: number,
+    length: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const bytes = this.#objects.get(key);
+    return bytes === undefined || etagOf(bytes) !== etag ? null : this.open(key, offset, length);
+  }
+
+  /** A store that holds the same. */
+  copy(): MemoryChunkStore {
+    const copy = new MemoryChunkStore();
+    for (const [key, bytes] of this.#objects) copy.#objects.set(key, bytes);
+    for (const [key, label] of this.#labels) copy.#labels.set(key, label);
+    return copy;
+  }
+
+  /** What a file said of itself when it was written. */
+  labelOf(key: string): FileLabel | undefined {
+    return this.#labels.get(key);
+  }
+
   async delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) this.#objects.delete(key);
   }
@@ -66,4 +98,8 @@ export class MemoryChunkStore implements ChunkStore {
   async *list(prefix: string): AsyncGenerator<string> {
     yield* [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).sort();
   }
+}
+
+function etagOf(bytes: Uint8Array): string {
+  return createHash("md5").update(bytes).digest("hex");
 }

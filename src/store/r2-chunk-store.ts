@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { GitError } from "../format/errors.ts";
-import { type ChunkCounters, type ChunkStore, type MultipartWrite, wrongLength } from "./chunk-store.ts";
+import {
+  type ChunkCounters,
+  type ChunkStore,
+  type FileLabel,
+  type MultipartWrite,
+  type SizedStream,
+  wrongLength,
+} from "./chunk-store.ts";
 import { exactStream } from "./exact-stream.ts";
 
 /** Keys of one delete.
@@ -10,17 +17,40 @@ const DELETE_KEYS = 1000;
 /** The part of an R2 bucket that chunks need, so that this layer need not know the platform.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 export interface Bucket {
-  put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: { sha1: Uint8Array }): Promise<unknown>;
-  get(key: string, options: { range: { offset: number; length: number } }): Promise<BucketBody | null>;
+  put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: BucketPutOptions): Promise<BucketObject>;
+  get(key: string, options: { range: BucketRange }): Promise<BucketBody | null>;
+  /** @returns the object without a body when it is another version */
+  get(
+    key: string,
+    options: { range: BucketRange; onlyIf: { etagMatches: string } },
+  ): Promise<BucketBody | BucketObject | null>;
   delete(keys: string[]): Promise<void>;
   list(options: { prefix: string; cursor?: string }): Promise<BucketListing>;
   createMultipartUpload(key: string): Promise<BucketUpload>;
 }
 
-/** An object's bytes, in the range asked for. */
-export interface BucketBody {
+/** What is told to a bucket with an object. */
+export interface BucketPutOptions {
+  sha1?: Uint8Array;
+  httpMetadata?: { contentType: string };
+  customMetadata?: Record<string, string>;
+}
+
+/** Which bytes of an object. */
+export interface BucketRange {
+  offset: number;
+  length: number;
+}
+
+/** An object as it was put. */
+export interface BucketObject {
+  readonly etag: string;
   /** Bytes of the whole object. */
   readonly size: number;
+}
+
+/** An object's bytes, in the range asked for. */
+export interface BucketBody extends BucketObject {
   readonly body: ReadableStream<Uint8Array>;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
@@ -65,11 +95,7 @@ export class R2ChunkStore implements ChunkStore {
   }
 
   async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
-    this.#counters.puts += 1;
-    // The bucket asks for a stream that knows its length, which errors when more or fewer bytes come.
-    const { readable, writable } = new FixedLengthStream(length);
-    await storing(key, "put", () => Promise.all([this.#bucket.put(key, readable), bytes.pipeTo(writable)]));
-    this.#counters.bytesIn += length;
+    await this.#putStream(key, bytes, length);
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {
@@ -93,13 +119,27 @@ export class R2ChunkStore implements ChunkStore {
   }
 
   async open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
-    const object = await this.#get(key, offset, length);
-    if (object.size < offset + length) {
-      await object.body.cancel();
-      throw wrongLength(key, length, Math.max(0, object.size - offset));
-    }
-    this.#counters.bytesOut += length;
-    return object.body;
+    return this.#passOn(key, await this.#get(key, offset, length), offset, length);
+  }
+
+  async putFile(key: string, body: Uint8Array | SizedStream, { contentType, metadata }: FileLabel): Promise<string> {
+    const options = { httpMetadata: { contentType }, customMetadata: metadata };
+    if (!(body instanceof Uint8Array)) return (await this.#putStream(key, body.stream, body.sizeBytes, options)).etag;
+    this.#counters.puts += 1;
+    this.#counters.bytesIn += body.length;
+    return (await storing(key, "put", () => this.#bucket.put(key, body, options))).etag;
+  }
+
+  async openFile(
+    key: string,
+    etag: string,
+    offset: number,
+    length: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    this.#counters.gets += 1;
+    const options = { range: { offset, length }, onlyIf: { etagMatches: etag } };
+    const object = await storing(key, "get", () => this.#bucket.get(key, options));
+    return object === null || !("body" in object) ? null : this.#passOn(key, object, offset, length);
   }
 
   async delete(keys: readonly string[]): Promise<void> {
@@ -119,6 +159,31 @@ export class R2ChunkStore implements ChunkStore {
       for (const { key } of page.objects) yield key;
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
+  }
+
+  async #putStream(
+    key: string,
+    bytes: ReadableStream<Uint8Array>,
+    length: number,
+    options: BucketPutOptions = {},
+  ): Promise<BucketObject> {
+    this.#counters.puts += 1;
+    // The bucket asks for a stream that knows its length, which errors when more or fewer bytes come.
+    const { readable, writable } = new FixedLengthStream(length);
+    const [object] = await storing(key, "put", () =>
+      Promise.all([this.#bucket.put(key, readable, options), bytes.pipeTo(writable)]),
+    );
+    this.#counters.bytesIn += length;
+    return object;
+  }
+
+  async #passOn(key: string, object: BucketBody, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    if (object.size < offset + length) {
+      await object.body.cancel();
+      throw wrongLength(key, length, Math.max(0, object.size - offset));
+    }
+    this.#counters.bytesOut += length;
+    return object.body;
   }
 
   async #get(key: string, offset: number, length: number): Promise<BucketBody> {

@@ -16,6 +16,7 @@ CREATE TABLE IF NOT EXISTS jobs (
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
+  taken INTEGER NOT NULL DEFAULT 0, -- 1: somebody runs it, or died of it
   last_error TEXT,                 -- what the last attempt failed with
   again_ms INTEGER,                -- when it is due again, having been added since it was taken; NULL: it was not
   UNIQUE (kind, key)
@@ -32,6 +33,7 @@ CREATE TABLE repository (
   key TEXT NOT NULL,               -- opaque, random: every R2 key begins with it
   created_ms INTEGER NOT NULL,
   fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
+  worktrees TEXT,                  -- JSON: names of the branches that are materialized; NULL: the one HEAD points at
   schema INTEGER NOT NULL
 );
 CREATE TABLE refs (
@@ -119,6 +121,27 @@ CREATE TABLE bundles (             -- one row at the most
   checksum BLOB NOT NULL,          -- SHA-1 of its bytes
   total_bytes INTEGER NOT NULL     -- of pushes.total_bytes, how much is in it
 );
+CREATE TABLE worktrees (           -- branches that are materialized, or were until now
+  id INTEGER PRIMARY KEY,
+  branch TEXT NOT NULL UNIQUE,     -- byte string, without refs/heads/
+  materialized BLOB,               -- the commit that all its R2 objects were last of; NULL: none yet
+  planned INTEGER NOT NULL,        -- number of the commit whose files its rows are, 0: none
+  files INTEGER NOT NULL,          -- of the planned commit
+  size INTEGER NOT NULL,           -- their bytes
+  refused TEXT,                    -- why the newest commit is not planned; NULL: it is
+  changed_ms INTEGER NOT NULL      -- when \`materialized\` was last set
+);
+CREATE TABLE worktree_files (
+  worktree INTEGER NOT NULL,
+  path TEXT NOT NULL,              -- byte string
+  oid BLOB NOT NULL,
+  mode INTEGER NOT NULL,           -- as the tree has it
+  size INTEGER NOT NULL,
+  source INTEGER NOT NULL,         -- 0: the R2 object is this; a number: it is to be made of this object; -1: it is to be removed
+  etag TEXT,                       -- of the R2 object, NULL unless it is this
+  PRIMARY KEY (worktree, path)
+) WITHOUT ROWID;
+CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
 `;
 
 /** The one row of `repository`. */

@@ -14,6 +14,7 @@ import type { Sql } from "./sql.ts";
 import { ResponseTable } from "./response-table.ts";
 import { TreeTable } from "./tree-table.ts";
 import { VettedBlobs } from "./vetted-blobs.ts";
+import { WorktreeTable } from "./worktree-table.ts";
 
 /** The tables of one repository that exists, opened: the graph is read into memory. */
 export class Tables {
@@ -28,6 +29,7 @@ export class Tables {
   readonly jobs: JobQueue;
   readonly pushes: PushLog;
   readonly bundles: BundleTable;
+  readonly worktrees: WorktreeTable;
 
   readonly #sql: Sql;
 
@@ -44,6 +46,7 @@ export class Tables {
     this.jobs = new JobQueue(sql);
     this.pushes = new PushLog(sql);
     this.bundles = new BundleTable(sql);
+    this.worktrees = new WorktreeTable(sql);
   }
 
   /** Removes objects and nodes for good; belongs in a transaction. The graph in memory is left as it was: open the tables anew.

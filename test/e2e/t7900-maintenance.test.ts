@@ -9,7 +9,8 @@ import { MERGE_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
 
 let server: Server;
 beforeAll(async () => {
-  server = await startServer();
+  // Worktrees, whose jobs would come between, are not looked at here.
+  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
 });
 afterAll(() => server.close());
 
@@ -48,7 +49,7 @@ test("small pushes are merged behind the client's back; clones and later pushes 
 });
 
 test("maintenance on demand merges, prunes and tells; git finds all sound", async () => {
-  const grown = await startServer({ vars: { LIMITS: JSON.stringify({ pruneGraceMs: 0 }) } });
+  const grown = await startServer({ vars: { LIMITS: JSON.stringify({ pruneGraceMs: 0, maxWorktreePathBytes: 0 }) } });
   try {
     const url = `${grown.url}/me/tended.git`;
     const api = `${grown.url}/api/repos/me/tended/maintenance`;

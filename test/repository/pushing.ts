@@ -77,7 +77,8 @@ export class PushedRepository {
       openChunks: () => this.chunks,
       module: wasm,
       codec: instantiateCodec(wasm),
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      // Worktrees would be in the way of what other tests count.
+      limits: { ...DEFAULT_LIMITS, maxWorktreePathBytes: 0, ...limits },
       wakeAt: (timeMs) => (this.wakeMs = timeMs),
       observe: (event) => this.events.push(event),
     });

@@ -116,6 +116,42 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
       expect(await collect(store.list(prefix))).toEqual([]);
     });
 
+    test("a file is written again and again, and each version known by its tag", async () => {
+      const { store, prefix } = open();
+      const key = `${prefix}a`;
+      const label = { contentType: "text/plain", metadata: { mode: "100644" } };
+      const bytes = new Random(4).bytes(300_000);
+      const first = await store.putFile(key, bytes, label);
+      expect(await readAll((await store.openFile(key, first, 0, 300_000))!)).toEqual(bytes);
+      expect(await readAll((await store.openFile(key, first, 1_000, 7))!)).toEqual(bytes.slice(1_000, 1_007));
+      const stream = new Response(bytes.slice(1)).body as ReadableStream<Uint8Array>;
+      const second = await store.putFile(key, { stream, sizeBytes: 299_999 }, label);
+      expect(second).not.toBe(first);
+      expect(await store.openFile(key, first, 0, 1)).toBeNull();
+      expect(await readAll((await store.openFile(key, second, 0, 299_999))!)).toEqual(bytes.slice(1));
+      expect(await store.putFile(key, bytes, label)).toBe(first);
+      expect((await store.putFile(`${prefix}empty`, new Uint8Array(0), label)).length).toBeGreaterThan(0);
+      await store.delete([key]);
+      expect(await store.openFile(key, first, 0, 1)).toBeNull();
+    });
+
+    test("a file whose stream fails, or is short or long, stays as it was", async () => {
+      const { store, prefix } = open();
+      const label = { contentType: "text/plain", metadata: {} };
+      const etag = await store.putFile(`${prefix}a`, new Uint8Array([1, 2, 3]), label);
+      const bytes = new Uint8Array(100_000);
+      const failing = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("no more")) });
+      const whole = (): ReadableStream<Uint8Array> => new Response(bytes).body as ReadableStream<Uint8Array>;
+      for (const body of [
+        { stream: failing, sizeBytes: 100_000 },
+        { stream: whole(), sizeBytes: 99_999 },
+        { stream: whole(), sizeBytes: 100_001 },
+      ]) {
+        await expect(store.putFile(`${prefix}a`, body, label)).rejects.toThrow();
+      }
+      expect(await readAll((await store.openFile(`${prefix}a`, etag, 0, 3))!)).toEqual(new Uint8Array([1, 2, 3]));
+    });
+
     test("keys are listed by prefix, ascending, beyond one page, and deleted", async () => {
       const { store, prefix } = open();
       const keys = Array.from({ length: 1_001 }, (_, i) => `${prefix}b/${String(i).padStart(5, "0")}`);

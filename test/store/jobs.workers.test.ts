@@ -95,3 +95,31 @@ test("an empty database gets its queue on demand, once", () =>
     JobQueue.open(sql).add("sweep", "a", 1);
     expect(JobQueue.open(sql).take(1)).toMatchObject({ key: "a" });
   }));
+
+test("a job whose runner died is due soon for one that knows it, the later the more often that happened", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 1_000);
+    jobs.add("merge", "", 50_000);
+    jobs.take(1_000);
+    jobs.recover(2_000);
+    expect(jobs.all().map(({ kind, dueMs }) => [kind, dueMs])).toEqual([
+      ["seal", 4_000],
+      ["merge", 50_000],
+    ]);
+    // Once told, it waits as any job does.
+    jobs.recover(3_000);
+    expect(jobs.nextDueMs()).toBe(4_000);
+    for (const [nowMs, dueMs] of [
+      [4_000, 8_000],
+      [8_000, 16_000],
+    ] as const) {
+      jobs.take(nowMs);
+      jobs.recover(nowMs);
+      expect(jobs.nextDueMs()).toBe(dueMs);
+    }
+    const failing = jobs.take(16_000)!;
+    jobs.fail(failing, 16_000, "reason");
+    jobs.recover(16_000);
+    expect(jobs.nextDueMs()).toBe(32_000);
+  }));

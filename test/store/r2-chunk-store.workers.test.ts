@@ -72,7 +72,12 @@ test("a bucket that ends or fails in the middle is an error of the stream", asyn
     new R2ChunkStore(
       {
         ...boundBucket(),
-        get: async () => ({ size: 20, body: body(), arrayBuffer: () => new Response(body()).arrayBuffer() }),
+        get: async () => ({
+          etag: "tag",
+          size: 20,
+          body: body(),
+          arrayBuffer: () => new Response(body()).arrayBuffer(),
+        }),
       },
       newChunkCounters(),
     );
@@ -93,10 +98,33 @@ test("a bucket that ends or fails in the middle is an error of the stream", asyn
   await expect(failing.stream("k", 0, 20).then(readAll)).rejects.toMatchObject({ code: "storage-failed" });
 });
 
+test("a file says of itself what it is told, and its operations are counted", async () => {
+  const counters = newChunkCounters();
+  const store = new R2ChunkStore(env.BUCKET, counters);
+  const key = crypto.randomUUID();
+  const metadata = { oid: "0".repeat(40), mode: "100755" };
+  for (const body of [
+    new Uint8Array(9),
+    { stream: new Response(new Uint8Array(9)).body as ReadableStream<Uint8Array>, sizeBytes: 9 },
+  ]) {
+    const etag = await store.putFile(key, body, { contentType: "text/plain", metadata });
+    expect(await env.BUCKET.head(key)).toMatchObject({
+      etag,
+      size: 9,
+      httpMetadata: { contentType: "text/plain" },
+      customMetadata: metadata,
+    });
+  }
+  const etag = (await env.BUCKET.head(key))!.etag;
+  await readAll((await store.openFile(key, etag, 2, 5))!);
+  expect(await store.openFile(key, "another", 2, 5)).toBeNull();
+  expect(counters).toMatchObject({ puts: 2, gets: 2, bytesIn: 18, bytesOut: 5 });
+});
+
 function boundBucket(): Bucket {
   return {
     put: (key, bytes, options) => env.BUCKET.put(key, bytes, options),
-    get: (key, options) => env.BUCKET.get(key, options),
+    get: (key: string, options: R2GetOptions) => env.BUCKET.get(key, options) as Promise<R2ObjectBody>,
     delete: (keys) => env.BUCKET.delete(keys),
     list: (options) => env.BUCKET.list(options),
     createMultipartUpload: (key) => env.BUCKET.createMultipartUpload(key),

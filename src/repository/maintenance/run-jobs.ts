@@ -6,6 +6,7 @@ import { trimResponses } from "../response-cache.ts";
 import { compact } from "./compact.ts";
 import { expire } from "./expire.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
+import { materialize } from "./materialize.ts";
 import { merge } from "./merge.ts";
 import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
@@ -19,6 +20,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   prune,
   compact,
   expire,
+  materialize,
   bundle: async ({ repository, job }) => {
     await buildBundle(repository, job);
     return { counts: {}, again: false };

@@ -68,6 +68,11 @@ export class GatedStore implements ChunkStore {
   createMultipart: ChunkStore["createMultipart"] = (key) => this.#inner.createMultipart(key);
   stream: ChunkStore["stream"] = (...range) => this.#inner.stream(...range);
   open: ChunkStore["open"] = (...range) => this.#inner.open(...range);
+  putFile: ChunkStore["putFile"] = async (...file) => {
+    await this.onPut?.();
+    return this.#inner.putFile(...file);
+  };
+  openFile: ChunkStore["openFile"] = (...range) => this.#inner.openFile(...range);
   delete: ChunkStore["delete"] = (keys) => this.#inner.delete(keys);
   list: ChunkStore["list"] = (prefix) => this.#inner.list(prefix);
 }

@@ -1,0 +1,126 @@
+import { isGitError } from "../../format/errors.ts";
+import type { Tables } from "../../store/tables.ts";
+import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/worktree-table.ts";
+import { ObjectReader } from "../object-reader.ts";
+import { findChangedFiles } from "../worktree/changed-files.ts";
+import { FileWriter } from "../worktree/file-writer.ts";
+import { wantedTip } from "../worktree/worktrees.ts";
+import type { JobOutcome, JobRun } from "./housekeeping.ts";
+
+/** Files written, or removed, between two looks at the branch: as many are written again after a crash, at the most. */
+const SLICE_FILES = 250;
+
+/** Files that a run writes before it leaves the rest to the next: an alarm's time is bounded, and its operations are. */
+const RUN_FILES = 4_000;
+const RUN_BYTES = 256 * 1024 * 1024;
+
+/** The job `materialize`: brings the worktree of the branch in its key to the branch's tip, or takes it away with the branch.
+ *
+ * Two steps take turns. *Plan*: the rows become the files of the tip's commit, in one transaction; those that differ, found by the trees of the
+ * commit before and this one, are pending. *Write*: some pending files go to R2, or leave it, then their rows are settled, in one transaction.
+ * Whatever ends the work at an `await`, the next run goes on from the rows: what was being written is pending still. A branch that
+ * moves on meanwhile is planned again, and what is right stays. */
+export async function materialize(run: JobRun): Promise<JobOutcome> {
+  const { repository } = run;
+  if (repository.tables === null) return { counts: { files: 0 }, again: false };
+  // Nothing is pruned between a look at the rows and the reading of what they name.
+  return repository.holdNumbers(() => new Materialization(run).run());
+}
+
+class Materialization {
+  readonly #run: JobRun;
+  readonly #branch: string;
+  readonly #writer: FileWriter;
+  readonly #counts = { files: 0, bytes: 0, deletedObjects: 0 };
+
+  constructor(run: JobRun) {
+    this.#run = run;
+    this.#branch = run.job.key;
+    this.#writer = new FileWriter(run.repository, run.store, this.#branch);
+  }
+
+  /** To be asked again after each wait: a push that fails opens them anew. */
+  get #tables(): Tables {
+    return this.#run.repository.tables!;
+  }
+
+  async run(): Promise<JobOutcome> {
+    let isDone = false;
+    while (!isDone && this.#counts.files < RUN_FILES && this.#counts.bytes < RUN_BYTES) {
+      const worktree = await this.#plan();
+      isDone = worktree === null || (await this.#write(worktree));
+    }
+    return { counts: { ...this.#counts, peakBytes: this.#writer.peakBytes }, again: !isDone };
+  }
+
+  /** Has the rows be the files of the branch's tip.
+   * @returns null: there is nothing to write */
+  async #plan(): Promise<Worktree | null> {
+    const { worktrees, objects } = this.#tables;
+    const { limits, transactor } = this.#run.repository.platform;
+    const known = worktrees.get(this.#branch);
+    const tip = wantedTip(this.#tables, this.#branch, limits);
+    const commit = tip === null ? 0 : objects.find(tip)!.number;
+    if (known === null && commit === 0) return null;
+    if (known?.planned === commit && known.refused === null) return known;
+    try {
+      const changes = await this.#findChanges(known, commit);
+      return transactor.transactionSync(() => {
+        const { id } = worktrees.add(this.#branch);
+        worktrees.plan(id, commit, changes);
+        return worktrees.get(this.#branch);
+      });
+    } catch (error) {
+      // No later run would fare better; the branch's next commit may.
+      if (!isGitError(error, "too-large")) throw error;
+      transactor.transactionSync(() => worktrees.refuse(worktrees.add(this.#branch).id, error.message));
+      return null;
+    }
+  }
+
+  async #findChanges(known: Worktree | null, commit: number): Promise<FileChange[]> {
+    const { graph, objects, worktrees } = this.#tables;
+    const { store, repository } = this.#run;
+    const { codec, limits } = repository.platform;
+    const treeOf = (number: number): number => (number === 0 ? 0 : graph.tree(graph.position(number)));
+    const planned = known?.planned ?? 0;
+    // What was planned may be pruned by now. Then the rows themselves say what there was.
+    const isPruned = planned !== 0 && graph.position(planned) < 0;
+    const from = isPruned ? 0 : treeOf(planned);
+    const reader = new ObjectReader(this.#tables, store, codec);
+    const changes = await findChangedFiles(reader, objects, from, treeOf(commit), limits.maxWorktreePathBytes);
+    if (!isPruned) return changes;
+    const kept = new Set(changes.map(({ path }) => path));
+    const gone = worktrees.paths(known!.id).filter((path) => !kept.has(path));
+    return [...changes, ...gone.map((path) => ({ path, source: REMOVED, mode: 0 }))];
+  }
+
+  /** Writes and removes some of the pending files.
+   * @returns whether none is left */
+  async #write({ id }: Worktree): Promise<boolean> {
+    const pending = Map.groupBy(this.#tables.worktrees.pending(id, SLICE_FILES), ({ source }) => source === REMOVED);
+    const removed = pending.get(true)?.map(({ path }) => path) ?? [];
+    if (removed.length > 0) await this.#writer.remove(removed);
+    const written: WrittenFile[] = [];
+    try {
+      await this.#writer.write(this.#tables, pending.get(false) ?? [], written);
+    } catch (error) {
+      this.#settle(id, removed, written);
+      throw error;
+    }
+    return this.#settle(id, removed, written);
+  }
+
+  /** @returns whether nothing is left */
+  #settle(id: number, removed: readonly string[], written: readonly WrittenFile[]): boolean {
+    const { worktrees } = this.#tables;
+    this.#counts.files += written.length;
+    this.#counts.bytes += written.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    this.#counts.deletedObjects += removed.length;
+    return this.#run.repository.platform.transactor.transactionSync(() => {
+      worktrees.settleRemoved(id, removed);
+      worktrees.settleWritten(id, written);
+      return worktrees.settlePlan(id, this.#run.nowMs);
+    });
+  }
+}

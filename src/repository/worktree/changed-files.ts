@@ -1,0 +1,129 @@
+import { GitError } from "../../format/errors.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import { type FileChange, REMOVED } from "../../store/worktree-table.ts";
+import type { ObjectReader, ObjectTables } from "../object-reader.ts";
+import { TimeSlice } from "../time-slice.ts";
+
+/** Trees read together. */
+const BATCH_TREES = 500;
+
+/** What a file or directory counts for beside its path: its entry in memory, and its row. */
+const PLACE_BYTES = 64;
+
+/** Bytes of the trees that are read together: they are in memory parsed. */
+const BATCH_BYTES = 32 * 1024 * 1024;
+
+/** A directory in two trees that are not the same; 0: it is not in that one. */
+interface ChangedDirectory {
+  /** Byte string, ending in "/" unless it is the root. */
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A path that is something else in two trees. */
+interface ChangedEntry {
+  readonly path: string;
+  readonly from: TreeEntry | undefined;
+  readonly to: TreeEntry | undefined;
+}
+
+/** Finds the files that differ between two trees, without a look at what is the same in both. Submodules are no files.
+ * @param from object number of a tree, 0: the empty one
+ * @param limitBytes of all paths met
+ * @throws GitError "too-large" beyond that; as `ObjectReader.read` */
+export async function findChangedFiles(
+  reader: ObjectReader,
+  objects: ObjectTables["objects"],
+  from: number,
+  to: number,
+  limitBytes: number,
+): Promise<FileChange[]> {
+  const changes: FileChange[] = [];
+  const left: ChangedDirectory[] = from === to ? [] : [{ path: "", from, to }];
+  let pathBytes = 0;
+  // What is read from memory or SQLite alone gives nobody a turn.
+  const slice = new TimeSlice();
+  for (; left.length > 0; await slice.pause()) {
+    // The last found come first: what is left stays short.
+    const entries = await compareDirectories(reader, left.splice(-BATCH_TREES));
+    for (const { path } of entries) pathBytes += path.length + PLACE_BYTES;
+    checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
+    const numberOf = findNumbers(objects, entries);
+    entries.forEach(({ path, from, to }, i) => {
+      const before = kindOf(from);
+      const after = kindOf(to);
+      if (before === "tree" || after === "tree") {
+        left.push({
+          path: `${path}/`,
+          from: before === "tree" ? numberOf(2 * i) : 0,
+          to: after === "tree" ? numberOf(2 * i + 1) : 0,
+        });
+      }
+      if (after === "blob") changes.push({ path, source: numberOf(2 * i + 1), mode: to!.mode });
+      else if (before === "blob") changes.push({ path, source: REMOVED, mode: 0 });
+    });
+  }
+  return changes;
+}
+
+/** Compares directories entry by entry.
+ * @throws GitError "too-large" when their trees are */
+async function compareDirectories(
+  reader: ObjectReader,
+  directories: readonly ChangedDirectory[],
+): Promise<ChangedEntry[]> {
+  const numbers = directories.flatMap(({ from, to }) => [from, to]).filter((number) => number !== 0);
+  const trees = new Map<number, Map<string, TreeEntry>>([[0, new Map()]]);
+  let sizeBytes = 0;
+  for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(Uint32Array.from(numbers).sort()))) {
+    sizeBytes += bytes.length;
+    checkLimit("trees (bytes)", BATCH_BYTES, sizeBytes);
+    trees.set(number, new Map(parseTree(bytes).map((entry) => [entry.name, entry])));
+  }
+  const changed: ChangedEntry[] = [];
+  for (const directory of directories) {
+    const before = trees.get(directory.from)!;
+    const after = trees.get(directory.to)!;
+    for (const [name, to] of after) {
+      const from = before.get(name);
+      if (from !== undefined && from.mode === to.mode && equalOids(from.oid, to.oid)) continue;
+      changed.push({ path: directory.path + name, from, to });
+    }
+    for (const [name, from] of before) {
+      if (!after.has(name)) changed.push({ path: directory.path + name, from, to: undefined });
+    }
+  }
+  return changed;
+}
+
+/** Looks up the ids in entries.
+ * @returns gives the object number of an entry's `from` (twice its index) or `to` (one more) */
+function findNumbers(objects: ObjectTables["objects"], entries: readonly ChangedEntry[]): (slot: number) => number {
+  const slots: number[] = [];
+  const oids: Oid[] = [];
+  entries.forEach(({ from, to }, i) => {
+    [from, to].forEach((entry, side) => {
+      // Of what goes, only directories are looked at; the commit of a submodule may be here by chance, but is no file.
+      if (kindOf(entry) !== "tree" && (side === 0 || kindOf(entry) !== "blob")) return;
+      slots.push(2 * i + side);
+      oids.push(entry!.oid);
+    });
+  });
+  const { number } = objects.lookupMany(concatOids(oids));
+  const missing = number.indexOf(0);
+  if (missing >= 0) {
+    throw new GitError("storage-failed", { key: "object_chunks", reason: `has no ${toHex(oids[missing]!)}` });
+  }
+  const found = new Map(slots.map((slot, i) => [slot, number[i]!]));
+  return (slot) => found.get(slot)!;
+}
+
+function kindOf(entry: TreeEntry | undefined): "tree" | "blob" | null {
+  if (entry === undefined) return null;
+  if (isTreeMode(entry.mode)) return "tree";
+  return typeOfMode(entry.mode) === "blob" ? "blob" : null;
+}

@@ -1,0 +1,126 @@
+import type { ChunkStore, SizedStream } from "../../store/chunk-store.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { PendingFile, WrittenFile } from "../../store/worktree-table.ts";
+import { type PlainEntry, streamObject } from "../blob-stream.ts";
+import type { DeltaCodec } from "../delta-chains.ts";
+import { HeldBytes } from "../held-bytes.ts";
+import { ObjectReader } from "../object-reader.ts";
+import type { RepositoryState } from "../repository-state.ts";
+import { worktreeFileKey } from "./file-key.ts";
+import { labelFile } from "./file-label.ts";
+
+/** Writes under way: of a request's connections, the platform lets six wait for their answers. */
+const PUTS_IN_FLIGHT = 6;
+
+/** Bytes of the writes under way, but for one file that is larger. */
+const IN_FLIGHT_BYTES = 8 * 1024 * 1024;
+
+/** Files from this size are streamed, unless they are stored as deltas. */
+const STREAM_BYTES = 4 * 1024 * 1024;
+
+/** Writes the files of one branch to R2, and removes them. */
+export class FileWriter {
+  readonly #store: ChunkStore;
+  readonly #codec: DeltaCodec;
+  readonly #keyOf: (path: string) => string;
+  readonly #puts = new PutWindow();
+
+  constructor({ key, platform }: RepositoryState, store: ChunkStore, branch: string) {
+    this.#store = store;
+    this.#codec = platform.codec;
+    this.#keyOf = (path) => worktreeFileKey(key, branch, path);
+  }
+
+  /** Largest sum of the contents of files being written. */
+  get peakBytes(): number {
+    return this.#puts.held.peakBytes;
+  }
+
+  /** Writes files, read in the order of their objects' numbers. Whatever happens, nothing is under way after.
+   * @param written is given each that is written, as soon as it is
+   * @throws GitError "storage-failed", "corrupt-pack" */
+  async write(tables: Tables, files: readonly PendingFile[], written: WrittenFile[]): Promise<void> {
+    const filesOf = Map.groupBy(files, ({ source }) => source);
+    const numbers = NumberSet.fromSorted([...filesOf.keys()].toSorted((a, b) => a - b));
+    const streamed = findStreamed(tables, numbers);
+    const put = async (file: PendingFile, body: Uint8Array | SizedStream): Promise<void> => {
+      const etag = await this.#store.putFile(this.#keyOf(file.path), body, labelFile(file));
+      written.push({ ...file, etag });
+    };
+    const reader = new ObjectReader(tables, this.#store, this.#codec);
+    try {
+      const read = numbers.toArray().filter((number) => !streamed.has(number));
+      for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(read))) {
+        for (const file of filesOf.get(number)!) await this.#puts.start(bytes.length, () => put(file, bytes));
+      }
+      for (const [number, entry] of streamed) {
+        for (const file of filesOf.get(number)!) {
+          await this.#puts.start(0, async () => {
+            const stream = await streamObject(tables.chunks, this.#store, entry);
+            await put(file, { stream, sizeBytes: file.sizeBytes });
+          });
+        }
+      }
+    } finally {
+      await this.#puts.settled();
+    }
+    this.#puts.check();
+  }
+
+  /** Removes files. */
+  remove(paths: readonly string[]): Promise<void> {
+    return this.#store.delete(paths.map(this.#keyOf));
+  }
+}
+
+/** Where those objects are stored that are streamed, by number. */
+function findStreamed(tables: Tables, numbers: NumberSet): Map<number, PlainEntry> {
+  const rows = tables.objects.locate(numbers);
+  const streamed = new Map<number, PlainEntry>();
+  rows.number.forEach((number, i) => {
+    if (rows.size[i]! < STREAM_BYTES || rows.base[i] !== 0) return;
+    streamed.set(number, { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]! });
+  });
+  return streamed;
+}
+
+/** Writes under way, few and of few bytes. */
+class PutWindow {
+  readonly held = new HeldBytes();
+  readonly #puts = new Set<Promise<void>>();
+  #bytes = 0;
+  #failure: { readonly reason: unknown } | null = null;
+
+  /** Starts a write when there is room.
+   * @throws what an earlier one failed with */
+  async start(sizeBytes: number, put: () => Promise<void>): Promise<void> {
+    while (this.#puts.size === PUTS_IN_FLIGHT || (this.#bytes > 0 && this.#bytes + sizeBytes > IN_FLIGHT_BYTES)) {
+      await Promise.race(this.#puts);
+    }
+    this.check();
+    this.#count(sizeBytes);
+    const running = put()
+      .catch((reason: unknown) => void (this.#failure ??= { reason }))
+      .finally(() => {
+        this.#puts.delete(running);
+        this.#count(-sizeBytes);
+      });
+    this.#puts.add(running);
+  }
+
+  /** Waits until none is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#puts);
+  }
+
+  /** @throws what the first that failed did */
+  check(): void {
+    if (this.#failure !== null) throw this.#failure.reason;
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    this.held.add(bytes);
+  }
+}

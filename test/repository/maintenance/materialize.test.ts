@@ -1,0 +1,253 @@
+import { expect, test } from "vitest";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { callAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
+import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
+import { git, makeRepository } from "../../harness/git.ts";
+import { makeHistory } from "../../harness/history.ts";
+import { Random } from "../../harness/random.ts";
+import { PushedRepository } from "../pushing.ts";
+import { commitFiles, expectWorktree, type MadeFile, manifest, WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
+
+const random = new Random(5);
+
+interface Opened {
+  readonly store: MemoryChunkStore;
+  readonly chunks: FaultyChunkStore;
+  readonly plan: { faults: FaultPlan };
+  readonly repository: PushedRepository;
+  readonly dir: string;
+}
+
+async function open(limits = {}): Promise<Opened> {
+  const store = new MemoryChunkStore();
+  const plan = { faults: NO_FAULTS };
+  const chunks = new FaultyChunkStore(store, (call) => plan.faults(call));
+  const repository = new PushedRepository({ chunks, limits: { ...WORKTREE_LIMITS, ...limits } });
+  return { store, chunks, plan, repository, dir: await makeRepository("work.git", "--bare") };
+}
+
+/** Pushes a commit of these files to a branch. */
+async function push({ repository, dir }: Opened, files: Record<string, MadeFile>, branch = "main"): Promise<void> {
+  const tip = await commitFiles(dir, branch, files);
+  const { refs } = await repository.pushFrom(dir, { [`refs/heads/${branch}`]: tip });
+  expect(refs[0]!.error).toBeNull();
+}
+
+/** Runs the jobs that are due. @returns R2 calls of worktrees */
+async function run({ repository, chunks }: Opened): Promise<string[]> {
+  const before = chunks.calls.length;
+  await repository.repository.runJobs(Date.now() + 1);
+  const calls = chunks.calls.slice(before).filter(({ key }) => key.includes("/worktrees/"));
+  return calls.map(({ operation, key }) => `${operation} ${key.slice(key.indexOf("/worktrees/") + 11)}`).sort();
+}
+
+function expectMain(opened: Opened, revision: string | null = "main"): Promise<void> {
+  return expectWorktree(opened.repository, opened.store, opened.dir, "main", revision);
+}
+
+test("the default branch is written, then what changes of it", async () => {
+  const opened = await open();
+  const files = { "a.html": "a", "b/c": "c", "b/d": "d", empty: "", "run.sh": { mode: "100755", content: "x" } };
+  await push(opened, files);
+  expect(await run(opened)).toEqual(["a.html", "b/c", "b/d", "empty", "run.sh"].map((path) => `putFile main/${path}`));
+  await expectMain(opened);
+  const { key } = opened.repository.repository.state;
+  expect(opened.store.labelOf(worktreeFileKey(key, "main", "a.html"))!.contentType).toBe("text/html; charset=utf-8");
+  expect(await run(opened)).toEqual([]);
+
+  await push(opened, { ...files, "b/c": "c2" });
+  expect(await run(opened)).toEqual(["putFile main/b/c"]);
+  await expectMain(opened);
+  // The same tree again, a mode alone, a removal.
+  await push(opened, { ...files, "b/c": "c2" });
+  expect(await run(opened)).toEqual([]);
+  await expectMain(opened);
+  await push(opened, { ...files, "b/c": { mode: "100755", content: "c2" } });
+  expect(await run(opened)).toEqual(["putFile main/b/c"]);
+  await expectMain(opened);
+  await push(opened, { "a.html": "a" });
+  expect(await run(opened)).toEqual(["delete main/b/c"]);
+  await expectMain(opened);
+  // Nobody asked for another branch's.
+  await push(opened, files, "side");
+  expect(await run(opened)).toEqual([]);
+});
+
+test("files become directories and back, links, submodules, and names that are no keys", async () => {
+  const opened = await open();
+  const link = { mode: "120000", content: "a/b" };
+  const submodule = { mode: "160000", content: "1".repeat(40) };
+  const versions: Record<string, MadeFile>[] = [
+    { a: "file", link, sub: submodule, "caf\xe9": "latin", "\xc3\xa9": "utf-8", "e\xcc\x81": "nfd", "x\ny": "line" },
+    { "a/b": "file", "link/c": "file", sub: "file", "caf\xe9/\xe9": "latin", "\xc3\xa9": "2", "e\xcc\x81": "2" },
+    { a: submodule, link: "file", "sub/deep/er": "file", [`long/${"n".repeat(1_100)}`]: "long" },
+    { a: link, sub: submodule, [`long/${"n".repeat(1_100)}`]: "long2" },
+    { "a/b/c/d": "file", sub: { mode: "100755", content: "file" } },
+  ];
+  for (const files of versions) {
+    await push(opened, files);
+    await run(opened);
+    await expectMain(opened);
+  }
+});
+
+test("a history of renames and reverts, commit by commit and by leaps, of deltas in sealed chunks", async () => {
+  const opened = await open();
+  const dir = await makeHistory({ commits: 40, files: 60, upheavals: 20 });
+  const commits = (await git(dir, "rev-list", "--reverse", "main")).split("\n");
+  for (const [i, commit] of commits.entries()) {
+    await opened.repository.pushFrom(dir, { "refs/heads/main": commit });
+    if (i % 3 !== 0 && i < commits.length - 1) continue;
+    await run(opened);
+    await expectWorktree(opened.repository, opened.store, dir, "main", commit);
+  }
+});
+
+test("of 1 file among 5,000 that changes, 1 object is written and few rows are read", async () => {
+  const opened = await open();
+  const files = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`d${i % 50}/f${i}`, `file ${i}`]));
+  await push(opened, files);
+  while ((await run(opened)).length > 0);
+  expect(manifest(opened.repository, "main")!.length).toBe(5_000);
+  await push(opened, { ...files, "d7/f7": "changed" });
+  expect(await run(opened)).toEqual(["putFile main/d7/f7"]);
+  expect(opened.repository.tables.worktrees.get("main")).toMatchObject({ files: 5_000 });
+}, 30_000);
+
+test("the branch moves while it is written: the rest is of the new tip, and what is right stays", async () => {
+  const opened = await open();
+  const files = Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${String(i).padStart(3, "0")}`, `${i}`]));
+  await push(opened, files);
+  const next: Record<string, string> = { ...files, f000: "new", f599: "new" };
+  delete next["f100"];
+  delete next["f500"];
+  let writes = 0;
+  opened.plan.faults = ({ operation }) => {
+    if (operation === "putFile" && ++writes === 300) moved = push(opened, next);
+    return null;
+  };
+  let moved: Promise<void> | null = null;
+  const calls = await run(opened);
+  await moved!;
+  calls.push(...(await run(opened)));
+  await expectMain(opened);
+  // No more is written than each file once, and what changed once more.
+  expect(calls.length).toBeLessThanOrEqual(604);
+  expect(writes).toBeGreaterThan(598);
+});
+
+test("the branch is deleted while it is written, and comes again", async () => {
+  const opened = await open();
+  const { repository, plan, dir } = opened;
+  const files = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`f${i}`, `${i}`]));
+  await push(opened, { x: "x" });
+  repository.tables.worktrees.setWanted(["side", "a", "a/b"]);
+  await push(opened, files, "side");
+  let deleted: Promise<unknown> | null = null;
+  plan.faults = ({ number }) => {
+    if (number === 20) deleted = repository.pushFrom(dir, { "refs/heads/side": null });
+    return null;
+  };
+  await run(opened);
+  await deleted!;
+  plan.faults = NO_FAULTS;
+  await run(opened);
+  await expectWorktree(repository, opened.store, dir, "side", null);
+  await push(opened, files, "side");
+  await run(opened);
+  await expectWorktree(repository, opened.store, dir, "side", "side");
+
+  // A branch in whose place one below it comes, before the first one's files are gone.
+  await push(opened, { "b/c": "of a" }, "a");
+  await run(opened);
+  await repository.pushFrom(dir, { "refs/heads/a": null });
+  const tip = await commitFiles(dir, "below", { c: "of a/b" });
+  await repository.pushFrom(dir, { "refs/heads/a/b": tip });
+  await run(opened);
+  await expectWorktree(repository, opened.store, dir, "a", null);
+  await expectWorktree(repository, opened.store, dir, "a/b", "below");
+});
+
+test("which branches are materialized can change", async () => {
+  const opened = await open();
+  const { repository, dir, store } = opened;
+  const { state } = repository.repository;
+  await push(opened, { a: "a" });
+  await push(opened, { b: "b" }, "side");
+  await run(opened);
+  for (const [wanted, main, side] of [
+    [["side"], null, "side"],
+    [["side", "main", "none"], "main", "side"],
+    [[], null, null],
+    [null, "main", null],
+  ] as const) {
+    state.platform.transactor.transactionSync(() => {
+      repository.tables.worktrees.setWanted(wanted);
+      callAllWorktrees(repository.tables, state.platform.limits, Date.now());
+    });
+    await run(opened);
+    await expectWorktree(repository, store, dir, "main", main);
+    await expectWorktree(repository, store, dir, "side", side);
+  }
+});
+
+test("a large file is streamed, of one piece or of a small compressed one, sealed or hot", async () => {
+  const opened = await open();
+  const { repository } = opened;
+  await push(opened, {
+    noise: random.bytes(5_000_000),
+    zeros: new Uint8Array(5_000_000),
+    small: "small",
+    twin: new Uint8Array(5_000_000),
+  });
+  await run(opened);
+  await expectMain(opened);
+  const [event] = repository.events.filter((event) => event.event === "job" && event.kind === "materialize");
+  expect(event).toMatchObject({ files: 4, bytes: 15_000_005, again: false });
+  expect((event as { peakBytes: number }).peakBytes).toBeLessThan(100);
+  await push(opened, { zeros: new Uint8Array(6_000_000) });
+  await run(opened);
+  await expectMain(opened);
+});
+
+test("a commit of more paths than a worktree may have is refused, and the one before stays", async () => {
+  const opened = await open({ maxWorktreePathBytes: 1_000 });
+  const { repository, dir, store } = opened;
+  await push(opened, { a: "a" });
+  await run(opened);
+  const first = await git(dir, "rev-parse", "main");
+  await push(opened, Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`f${i}`, `${i}`])));
+  await run(opened);
+  expect(repository.tables.worktrees.get("main")!.refused).toMatch(/exceeds the limit of 1000/);
+  expect(repository.tables.jobs.has("materialize", "main")).toBe(false);
+  await expectWorktree(repository, store, dir, "main", first);
+  await push(opened, { b: "b" });
+  await run(opened);
+  expect(repository.tables.worktrees.get("main")!.refused).toBeNull();
+  await expectMain(opened);
+});
+
+test("what was planned and is pruned since is taken from the rows", async () => {
+  const opened = await open({ pruneGraceMs: 0 });
+  const { repository, dir, store, plan } = opened;
+  await push(opened, { same: "same", changed: "1", gone: "gone" });
+  await run(opened);
+  const files = { same: "same", changed: "2", come: "come" };
+  await commitFiles(dir, "other", files);
+  await repository.pushFrom(dir, { "refs/heads/main": "other" });
+  // The worktree cannot be written until the first commit is gone.
+  plan.faults = ({ key }) => (key.includes("/worktrees/") ? "before" : null);
+  repository.tables.jobs.cancel("materialize", "main");
+  const planned = repository.tables.worktrees.get("main")!.planned;
+  for (let days = 1; repository.repository.state.tables!.graph.position(planned) >= 0 && days < 10; days++) {
+    for (const kind of ["prune", "expire"] as const) repository.tables.jobs.add(kind, "", 0);
+    await repository.repository.runJobs(Date.now());
+    repository.sql.exec("UPDATE pushes SET time_ms = 1");
+  }
+  plan.faults = NO_FAULTS;
+  expect(repository.tables.graph.position(planned)).toBe(-1);
+  repository.tables.jobs.add("materialize", "main", 0);
+  expect(await run(opened)).toEqual(["delete main/gone", "putFile main/changed", "putFile main/come"]);
+  await expectWorktree(repository, store, dir, "main", "other");
+});
