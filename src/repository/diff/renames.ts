@@ -49,7 +49,7 @@ export interface RenamedChanges {
 }
 
 /** A deleted or an added file. */
-interface Candidate {
+export interface Candidate {
   readonly path: string;
   /** The last part of the path. */
   readonly name: string;
@@ -58,7 +58,8 @@ interface Candidate {
   readonly index: number;
 }
 
-interface Match {
+/** A deleted file that is an added one under another name. */
+export interface Match {
   readonly source: Candidate;
   readonly destination: Candidate;
   readonly score: number;
@@ -75,15 +76,15 @@ export async function findRenames(
 ): Promise<RenamedChanges> {
   const search = new RenameSearch(changes, blobs, options);
   search.matchEqual();
-  const isLimited = !(await search.matchNames()) || !(await search.matchSimilar());
+  const isLimited = !(await search.matchPairs(search.pairNames())) || !(await search.matchSimilar());
   return { changes: search.finish(), isLimited };
 }
 
-class RenameSearch {
+/** The search, step by step: each takes what the one before it left unmatched. */
+export class RenameSearch {
   readonly #changes: readonly FileChange[];
   readonly #blobs: RenameBlobs;
   readonly #options: RenameOptions;
-  /** What is not matched yet. */
   #sources: Candidate[] = [];
   #destinations: Candidate[] = [];
   readonly #matches: Match[] = [];
@@ -103,6 +104,26 @@ class RenameSearch {
     }
   }
 
+  /** The deleted files that are not matched yet. */
+  get sources(): readonly Candidate[] {
+    return this.#sources;
+  }
+
+  /** The added files that are not matched yet. */
+  get destinations(): readonly Candidate[] {
+    return this.#destinations;
+  }
+
+  /** What was matched so far. */
+  get matches(): readonly Match[] {
+    return this.#matches;
+  }
+
+  /** Leaves out other sources from now on. */
+  keepSources(isKept: (source: Candidate) => boolean): void {
+    this.#sources = this.#sources.filter(isKept);
+  }
+
   /** Matches files of the same content, of the same name if there is one. */
   matchEqual(): void {
     const sourcesOf = Map.groupBy(this.#sources, ({ version }) => toHex(version.oid));
@@ -114,21 +135,29 @@ class RenameSearch {
     this.#dropMatched();
   }
 
-  /** Matches files of a name that only one source and one destination have.
-   * @returns false when there are too many to read */
-  async matchNames(): Promise<boolean> {
+  /** Pairs of files of a name that only one source and one destination have. */
+  pairNames(): [Candidate, Candidate][] {
     const sourceOf = uniqueByName(this.#sources);
     const pairs: [Candidate, Candidate][] = [];
     for (const [name, destination] of uniqueByName(this.#destinations)) {
       const source = sourceOf.get(name) ?? null;
       if (source !== null && destination !== null) pairs.push([source, destination]);
     }
+    return pairs;
+  }
+
+  /** Matches pairs that are of the same name, where they are similar enough for that; the first pair of a file counts.
+   * @returns false when there are too many to read */
+  async matchPairs(pairs: readonly (readonly [source: Candidate, destination: Candidate])[]): Promise<boolean> {
     this.#learnSizes(pairs.flat());
     const close = pairs.filter(([source, destination]) => this.#mayMatch(source, destination, MINIMUM_SCORE_BY_NAME));
     if (!(await this.#takeFingerprints(new Set(close.flat())))) return false;
+    const taken = new Set<Candidate>();
     for (const [source, destination] of close) {
       const score = this.#score(source, destination, MINIMUM_SCORE_BY_NAME);
-      if (score >= MINIMUM_SCORE_BY_NAME) this.#match(source, destination, score);
+      if (score < MINIMUM_SCORE_BY_NAME || taken.has(source) || taken.has(destination)) continue;
+      taken.add(source).add(destination);
+      this.#match(source, destination, score);
     }
     this.#dropMatched();
     return true;
@@ -167,6 +196,7 @@ class RenameSearch {
       taken.add(source).add(destination);
       this.#match(source, destination, score);
     }
+    this.#dropMatched();
     return true;
   }
 

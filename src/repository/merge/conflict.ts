@@ -81,7 +81,7 @@ export class ConflictList {
   }
 
   /** Notes where a text is in conflict. */
-  addHunks(path: string, hunks: readonly Hunk[], isCut: boolean): void {
+  addHunks(path: string, { hunks, isCut }: Pick<Conflict, "hunks" | "isCut">): void {
     this.#hunks.set(path, { hunks, isCut });
   }
 
@@ -90,9 +90,10 @@ export class ConflictList {
     this.#paths.set(path, [...versions]);
   }
 
-  /** How many paths are in conflict. */
-  get size(): number {
-    return this.#paths.size;
+  /** Notes a conflict at a path that need not be in conflict itself. */
+  addAside(path: string, kind: ConflictKind, ...related: readonly string[]): void {
+    this.blame(path, kind, ...related);
+    this.add(path, [null, null, null]);
   }
 
   /** The conflicts, by path. */

@@ -1,6 +1,6 @@
 import { GitError } from "../../format/errors.ts";
 import type { ObjectType } from "../../format/object.ts";
-import { concatOids, type Oid, toHex } from "../../format/oid.ts";
+import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import {
   EXECUTABLE_MODE,
   FILE_MODE,
@@ -15,6 +15,7 @@ import {
 import { NumberSet } from "../../store/number-set.ts";
 import type { NewObject, NewObjects } from "../commit/new-objects.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { keptTree } from "../tree-contents.ts";
 
 /** The objects of a merge by id: those of the repository, and before them the new ones. */
 export class MergeObjects {
@@ -30,28 +31,39 @@ export class MergeObjects {
    * @throws GitError "storage-failed" */
   async readTrees(oids: readonly Oid[]): Promise<Map<string, TreeEntry[]>> {
     const trees = new Map<string, TreeEntry[]>();
-    for await (const [oid, content] of this.#readEach(oids)) {
-      trees.set(
-        oid,
-        parseTree(content).map((entry) => ({ ...entry, mode: canonicalMode(entry.mode) })),
-      );
+    const take = (hex: string, content: Uint8Array): void => {
+      const entries = parseTree(content).map((entry) => ({ ...entry, mode: canonicalMode(entry.mode) }));
+      trees.set(hex, entries);
+    };
+    const asked: Oid[] = [];
+    for (const oid of oids) {
+      const kept = keptTree(oid);
+      if (kept === undefined) asked.push(oid);
+      else take(toHex(oid), kept);
     }
+    for await (const [hex, content] of this.readEach(asked)) take(hex, content);
     return trees;
   }
 
   /** Reads blobs, by their ids in hex; all of them are in memory at once.
    * @throws GitError "storage-failed" */
   async readBlobs(oids: readonly Oid[]): Promise<Map<string, Uint8Array>> {
-    return new Map(await Array.fromAsync(this.#readEach(oids)));
+    return new Map(await Array.fromAsync(this.readEach(oids)));
   }
 
   /** The sizes of blobs in bytes, by their ids in hex.
    * @throws GitError "storage-failed" */
   sizes(oids: readonly Oid[]): Map<string, number> {
-    const { objects } = this.#repository.tables;
-    return new Map(
-      oids.map((oid) => [toHex(oid), this.#made.find(oid)?.content.length ?? objects.find(oid)?.size ?? missing(oid)]),
-    );
+    const sizes = new Map<string, number>();
+    const stored = oids.filter((oid) => {
+      const made = this.#made.find(oid);
+      if (made !== undefined) sizes.set(toHex(oid), made.content.length);
+      return made === undefined;
+    });
+    const numbers = NumberSet.fromSorted([...this.#numbersOf(stored).keys()].sort((a, b) => a - b));
+    const rows = this.#repository.tables.objects.locate(numbers);
+    rows.size.forEach((sizeBytes, i) => sizes.set(toHex(rows.oid, i * OID_BYTES), sizeBytes));
+    return sizes;
   }
 
   /** Makes an object. */
@@ -75,18 +87,25 @@ export class MergeObjects {
     return objects.filter((_, i) => number[i] === 0);
   }
 
-  async *#readEach(oids: readonly Oid[]): AsyncGenerator<[hex: string, content: Uint8Array], void, void> {
-    const stored = new Map<string, Oid>();
+  /** Reads objects one after the other, the new ones first; each is given once.
+   * @throws GitError "storage-failed" */
+  async *readEach(oids: readonly Oid[]): AsyncGenerator<[hex: string, content: Uint8Array], void, void> {
+    const stored: Oid[] = [];
     for (const oid of oids) {
       const made = this.#made.find(oid);
-      if (made === undefined) stored.set(toHex(oid), oid);
+      if (made === undefined) stored.push(oid);
       else yield [toHex(oid), made.content];
     }
-    const asked = [...stored];
-    const { number } = this.#repository.tables.objects.lookupMany(concatOids(asked.map(([, oid]) => oid)));
-    const hexes = new Map(asked.map(([hex, oid], i) => [number[i] || missing(oid), hex]));
+    const hexes = this.#numbersOf(stored);
     const numbers = NumberSet.fromSorted([...hexes.keys()].sort((a, b) => a - b));
-    for await (const [found, { bytes }] of this.#repository.reader.readEach(numbers)) yield [hexes.get(found)!, bytes];
+    for await (const [number, { bytes }] of this.#repository.reader.readEach(numbers))
+      yield [hexes.get(number)!, bytes];
+  }
+
+  /** The numbers of stored objects, with their ids in hex. */
+  #numbersOf(oids: readonly Oid[]): Map<number, string> {
+    const { number } = this.#repository.tables.objects.lookupMany(concatOids(oids));
+    return new Map(oids.map((oid, i) => [number[i] || missing(oid), toHex(oid)]));
   }
 }
 

@@ -1,8 +1,11 @@
 import type { Oid } from "../../format/oid.ts";
 import type { NewObject, NewObjects } from "../commit/new-objects.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { applyRenames } from "./apply-renames.ts";
 import { collectPaths, type Roots } from "./collect-paths.ts";
 import { type Conflict, ConflictList } from "./conflict.ts";
+import { followDirectoryRenames } from "./directory-renames.ts";
+import { findSideRenames } from "./find-renames.ts";
 import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { settlePaths } from "./settle-paths.ts";
@@ -42,7 +45,19 @@ export async function mergeRoots(
 ): Promise<{ tree: Oid; conflicts: Conflict[] }> {
   const conflicts = new ConflictList();
   const merge = { objects, labels, depth };
-  const { paths } = await collectPaths(objects, roots);
+  const { paths, candidates } = await collectPaths(objects, roots);
+  if (candidates.some(({ relevant, targets }) => relevant.size > 0 && targets.length > 0)) {
+    const sides = [
+      await findSideRenames(objects, candidates[0], 1),
+      await findSideRenames(objects, candidates[1], 2),
+    ] as const;
+    // A merge of merge bases leaves files where they are.
+    const pairs =
+      depth === 0
+        ? followDirectoryRenames(paths, sides, conflicts)
+        : sides.flatMap((side) => side.pairs.filter(({ isRename }) => isRename));
+    await applyRenames(merge, paths, pairs, conflicts);
+  }
   const tree = await settlePaths(merge, paths, conflicts);
   return { tree, conflicts: conflicts.all() };
 }

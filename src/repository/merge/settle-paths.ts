@@ -105,10 +105,11 @@ class PathSettler {
   }
 
   async #settleContent(path: string, merged: MergedPath, file: FileVersions, besideOf?: Side): Promise<void> {
-    const { version, conflict, hunks, isCut } = await mergeContent(this.#merge, file, 2 * this.#merge.depth);
+    const content = await mergeContent(this.#merge, file, 2 * this.#merge.depth);
+    const { version, conflict } = content;
     if (conflict !== null) {
       this.#conflicts.blame(path, conflict);
-      this.#conflicts.addHunks(path, hunks, isCut);
+      this.#conflicts.addHunks(path, content);
     } else if (besideOf !== undefined) {
       merged.versions = [null, null, null];
       merged.versions[besideOf] = version;
