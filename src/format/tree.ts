@@ -46,6 +46,14 @@ export function typeOfMode(mode: number): ObjectType {
   }
 }
 
+/** What git makes of the modes that old histories hold. @see canon_mode() in its read-cache.h */
+export function canonicalMode(mode: number): number {
+  if (isTreeMode(mode)) return TREE_MODE;
+  if (typeOfMode(mode) === "commit") return GITLINK_MODE;
+  if ((mode & KIND_MASK) === SYMLINK_MODE) return SYMLINK_MODE;
+  return (mode & 0o100) === 0 ? FILE_MODE : EXECUTABLE_MODE;
+}
+
 /** Orders entries as trees do: by the bytes of their names, a directory's as if it ended in "/". */
 export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
   const [left, right] = [sortName(a), sortName(b)];

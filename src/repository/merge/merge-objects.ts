@@ -1,17 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
-import {
-  EXECUTABLE_MODE,
-  FILE_MODE,
-  GITLINK_MODE,
-  isTreeMode,
-  parseTree,
-  SYMLINK_MODE,
-  TREE_MODE,
-  type TreeEntry,
-  typeOfMode,
-} from "../../format/tree.ts";
+import { canonicalMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import type { NewObject, NewObjects } from "../commit/new-objects.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -107,13 +97,6 @@ export class MergeObjects {
     const { number } = this.#repository.tables.objects.lookupMany(concatOids(oids));
     return new Map(oids.map((oid, i) => [number[i] || missing(oid), toHex(oid)]));
   }
-}
-
-/** What git makes of the modes that old histories hold. @see canon_mode() in its read-cache.h */
-function canonicalMode(mode: number): number {
-  if (isTreeMode(mode)) return TREE_MODE;
-  if (typeOfMode(mode) === "commit") return GITLINK_MODE;
-  return (mode & 0o170000) === SYMLINK_MODE ? SYMLINK_MODE : (mode & 0o100) === 0 ? FILE_MODE : EXECUTABLE_MODE;
 }
 
 function missing(oid: Oid): never {
