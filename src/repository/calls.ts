@@ -3,6 +3,9 @@
 // argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { commit } from "./commit/commit.ts";
+import { commitsBetween, compare } from "./diff/compare.ts";
+import { diff, patch } from "./diff/diff.ts";
+import { showCommit } from "./diff/show-commit.ts";
 import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
@@ -26,6 +29,11 @@ const CALLS = {
   locateBlob,
   locateFile,
   readObject,
+  showCommit,
+  compare,
+  commitsBetween,
+  diff,
+  patch,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

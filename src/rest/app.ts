@@ -5,6 +5,8 @@
 import type { MiddlewareHandler } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
+import { commitRoutes } from "./commits.ts";
+import { compareRoutes } from "./compare.ts";
 import { answerError } from "./error.ts";
 import { logRoutes } from "./log.ts";
 import { filesRoutes } from "./files.ts";
@@ -57,7 +59,9 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", mergeBaseRoutes)
     .route("/", filesRoutes)
     .route("/", gitObjectRoutes)
-    .route("/", rawRoutes);
+    .route("/", rawRoutes)
+    .route("/", commitRoutes)
+    .route("/", compareRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

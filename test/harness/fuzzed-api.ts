@@ -22,6 +22,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     ref: refs,
     base: refs,
     head: refs,
+    range: ["main...side-0", "side-0..main", "v0...HEAD"],
     branch: ["main", "side-0"],
   });
   return fuzzer.run(rounds, async () => {

@@ -24,7 +24,7 @@ export class ByteWriter {
 
   /** What was written; the writer is not used after. */
   finish(): Uint8Array {
-    return this.#buffer.subarray(0, this.#length);
+    return this.#buffer.slice(0, this.#length);
   }
 
   #reserve(count: number): void {

@@ -65,7 +65,7 @@ function compareContents(oldBytes: Uint8Array, nextBytes: Uint8Array): Compariso
   const old = splitLines(oldBytes);
   const next = splitLines(nextBytes);
   const binary = isBinary(oldBytes) || isBinary(nextBytes);
-  return { old, next, isBinary: binary, changes: binary ? [] : diffSplitLines(old, next) };
+  return { old, next, isBinary: binary, changes: binary || oldBytes === nextBytes ? [] : diffSplitLines(old, next) };
 }
 
 /** @see git's diff.c: builtin_diff(), fill_metadata_msg() */

@@ -1,0 +1,25 @@
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { parseCommit } from "../../format/commit.ts";
+import { toHex } from "../../format/oid.ts";
+import { type CommitRecord, toCommitRecord } from "../commit-record.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit } from "../revision.ts";
+
+/** A commit with what else its headers say. */
+export interface ShownCommit extends CommitRecord {
+  /** As it stands in the commit, of OpenPGP, SSH or X.509; nobody has checked it. Null: the commit is not signed. */
+  readonly signature: string | null;
+}
+
+/** Reads a commit.
+ * @param ref text, a revision
+ * @throws GitError as `resolveCommit`, "storage-failed" */
+export async function showCommit(repository: OpenRepository, ref: string): Promise<ShownCommit> {
+  const { oid, number } = await resolveCommit(repository, encodeText(ref));
+  const { bytes } = await repository.reader.read(number);
+  const signature = parseCommit(bytes).extraHeaders.find(({ name }) => name === "gpgsig");
+  return {
+    ...toCommitRecord(toHex(oid), bytes),
+    signature: signature === undefined ? null : decodeText(signature.value),
+  };
+}

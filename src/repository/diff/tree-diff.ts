@@ -1,0 +1,103 @@
+import { equalOids } from "../../format/oid.ts";
+import { canonicalMode, isTreeMode, TREE_MODE } from "../../format/tree.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { NamedTree, ObjectReader } from "../object-reader.ts";
+import type { TimeSlice } from "../time-slice.ts";
+import type { FileChange, FileVersion } from "./file-change.ts";
+
+/** A directory that is not the same on both sides. */
+interface ChangedDirectory {
+  /** Byte string, empty or ending in "/". */
+  readonly path: string;
+  /** Object numbers of its trees, 0: it is not there. */
+  readonly old: number;
+  readonly next: number;
+}
+
+/** What two trees differ in. */
+export interface TreeDiff {
+  /** By path, renames not found. */
+  readonly changes: FileChange[];
+  /** Whether there are more changes, anywhere. */
+  readonly isCut: boolean;
+}
+
+/** Compares two trees with all below them, level by level, so that each level is read at once. Trees that are the same are not read.
+ * @param old object number, 0: an empty tree
+ * @param next likewise
+ * @param maxChanges above which the comparison ends
+ * @throws GitError "storage-failed"
+ * @see git-diff-tree(1) -r */
+export async function diffTrees(
+  reader: ObjectReader,
+  old: number,
+  next: number,
+  maxChanges: number,
+  slice: TimeSlice,
+): Promise<TreeDiff> {
+  const changes: FileChange[] = [];
+  let level: ChangedDirectory[] = old === next ? [] : [{ path: "", old, next }];
+  while (level.length > 0 && changes.length <= maxChanges) {
+    const trees = await readTrees(reader, level);
+    const below: ChangedDirectory[] = [];
+    for (const directory of level) {
+      compareDirectory(directory, trees, changes, below);
+      await slice.pause();
+    }
+    level = below;
+  }
+  changes.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { changes: changes.slice(0, maxChanges), isCut: changes.length > maxChanges };
+}
+
+async function readTrees(
+  reader: ObjectReader,
+  directories: readonly ChangedDirectory[],
+): Promise<Map<number, NamedTree>> {
+  const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));
+  numbers.delete(0);
+  const trees = new Map<number, NamedTree>();
+  for await (const tree of reader.readTrees(NumberSet.fromSorted(Uint32Array.from(numbers).sort()))) {
+    trees.set(tree.number, tree);
+  }
+  return trees;
+}
+
+function compareDirectory(
+  { path, old, next }: ChangedDirectory,
+  trees: ReadonlyMap<number, NamedTree>,
+  changes: FileChange[],
+  below: ChangedDirectory[],
+): void {
+  const oldEntries = versionsOf(trees.get(old));
+  const nextEntries = versionsOf(trees.get(next));
+  for (const name of new Set([...oldEntries.keys(), ...nextEntries.keys()])) {
+    const a = oldEntries.get(name) ?? null;
+    const b = nextEntries.get(name) ?? null;
+    if (a !== null && b !== null && a.mode === b.mode && equalOids(a.oid, b.oid)) continue;
+    const entryPath = path + name;
+    const directory = { path: `${entryPath}/`, old: treeNumber(a), next: treeNumber(b) };
+    if (directory.old !== directory.next) below.push(directory);
+    // What is a directory on one side only is a file that came or went on the other.
+    const file = { old: fileOf(a), next: fileOf(b) };
+    if (file.old === null && file.next === null) continue;
+    changes.push({ oldPath: entryPath, path: entryPath, ...file, similarity: null });
+  }
+}
+
+/** What a tree names; nothing, of a tree that is not there. */
+function versionsOf(tree: NamedTree | undefined): Map<string, FileVersion> {
+  const versions = new Map<string, FileVersion>();
+  tree?.entries.forEach(({ name, mode, oid }, i) => {
+    versions.set(name, { mode: canonicalMode(mode), oid, number: tree.numbers[i]! });
+  });
+  return versions;
+}
+
+function treeNumber(version: FileVersion | null): number {
+  return version?.mode === TREE_MODE ? version.number : 0;
+}
+
+function fileOf(version: FileVersion | null): FileVersion | null {
+  return version === null || isTreeMode(version.mode) ? null : version;
+}

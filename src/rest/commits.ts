@@ -1,0 +1,61 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { GitError } from "../format/errors.ts";
+import { answerByIds } from "./conditional.ts";
+import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, wantsPatch } from "./diff-answer.ts";
+import { failures } from "./error.ts";
+import { decodeCursor } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { CommitSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+const ShownCommit = CommitSchema.extend({
+  signature: z.string().nullable().openapi({
+    description: "as it stands in the commit, checked by nobody; null: the commit is not signed",
+  }),
+  base: OidSchema.nullable().openapi({ description: "the parent that it is compared with; null: it has none" }),
+  ...DiffFields,
+}).openapi("ShownCommit");
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/commits/{ref}",
+  tags: ["history"],
+  summary: "Show a commit and what it changed",
+  request: {
+    params: RepositoryParams.extend({ ref: RefSchema }),
+    query: DiffQuerySchema.extend({
+      parent: z.coerce.number().int().min(1).optional().openapi({
+        description: "which parent of a merge it is compared with; the first unless given",
+      }),
+    }),
+  },
+  responses: {
+    200: diffResponse("The commit, and a page of the files that it changed; or the whole patch.", ShownCommit),
+    304: { description: "As it was." },
+    ...failures(),
+  },
+});
+
+/** The commit that a page of files is of, and how many come before. */
+const Place = z.object({ commit: OidSchema, start: z.int().min(0) });
+
+/** `/repos/:owner/:repo/commits/:ref`. */
+export const commitRoutes = newRoutes().openapi(read, async (context) => {
+  const { cursor, format, limit, parent = 1 } = context.req.valid("query");
+  const { ref } = context.req.valid("param");
+  const place = decodeCursor(cursor, Place);
+  const repository = repositoryOf(context);
+  const commit = await repository.showCommit(place?.commit ?? ref);
+  const base = commit.parents[parent - 1] ?? null;
+  if (base === null && parent > 1) {
+    const reason = `the commit has ${commit.parents.length} parents`;
+    throw new GitError("invalid", { what: "parent", field: "parent", reason });
+  }
+  const isPatch = wantsPatch(context, format);
+  const isImmutable = place !== null || commit.oid === ref;
+  return answerByIds(context, [commit.oid, isPatch ? "patch" : "json"], isImmutable, async () => {
+    if (isPatch) return answerPatch(repository, base, commit.oid);
+    const page = await repository.diff({ base, head: commit.oid, start: place?.start ?? 0, limit });
+    const fields = toDiffFields(page, (start) => ({ commit: commit.oid, start }));
+    return context.json({ ...commit, base, ...fields }, 200, { Vary: "Accept" });
+  });
+});

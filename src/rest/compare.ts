@@ -1,0 +1,89 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { GitError } from "../format/errors.ts";
+import { answerByIds } from "./conditional.ts";
+import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, wantsPatch } from "./diff-answer.ts";
+import { failures } from "./error.ts";
+import { decodeCursor } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { CommitSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+/** Commits that a comparison lists. */
+const MAX_COMMITS = 250;
+
+const Comparison = z
+  .object({
+    base: OidSchema,
+    head: OidSchema,
+    mergeBase: OidSchema.nullable().openapi({
+      description: "the best common ancestor, of several the newest; null: they have none",
+    }),
+    ahead: z.number().int().min(0).openapi({ description: "commits that head leads to and base does not" }),
+    behind: z.number().int().min(0).openapi({ description: "the other way round" }),
+    commits: z.array(CommitSchema).openapi({
+      description: `what head is ahead by, as \`git log base..head\` lists it; ${MAX_COMMITS} at the most, and none on pages behind the first`,
+    }),
+    ...DiffFields,
+  })
+  .openapi("Comparison");
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/compare/{range}",
+  tags: ["history"],
+  summary: "Compare two commits",
+  description:
+    "`base...head` shows what head has changed since the merge base, as `git diff base...head` does; `base..head` compares the two as they are. What is left out is HEAD.",
+  request: {
+    params: RepositoryParams.extend({
+      range: z
+        .string()
+        .max(2_010)
+        .openapi({ description: "two revisions with three or two dots between them", example: "main...topic" }),
+    }),
+    query: DiffQuerySchema,
+  },
+  responses: {
+    200: diffResponse(
+      "How the two stand to each other, and a page of the files that differ; or the whole patch.",
+      Comparison,
+    ),
+    304: { description: "As it was." },
+    ...failures(),
+  },
+});
+
+/** The commits that a page of files is of, and how many come before. */
+const Place = z.object({ base: OidSchema, head: OidSchema, start: z.int().min(0) });
+
+/** `/repos/:owner/:repo/compare/:range`. */
+export const compareRoutes = newRoutes().openapi(read, async (context) => {
+  const { cursor, format, limit } = context.req.valid("query");
+  const range = parseRange(context.req.valid("param").range);
+  const place = decodeCursor(cursor, Place);
+  const repository = repositoryOf(context);
+  const { base, head, ...relation } = await repository.compare(place ?? range);
+  const from = range.isSinceMergeBase ? relation.mergeBase : base;
+  if (from === null)
+    throw new GitError("not-found", { what: "merge base", reason: "the histories have nothing in common" });
+  const isPatch = wantsPatch(context, format);
+  const isImmutable = place !== null || (base === range.base && head === range.head);
+  return answerByIds(context, [base, head, isPatch ? "patch" : "json"], isImmutable, async () => {
+    if (isPatch) return answerPatch(repository, from, head);
+    const [page, commits] = await Promise.all([
+      repository.diff({ base: from, head, start: place?.start ?? 0, limit }),
+      place === null ? repository.commitsBetween({ base, head, limit: MAX_COMMITS }) : [],
+    ]);
+    const fields = toDiffFields(page, (start) => ({ base, head, start }));
+    return context.json({ base, head, ...relation, commits, ...fields }, 200, { Vary: "Accept" });
+  });
+});
+
+/** @throws GitError "invalid" unless it is two revisions with dots between them */
+function parseRange(range: string): { base: string; head: string; isSinceMergeBase: boolean } {
+  const [, base, dots, head] = /^(.*?)(\.\.\.?)(.*)$/.exec(range) ?? [];
+  const sides = [base, head].map((side) => RefSchema.safeParse(side === "" ? "HEAD" : side));
+  if (dots === undefined || !sides.every(({ success }) => success)) {
+    throw new GitError("invalid", { what: "range", field: "range", reason: "it must be base...head" });
+  }
+  return { base: sides[0]!.data!, head: sides[1]!.data!, isSinceMergeBase: dots === "..." };
+}
