@@ -15,6 +15,9 @@ import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { OpenRepository } from "./open-repository.ts";
 import type { RepositoryState } from "./repository-state.ts";
+import { branch, branches, createBranch, moveBranch, renameBranch } from "./refs/branches.ts";
+import { deleteRef, putRef } from "./refs/move-ref.ts";
+import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./revision.ts";
 
 const CALLS = {
@@ -22,6 +25,18 @@ const CALLS = {
   maintain,
   resolve,
   commit,
+  branches,
+  branch,
+  createBranch,
+  moveBranch,
+  renameBranch,
+  tags,
+  tag,
+  createTag,
+  moveTag,
+  renameTag,
+  putRef,
+  deleteRef,
   log,
   mergeBase,
   listDirectory,

@@ -36,6 +36,8 @@ export interface PushRequest {
   readonly agent: string | null;
   /** Who pushes, where somebody says so; byte string. */
   readonly who?: string | null;
+  /** What HEAD is to point at from now on; without it, HEAD stays. */
+  readonly head?: string;
   /** Tells the user how far a phase of the work is; cheap, may be called for every object.
    * @param title the phase, e.g. "Resolving deltas"
    * @param total how many there will be; the phase has ended when `done` reaches it */

@@ -155,6 +155,7 @@ export class ReceivePack {
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
             who: this.#request.who ?? null,
+            head: this.#request.head ?? null,
           },
           entries,
         );

@@ -24,6 +24,8 @@ export interface SettledPush {
   readonly packBytes: number;
   readonly timeMs: number;
   readonly who: string | null;
+  /** What HEAD is to point at, null: it stays. */
+  readonly head: string | null;
 }
 
 /** What settling came to. */
@@ -174,6 +176,8 @@ class Settling {
   }
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
+    // Before all others: the branch that it points at now may be one to be deleted.
+    if (this.#push.head !== null) this.#tables.refs.setHead(this.#push.head);
     return this.#push.commands.map((command, i) => ({
       name: command.name,
       error: this.#updateRef(command, targets[i]!),

@@ -7,16 +7,19 @@ import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
 import { commitRoutes } from "./commits.ts";
 import { compareRoutes } from "./compare.ts";
+import { branchRoutes } from "./branches.ts";
 import { answerError } from "./error.ts";
 import { logRoutes } from "./log.ts";
 import { filesRoutes } from "./files.ts";
 import { gitObjectRoutes } from "./git-objects.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
+import { refRoutes } from "./refs.ts";
 import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
 import { rawRoutes } from "./raw.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
+import { tagRoutes } from "./tags.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 
 /** What the API needs of its host for one request. */
@@ -55,6 +58,9 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   const api = app
     .route("/", maintenanceRoutes)
     .route("/", newCommitRoutes)
+    .route("/", branchRoutes)
+    .route("/", tagRoutes)
+    .route("/", refRoutes)
     .route("/", logRoutes)
     .route("/", mergeBaseRoutes)
     .route("/", filesRoutes)

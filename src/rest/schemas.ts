@@ -61,14 +61,39 @@ export const TextSchema = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes("\0"), "it must be well-formed Unicode without NUL");
 
+/** The name of a ref below a folder of refs.
+ * @param folder such as `refs/heads/` */
+function refNameSchema(folder: string) {
+  return z
+    .string()
+    .min(1)
+    .max(1_000)
+    .refine((name) => name.isWellFormed() && isPushableRefName(folder + encodeText(name), false), {
+      message: "it must be the name of a ref, as git check-ref-format has it",
+    });
+}
+
 /** A branch's name, without `refs/heads/`. */
-export const BranchSchema = z
-  .string()
-  .max(1_000)
-  .refine((name) => name.isWellFormed() && isPushableRefName(`refs/heads/${encodeText(name)}`, false), {
-    message: "it must be a branch's name, as git check-ref-format has it",
-  })
-  .openapi({ description: "a branch, without `refs/heads/`", example: "main" });
+export const BranchSchema = refNameSchema("refs/heads/").openapi({
+  description: "without `refs/heads/`",
+  example: "main",
+});
+
+/** A tag's name, without `refs/tags/`. */
+export const TagSchema = refNameSchema("refs/tags/").openapi({ description: "without `refs/tags/`", example: "v1.0" });
+
+/** A ref's name, without `refs/`. */
+export const RefNameSchema = refNameSchema("refs/").openapi({ description: "without `refs/`", example: "heads/main" });
+
+/** The id that a ref must be at to be changed. */
+export const ExpectedSchema = OidSchema.nullish().openapi({
+  description: "the id that the ref must be at, else 409; null: it must not be there; without it, it may be at any",
+});
+
+/** Whether a ref may lose what it leads to. */
+export const ForceSchema = z.boolean().default(false).openapi({
+  description: "move it also where that is no fast-forward, or where it is a tag",
+});
 
 const PersonText = z
   .string()

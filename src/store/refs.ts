@@ -59,16 +59,24 @@ export class RefStore {
     return separate.length > RANGE_PREFIXES ? filterByPrefix(this.all(), separate) : this.#list(separate);
   }
 
+  /** Some refs whose names begin with a prefix, in the order of their names.
+   * @param after the name behind which the page begins, null: at the beginning */
+  page(prefix: string, after: string | null, limit: number): Ref[] {
+    const query =
+      "SELECT name, oid, peeled FROM refs WHERE name > ? AND name < ? AND oid IS NOT NULL ORDER BY name LIMIT ?";
+    // No ref is named as the prefix, which ends in a slash.
+    return this.#sql
+      .exec<RefRow>(query, after ?? prefix, prefix + AFTER_ALL, limit)
+      .toArray()
+      .map(toRef);
+  }
+
   /** One ref; null when there is none of that name, or it is symbolic. */
   get(name: string): Ref | null {
     const [row] = this.#sql
-      .exec<{ oid: ArrayBuffer; peeled: ArrayBuffer | null }>(
-        "SELECT oid, peeled FROM refs WHERE name = ? AND oid IS NOT NULL",
-        name,
-      )
+      .exec<RefRow>("SELECT name, oid, peeled FROM refs WHERE name = ? AND oid IS NOT NULL", name)
       .toArray();
-    if (row === undefined) return null;
-    return { name, oid: new Uint8Array(row.oid), peeled: row.peeled === null ? null : new Uint8Array(row.peeled) };
+    return row === undefined ? null : toRef(row);
   }
 
   /** Creates, moves or deletes a ref if it is as expected; one step of a transaction, so that a later ref of the same push
@@ -137,6 +145,12 @@ export class RefStore {
     }
     return { names, oids: concat(oids), peeled: concat(peeled) };
   }
+}
+
+type RefRow = { name: string; oid: ArrayBuffer; peeled: ArrayBuffer | null };
+
+function toRef({ name, oid, peeled }: RefRow): Ref {
+  return { name, oid: new Uint8Array(oid), peeled: peeled === null ? null : new Uint8Array(peeled) };
 }
 
 /** The prefixes ascending, without those that another one begins. */

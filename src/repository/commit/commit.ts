@@ -70,11 +70,16 @@ export async function commit(repository: OpenRepository, request: CommitRequest)
       try {
         return await new Attempt(repository, request, name).run();
       } catch (error) {
-        // Somebody pushed meanwhile. Where the caller minds, the next attempt says so.
-        if (!isGitError(error, "stale") || error.data["what"] !== name || tries === MAX_TRIES) throw error;
+        // Somebody pushed meanwhile. Where the caller minds, the attempt has said so itself.
+        if (!isGitError(error, "stale") || isMinded(request) || tries === MAX_TRIES) throw error;
       }
     }
   });
+}
+
+/** Whether the branch must be where the caller saw it. */
+function isMinded({ base, onConflict }: CommitRequest): boolean {
+  return base !== null && onConflict === "fail";
 }
 
 /** One attempt, from the branch as it is when it begins. */
@@ -104,7 +109,9 @@ class Attempt {
     }
     const oid = this.#objects.add("commit", this.#encode(tree, parents));
     const { name, email } = this.#request.author;
-    await publish(this.#repository, [{ name: this.#ref, old, new: oid }], this.#objects.all(), `${name} <${email}>`);
+    await publish(this.#repository, [{ name: this.#ref, old, new: oid }], this.#objects.all(), {
+      who: `${name} <${email}>`,
+    });
     return this.#answer(isMoved ? "rebased" : "fast-forward", oid, tree, parents);
   }
 

@@ -1,3 +1,4 @@
+import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -17,14 +18,22 @@ export interface RefMove {
   readonly new: Oid | null;
 }
 
+/** What else there is to say of moved refs. */
+export interface PublishOptions {
+  /** For the push log, byte string. */
+  readonly who?: string;
+  /** What HEAD is to point at from now on. */
+  readonly head?: string;
+}
+
 /** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
- * @param who for the push log, byte string
+ * Without objects, they have moved or not when the call returns its promise.
  * @throws GitError "stale" when a ref is not what it must be, "conflict" when it cannot be moved, and what refuses the objects */
 export async function publish(
   repository: OpenRepository,
   moves: readonly RefMove[],
   objects: readonly NewObject[],
-  who: string | null,
+  options: PublishOptions = {},
 ): Promise<void> {
   const { state } = repository;
   const push = new ReceivePack(state, {
@@ -34,7 +43,7 @@ export async function publish(
     shallow: [],
     pack: objects.length === 0 ? null : packInMemory(encodeNewPack(state.platform.codec, objects)),
     agent: null,
-    who,
+    ...options,
     progress: () => undefined,
   });
   const outcomes = await push.take();
@@ -49,14 +58,14 @@ function explain({ tables }: OpenRepository, moves: readonly RefMove[], reason: 
     const actual = tables.refs.get(name)?.oid ?? null;
     if (!isSame(actual, old)) return staleRef(name, old, actual);
   }
-  return new GitError("conflict", { what: "change of a ref", reason });
+  return new GitError("conflict", { what: "change of a ref", reason: decodeText(reason) });
 }
 
 /** The error for a ref that is not what it was expected to be.
  * @param what its name, byte string */
 export function staleRef(what: string, expected: Oid | null, actual: Oid | null): GitError {
   const hex = (oid: Oid | null) => (oid === null ? null : toHex(oid));
-  return new GitError("stale", { what, expected: hex(expected), actual: hex(actual) });
+  return new GitError("stale", { what: decodeText(what), expected: hex(expected), actual: hex(actual) });
 }
 
 /** Whether two values of a ref are the same; null: absent. */

@@ -1,0 +1,106 @@
+import { decodeText } from "../../format/byte-string.ts";
+import { concatOids, type Oid, toHex } from "../../format/oid.ts";
+import type { Ref } from "../../store/refs.ts";
+import { toIsoDate } from "../commit-record.ts";
+import { type AheadBehind, aheadBehind } from "../history/ahead-behind.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { TimeSlice } from "../time-slice.ts";
+import { BRANCHES, checkAbsent, demandRef, type Expected, renameRef, resolveTarget, setRef } from "./move-ref.ts";
+
+/** A branch as the API shows it. */
+export interface BranchRecord {
+  readonly name: string;
+  /** The id of its tip, in hex. */
+  readonly commit: string;
+  /** When the tip was committed. */
+  readonly committed: string;
+  readonly isDefault: boolean;
+  /** How many commits it has that the default branch has not, and the other way round; null: there is no default branch. */
+  readonly ahead: number | null;
+  readonly behind: number | null;
+}
+
+/** Some branches, in the order of their names.
+ * @param after name behind which the page begins, null: at the beginning; byte string
+ * @returns the name to go on behind, null: there is no more; byte string */
+export async function branches(
+  repository: OpenRepository,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<{ branches: BranchRecord[]; next: string | null }> {
+  const found = repository.tables.refs.page(BRANCHES, after && BRANCHES + after, limit + 1);
+  const page = found.slice(0, limit);
+  const records = await show(repository, page);
+  return { branches: records, next: found.length > limit ? page.at(-1)!.name.slice(BRANCHES.length) : null };
+}
+
+/** One branch.
+ * @param name without `refs/heads/`, byte string
+ * @throws GitError "not-found" */
+export async function branch(repository: OpenRepository, name: string): Promise<BranchRecord> {
+  const [record] = await show(repository, [{ name: BRANCHES + name, oid: demandRef(repository, BRANCHES + name) }]);
+  return record!;
+}
+
+/** Creates a branch.
+ * @param name without `refs/heads/`, byte string
+ * @param startPoint text, a revision
+ * @throws GitError "conflict" when it is there already, or another one is in the way; as `resolveCommit` */
+export async function createBranch(
+  repository: OpenRepository,
+  { name, startPoint }: { name: string; startPoint: string },
+): Promise<BranchRecord> {
+  const full = BRANCHES + name;
+  const commit = await resolveTarget(repository, full, startPoint);
+  checkAbsent(repository, full);
+  await setRef(repository, full, commit, { expected: null, force: false });
+  return branch(repository, name);
+}
+
+/** Moves a branch. @see putRef */
+export async function moveBranch(
+  repository: OpenRepository,
+  { name, target, ...rules }: { name: string; target: string; expected: Expected; force: boolean },
+): Promise<BranchRecord> {
+  const full = BRANCHES + name;
+  const commit = await resolveTarget(repository, full, target);
+  demandRef(repository, full);
+  await setRef(repository, full, commit, rules);
+  return branch(repository, name);
+}
+
+/** Gives a branch another name; the default branch stays it.
+ * @param name without `refs/heads/`, byte string, as `newName` is
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
+export async function renameBranch(
+  repository: OpenRepository,
+  { name, newName, expected }: { name: string; newName: string; expected: Expected },
+): Promise<BranchRecord> {
+  await renameRef(repository, { from: BRANCHES + name, to: BRANCHES + newName, expected });
+  return branch(repository, newName);
+}
+
+async function show({ tables }: OpenRepository, page: readonly Pick<Ref, "name" | "oid">[]): Promise<BranchRecord[]> {
+  const { refs, objects, graph } = tables;
+  const head = refs.head();
+  const positionsOf = (oids: readonly Oid[]): number[] =>
+    Array.from(objects.lookupMany(concatOids(oids)).number, (number) => graph.position(number));
+  const base = head === null ? null : refs.get(head);
+  const basePosition = base === null ? null : positionsOf([base.oid])[0]!;
+  const slice = new TimeSlice();
+  const records: BranchRecord[] = [];
+  for (const [i, position] of positionsOf(page.map(({ oid }) => oid)).entries()) {
+    const { name, oid } = page[i]!;
+    const [apart] = basePosition === null ? [NOT_COUNTED] : aheadBehind(graph, basePosition, [position]);
+    records.push({
+      name: decodeText(name.slice(BRANCHES.length)),
+      commit: toHex(oid),
+      committed: toIsoDate(graph.time(position), "+0000"),
+      isDefault: name === head,
+      ...apart!,
+    });
+    await slice.pause();
+  }
+  return records;
+}
+
+const NOT_COUNTED: { readonly [Key in keyof AheadBehind]: null } = { ahead: null, behind: null };

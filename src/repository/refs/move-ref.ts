@@ -1,0 +1,124 @@
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { fromHex, type Oid, toHex } from "../../format/oid.ts";
+import type { ObjectType } from "../../format/object.ts";
+import { isSame, publish, staleRef } from "../commit/publish.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit, resolveRevision, type Revision } from "../revision.ts";
+
+/** Begins the full name of each branch. */
+export const BRANCHES = "refs/heads/";
+/** Begins the full name of each tag. */
+export const TAGS = "refs/tags/";
+
+/** The id in hex that a ref must be at; null: it must not be there; undefined: it may be anything. */
+export type Expected = string | null | undefined;
+
+/** A ref as the API shows it. */
+export interface RefRecord {
+  readonly name: string;
+  readonly oid: string;
+  readonly type: ObjectType;
+}
+
+/** Creates a ref or moves it.
+ * @param name full, pushable; byte string
+ * @param target text, a revision
+ * @param force move it also where what it leads to now would be lost: forward only is the rule, and tags do not move
+ * @throws GitError "stale" when it is not as expected, "conflict" when force is needed or another ref is in the way, and as `resolveRevision` */
+export async function putRef(
+  repository: OpenRepository,
+  { name, target, ...rules }: { name: string; target: string; expected?: Expected; force: boolean },
+): Promise<RefRecord> {
+  const { oid, type } = await setRef(repository, name, await resolveTarget(repository, name, target), rules);
+  return { name: decodeText(name), oid: toHex(oid), type };
+}
+
+/** Deletes a ref.
+ * @param name full; byte string
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when it is the default branch */
+export async function deleteRef(
+  repository: OpenRepository,
+  { name, expected }: { name: string; expected: Expected },
+): Promise<void> {
+  const { refs } = repository.tables;
+  const old = demandRef(repository, name);
+  checkExpected(name, old, expected);
+  if (refs.head() === name) {
+    throw new GitError("conflict", {
+      what: "deletion",
+      reason: "it is the default branch; make another one that first",
+    });
+  }
+  await publish(repository, [{ name, old, new: null }], []);
+}
+
+/** Gives a ref another name; the default branch stays it.
+ * @param from full, as `to` is; byte strings
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
+export async function renameRef(
+  repository: OpenRepository,
+  { from, to, expected }: { from: string; to: string; expected: Expected },
+): Promise<void> {
+  const oid = demandRef(repository, from);
+  checkExpected(from, oid, expected);
+  checkAbsent(repository, to);
+  // The old name goes first: the new one may lie below it.
+  const moves = [
+    { name: from, old: oid, new: null },
+    { name: to, old: null, new: oid },
+  ];
+  await publish(repository, moves, [], repository.tables.refs.head() === from ? { head: to } : {});
+}
+
+/** Finds what a ref is to be moved to: a branch is at a commit, anything else at anything. */
+export function resolveTarget(repository: OpenRepository, name: string, target: string): Promise<Revision> {
+  const revision = encodeText(target);
+  return name.startsWith(BRANCHES) ? resolveCommit(repository, revision) : resolveRevision(repository, revision);
+}
+
+/** Points a ref at an object. @see putRef */
+export async function setRef(
+  repository: OpenRepository,
+  name: string,
+  to: Revision,
+  { expected, force }: { expected?: Expected; force: boolean },
+): Promise<Revision> {
+  const old = repository.tables.refs.get(name)?.oid ?? null;
+  checkExpected(name, old, expected);
+  if (isSame(old, to.oid)) return to;
+  if (old !== null && !force) checkForward(repository, name, old, to);
+  await publish(repository, [{ name, old, new: to.oid }], []);
+  return to;
+}
+
+/** The id that a ref is at.
+ * @throws GitError "not-found" */
+export function demandRef({ tables }: OpenRepository, name: string): Oid {
+  const ref = tables.refs.get(name);
+  if (ref === null) throw new GitError("not-found", { what: "ref", reason: decodeText(name) });
+  return ref.oid;
+}
+
+/** @throws GitError "conflict" when there is such a ref */
+export function checkAbsent({ tables }: OpenRepository, name: string): void {
+  if (tables.refs.get(name) === null) return;
+  throw new GitError("conflict", { what: "name", reason: `${decodeText(name)} is there already` });
+}
+
+/** @throws GitError "stale" when a ref is not what it is expected to be */
+export function checkExpected(name: string, actual: Oid | null, expected: Expected): void {
+  if (expected === undefined) return;
+  const oid = expected === null ? null : fromHex(expected);
+  if (!isSame(actual, oid)) throw staleRef(name, oid, actual);
+}
+
+/** @throws GitError "conflict" when a ref cannot move without force */
+export function checkForward(repository: OpenRepository, name: string, old: Oid, to: Revision): void {
+  const { graph } = repository.tables;
+  const [from, next] = [graph.position(repository.numberOf(old)), graph.position(to.number)];
+  const isForward = !name.startsWith(TAGS) && from >= 0 && next >= 0 && graph.isAncestor(from, next);
+  if (isForward) return;
+  const reason = name.startsWith(TAGS) ? "a tag does not move" : "it is no fast-forward";
+  throw new GitError("conflict", { what: "move", reason: `${reason}, unless force is set` });
+}

@@ -1,0 +1,147 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { encodeText } from "../format/byte-string.ts";
+import { failures } from "./error.ts";
+import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { BranchSchema, ExpectedSchema, ForceSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+const Branch = z
+  .object({
+    name: z.string(),
+    commit: OidSchema.openapi({ description: "its tip" }),
+    committed: z.string().openapi({ description: "when its tip was" }),
+    isDefault: z.boolean(),
+    ahead: z
+      .number()
+      .int()
+      .nullable()
+      .openapi({ description: "commits that the default branch has not; null: there is none" }),
+    behind: z.number().int().nullable().openapi({ description: "commits that only the default branch has" }),
+  })
+  .openapi("Branch");
+
+const Params = RepositoryParams.extend({ name: BranchSchema });
+
+const path = "/repos/{owner}/{repo}/branches";
+const tags = ["branches"];
+
+const answers = (description: string) => ({ description, content: { "application/json": { schema: Branch } } });
+
+const list = createRoute({
+  method: "get",
+  path,
+  tags,
+  summary: "List branches, in the order of their names",
+  request: { params: RepositoryParams, query: PageQuery },
+  responses: {
+    200: {
+      description: "A page of branches.",
+      content: {
+        "application/json": {
+          schema: z.object({ branches: z.array(Branch), nextCursor: NextCursor }).openapi("Branches"),
+        },
+      },
+    },
+    ...failures(),
+  },
+});
+
+const create = createRoute({
+  method: "post",
+  path,
+  tags,
+  summary: "Create a branch",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: z
+            .object({ name: BranchSchema, startPoint: RefSchema.openapi({ description: "where it begins" }) })
+            .openapi("NewBranch"),
+        },
+      },
+    },
+  },
+  responses: { 201: answers("The branch is there."), ...failures(409) },
+});
+
+const read = createRoute({
+  method: "get",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Read a branch",
+  request: { params: Params },
+  responses: { 200: answers("The branch."), ...failures() },
+});
+
+const change = createRoute({
+  method: "patch",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Move a branch, or give it another name",
+  request: {
+    params: Params,
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: z
+            .object({
+              target: RefSchema.optional().openapi({ description: "the commit that it is to be at" }),
+              newName: BranchSchema.optional().openapi({
+                description: "what it is to be called; the default branch stays it",
+              }),
+              expected: ExpectedSchema,
+              force: ForceSchema,
+            })
+            .refine(({ target, newName }) => (target === undefined) !== (newName === undefined), {
+              message: "it must hold either target or newName",
+            })
+            .openapi("BranchChange"),
+        },
+      },
+    },
+  },
+  responses: { 200: answers("The branch as it is now."), ...failures(409) },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Delete a branch, unless it is the default branch",
+  request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
+  responses: { 204: { description: "It is gone." }, ...failures(409) },
+});
+
+/** `/repos/:owner/:repo/branches`. */
+export const branchRoutes = newRoutes()
+  .openapi(list, async (context) => {
+    const { limit, cursor } = context.req.valid("query");
+    const page = await repositoryOf(context).branches({ after: decodeCursor(cursor, z.string()), limit });
+    return context.json({ branches: page.branches, nextCursor: page.next && encodeCursor(page.next) }, 200);
+  })
+  .openapi(create, async (context) => {
+    const { name, startPoint } = context.req.valid("json");
+    return context.json(await repositoryOf(context).createBranch({ name: encodeText(name), startPoint }), 201);
+  })
+  .openapi(read, async (context) => {
+    return context.json(await repositoryOf(context).branch(encodeText(context.req.valid("param").name)), 200);
+  })
+  .openapi(change, async (context) => {
+    const name = encodeText(context.req.valid("param").name);
+    const { target, newName, expected, force } = context.req.valid("json");
+    const repository = repositoryOf(context);
+    const branch =
+      target === undefined
+        ? await repository.renameBranch({ name, newName: encodeText(newName!), expected })
+        : await repository.moveBranch({ name, target, expected, force });
+    return context.json(branch, 200);
+  })
+  .openapi(remove, async (context) => {
+    const name = `refs/heads/${encodeText(context.req.valid("param").name)}`;
+    await repositoryOf(context).deleteRef({ name, expected: context.req.valid("query").expected });
+    return context.body(null, 204);
+  });

@@ -1,0 +1,95 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { encodeText } from "../format/byte-string.ts";
+import { failures } from "./error.ts";
+import type { RefRecord } from "../repository/refs/move-ref.ts";
+import { newRoutes, repositoryOf, type RestEnv } from "./routes.ts";
+import { ExpectedSchema, ForceSchema, OidSchema, RefNameSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+const Params = RepositoryParams.extend({ name: RefNameSchema });
+
+const RefChange = z
+  .object({
+    target: RefSchema.openapi({ description: "what it is to be at: of a branch a commit, else any object" }),
+    expected: ExpectedSchema,
+    force: ForceSchema,
+  })
+  .openapi("RefChange");
+
+const put = {
+  method: "put" as const,
+  tags: ["refs"],
+  summary: "Create any ref, or move it",
+  description: "The slashes in the name may be written as they are.",
+  request: {
+    params: Params,
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: RefChange,
+        },
+      },
+    },
+  },
+  responses: {
+    200: {
+      description: "Where the ref is now.",
+      content: {
+        "application/json": {
+          schema: z
+            .object({ name: z.string(), oid: OidSchema, type: z.enum(["commit", "tree", "blob", "tag"]) })
+            .openapi("RefRecord"),
+        },
+      },
+    },
+    ...failures(409),
+  },
+};
+
+const remove = {
+  method: "delete" as const,
+  tags: ["refs"],
+  summary: "Delete any ref, except the default branch",
+  request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
+  responses: { 204: { description: "It is gone." }, ...failures(409) },
+};
+
+const path = "/repos/{owner}/{repo}/refs/{name}";
+
+/** The same for names whose slashes are written as they are: a form that a document cannot describe. */
+const withSlashes = { path: "/repos/{owner}/{repo}/refs/{name{.+}}", hide: true } as const;
+
+/** `/repos/:owner/:repo/refs/*name`. */
+export const refRoutes = newRoutes()
+  .openapi(createRoute({ ...put, path }), async (context) => {
+    return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
+  })
+  .openapi(createRoute({ ...remove, path }), async (context) => {
+    await removeAt(context, context.req.valid("param"), context.req.valid("query"));
+    return context.body(null, 204);
+  });
+
+refRoutes.openapi(createRoute({ ...put, ...withSlashes }), async (context) => {
+  return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
+});
+refRoutes.openapi(createRoute({ ...remove, ...withSlashes }), async (context) => {
+  await removeAt(context, context.req.valid("param"), context.req.valid("query"));
+  return context.body(null, 204);
+});
+
+function putAt(
+  context: Context<RestEnv>,
+  { name }: { name: string },
+  change: z.infer<typeof RefChange>,
+): Promise<RefRecord> {
+  return repositoryOf(context).putRef({ name: `refs/${encodeText(name)}`, ...change });
+}
+
+function removeAt(
+  context: Context<RestEnv>,
+  { name }: { name: string },
+  { expected }: { expected?: string | undefined },
+): Promise<void> {
+  return repositoryOf(context).deleteRef({ name: `refs/${encodeText(name)}`, expected });
+}

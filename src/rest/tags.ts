@@ -1,0 +1,182 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { encodeText } from "../format/byte-string.ts";
+import type { Annotation } from "../repository/refs/tags.ts";
+import { failures } from "./error.ts";
+import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import {
+  ExpectedSchema,
+  ForceSchema,
+  IdentSchema,
+  OidSchema,
+  PersonSchema,
+  RefSchema,
+  RepositoryParams,
+  TagSchema,
+  TextSchema,
+  toIdent,
+} from "./schemas.ts";
+
+const Tag = z
+  .object({
+    name: z.string(),
+    oid: OidSchema.openapi({ description: "what the tag is at: an annotated one, at a tag object" }),
+    isAnnotated: z.boolean(),
+    target: z
+      .object({ oid: OidSchema, type: z.enum(["commit", "tree", "blob", "tag"]) })
+      .openapi({ description: "what it leads to in the end" }),
+    message: z.string().nullable(),
+    tagger: IdentSchema.nullable(),
+  })
+  .openapi("Tag");
+
+/** What makes a tag an annotated one. */
+const ANNOTATION = {
+  message: TextSchema.optional().openapi({ description: "makes an annotated tag, which needs a tagger" }),
+  tagger: PersonSchema.optional(),
+};
+
+const isWholeAnnotation = ({ message, tagger }: { message?: unknown; tagger?: unknown }): boolean =>
+  (message === undefined) === (tagger === undefined);
+
+const INCOMPLETE = { path: ["tagger"], message: "an annotated tag has a message and a tagger" };
+
+const Params = RepositoryParams.extend({ name: TagSchema });
+
+const path = "/repos/{owner}/{repo}/tags";
+const tags = ["tags"];
+
+const answers = (description: string) => ({ description, content: { "application/json": { schema: Tag } } });
+
+const list = createRoute({
+  method: "get",
+  path,
+  tags,
+  summary: "List tags, in the order of their names",
+  request: { params: RepositoryParams, query: PageQuery },
+  responses: {
+    200: {
+      description: "A page of tags.",
+      content: {
+        "application/json": { schema: z.object({ tags: z.array(Tag), nextCursor: NextCursor }).openapi("Tags") },
+      },
+    },
+    ...failures(),
+  },
+});
+
+const create = createRoute({
+  method: "post",
+  path,
+  tags,
+  summary: "Create a tag, annotated or not",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: z
+            .object({ name: TagSchema, target: RefSchema, ...ANNOTATION })
+            .refine(isWholeAnnotation, INCOMPLETE)
+            .openapi("NewTag"),
+        },
+      },
+    },
+  },
+  responses: { 201: answers("The tag is there."), ...failures(409) },
+});
+
+const read = createRoute({
+  method: "get",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Read a tag",
+  request: { params: Params },
+  responses: { 200: answers("The tag."), ...failures() },
+});
+
+const change = createRoute({
+  method: "patch",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Move a tag, or give it another name",
+  request: {
+    params: Params,
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: z
+            .object({
+              target: RefSchema.optional(),
+              ...ANNOTATION,
+              newName: TagSchema.optional(),
+              expected: ExpectedSchema,
+              force: ForceSchema,
+            })
+            .refine(isWholeAnnotation, INCOMPLETE)
+            .refine(({ target, newName }) => (target === undefined) !== (newName === undefined), {
+              message: "it must hold either target or newName",
+            })
+            .openapi("TagChange"),
+        },
+      },
+    },
+  },
+  responses: { 200: answers("The tag as it is now."), ...failures(409) },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: `${path}/{name}`,
+  tags,
+  summary: "Delete a tag",
+  request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
+  responses: { 204: { description: "It is gone." }, ...failures(409) },
+});
+
+/** `/repos/:owner/:repo/tags`. */
+export const tagRoutes = newRoutes()
+  .openapi(list, async (context) => {
+    const { limit, cursor } = context.req.valid("query");
+    const page = await repositoryOf(context).tags({ after: decodeCursor(cursor, z.string()), limit });
+    return context.json({ tags: page.tags, nextCursor: page.next && encodeCursor(page.next) }, 200);
+  })
+  .openapi(create, async (context) => {
+    const { name, target, ...annotation } = context.req.valid("json");
+    const tag = { name: encodeText(name), target, annotation: toAnnotation(annotation) };
+    return context.json(await repositoryOf(context).createTag(tag), 201);
+  })
+  .openapi(read, async (context) => {
+    return context.json(await repositoryOf(context).tag(encodeText(context.req.valid("param").name)), 200);
+  })
+  .openapi(change, async (context) => {
+    const name = encodeText(context.req.valid("param").name);
+    const { target, newName, expected, force, ...annotation } = context.req.valid("json");
+    const repository = repositoryOf(context);
+    const tag =
+      target === undefined
+        ? await repository.renameTag({ name, newName: encodeText(newName!), expected })
+        : await repository.moveTag({ name, target, annotation: toAnnotation(annotation), expected, force });
+    return context.json(tag, 200);
+  })
+  .openapi(remove, async (context) => {
+    const name = `refs/tags/${encodeText(context.req.valid("param").name)}`;
+    await repositoryOf(context).deleteRef({ name, expected: context.req.valid("query").expected });
+    return context.body(null, 204);
+  });
+
+function toAnnotation({
+  message,
+  tagger,
+}: {
+  message?: string | undefined;
+  tagger?: z.infer<typeof PersonSchema> | undefined;
+}): Annotation | null {
+  if (message === undefined || tagger === undefined) return null;
+  return {
+    message: encodeText(message.endsWith("\n") ? message : `${message}\n`),
+    tagger: toIdent(tagger, Date.now()),
+  };
+}
