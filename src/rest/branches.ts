@@ -20,6 +20,20 @@ const Branch = z
   })
   .openapi("Branch");
 
+const BranchChange = z
+  .union([
+    z.strictObject({
+      target: RefSchema.openapi({ description: "the commit that it is to be at" }),
+      expected: ExpectedSchema,
+      force: ForceSchema,
+    }),
+    z.strictObject({
+      newName: BranchSchema.openapi({ description: "what it is to be called; the default branch stays it" }),
+      expected: ExpectedSchema,
+    }),
+  ])
+  .openapi("BranchChange");
+
 const Params = RepositoryParams.extend({ name: BranchSchema });
 
 const path = "/repos/{owner}/{repo}/branches";
@@ -87,19 +101,7 @@ const change = createRoute({
       required: true,
       content: {
         "application/json": {
-          schema: z
-            .object({
-              target: RefSchema.optional().openapi({ description: "the commit that it is to be at" }),
-              newName: BranchSchema.optional().openapi({
-                description: "what it is to be called; the default branch stays it",
-              }),
-              expected: ExpectedSchema,
-              force: ForceSchema,
-            })
-            .refine(({ target, newName }) => (target === undefined) !== (newName === undefined), {
-              message: "it must hold either target or newName",
-            })
-            .openapi("BranchChange"),
+          schema: BranchChange,
         },
       },
     },
@@ -132,12 +134,12 @@ export const branchRoutes = newRoutes()
   })
   .openapi(change, async (context) => {
     const name = encodeText(context.req.valid("param").name);
-    const { target, newName, expected, force } = context.req.valid("json");
+    const wanted = context.req.valid("json");
     const repository = repositoryOf(context);
     const branch =
-      target === undefined
-        ? await repository.renameBranch({ name, newName: encodeText(newName!), expected })
-        : await repository.moveBranch({ name, target, expected, force });
+      "newName" in wanted
+        ? await repository.renameBranch({ ...wanted, name, newName: encodeText(wanted.newName) })
+        : await repository.moveBranch({ ...wanted, name });
     return context.json(branch, 200);
   })
   .openapi(remove, async (context) => {

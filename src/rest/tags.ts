@@ -41,6 +41,15 @@ const isWholeAnnotation = ({ message, tagger }: { message?: unknown; tagger?: un
 
 const INCOMPLETE = { path: ["tagger"], message: "an annotated tag has a message and a tagger" };
 
+const TagChange = z
+  .union([
+    z
+      .strictObject({ target: RefSchema, ...ANNOTATION, expected: ExpectedSchema, force: ForceSchema })
+      .refine(isWholeAnnotation, INCOMPLETE),
+    z.strictObject({ newName: TagSchema, expected: ExpectedSchema }),
+  ])
+  .openapi("TagChange");
+
 const Params = RepositoryParams.extend({ name: TagSchema });
 
 const path = "/repos/{owner}/{repo}/tags";
@@ -107,19 +116,7 @@ const change = createRoute({
       required: true,
       content: {
         "application/json": {
-          schema: z
-            .object({
-              target: RefSchema.optional(),
-              ...ANNOTATION,
-              newName: TagSchema.optional(),
-              expected: ExpectedSchema,
-              force: ForceSchema,
-            })
-            .refine(isWholeAnnotation, INCOMPLETE)
-            .refine(({ target, newName }) => (target === undefined) !== (newName === undefined), {
-              message: "it must hold either target or newName",
-            })
-            .openapi("TagChange"),
+          schema: TagChange,
         },
       },
     },
@@ -153,12 +150,12 @@ export const tagRoutes = newRoutes()
   })
   .openapi(change, async (context) => {
     const name = encodeText(context.req.valid("param").name);
-    const { target, newName, expected, force, ...annotation } = context.req.valid("json");
+    const wanted = context.req.valid("json");
     const repository = repositoryOf(context);
     const tag =
-      target === undefined
-        ? await repository.renameTag({ name, newName: encodeText(newName!), expected })
-        : await repository.moveTag({ name, target, annotation: toAnnotation(annotation), expected, force });
+      "newName" in wanted
+        ? await repository.renameTag({ ...wanted, name, newName: encodeText(wanted.newName) })
+        : await repository.moveTag({ ...wanted, name, annotation: toAnnotation(wanted) });
     return context.json(tag, 200);
   })
   .openapi(remove, async (context) => {

@@ -24,6 +24,16 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     head: refs,
     range: ["main...side-0", "side-0..main", "v0...HEAD"],
     branch: ["main", "side-0"],
+    name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0"],
+    newName: ["side-2", "v2"],
+    startPoint: refs,
+    target: refs,
+    email: ["ada@example.com"],
+    message: ["Change"],
+    from: paths,
+    to: ["moved"],
+    date: ["2024-02-29T12:00:00Z"],
+    content: ["text\n", "dGV4dAo="],
   });
   return fuzzer.run(rounds, async () => {
     const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];

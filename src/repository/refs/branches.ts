@@ -59,7 +59,7 @@ export async function createBranch(
 /** Moves a branch. @see putRef */
 export async function moveBranch(
   repository: OpenRepository,
-  { name, target, ...rules }: { name: string; target: string; expected: Expected; force: boolean },
+  { name, target, ...rules }: { name: string; target: string; expected?: Expected; force: boolean },
 ): Promise<BranchRecord> {
   const full = BRANCHES + name;
   const commit = await resolveTarget(repository, full, target);
@@ -73,7 +73,7 @@ export async function moveBranch(
  * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
 export async function renameBranch(
   repository: OpenRepository,
-  { name, newName, expected }: { name: string; newName: string; expected: Expected },
+  { name, newName, expected }: { name: string; newName: string; expected?: Expected },
 ): Promise<BranchRecord> {
   await renameRef(repository, { from: BRANCHES + name, to: BRANCHES + newName, expected });
   return branch(repository, newName);

@@ -82,7 +82,7 @@ export async function createTag(
  * @throws GitError "not-found", "stale" when it is not as expected, "conflict" without force; as `createTag` */
 export async function moveTag(
   repository: OpenRepository,
-  change: { name: string; target: string; annotation: Annotation | null; expected: Expected; force: boolean },
+  change: { name: string; target: string; annotation: Annotation | null; expected?: Expected; force: boolean },
 ): Promise<TagRecord> {
   demandRef(repository, TAGS + change.name);
   return putTag(repository, change);
@@ -92,7 +92,7 @@ export async function moveTag(
  * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
 export async function renameTag(
   repository: OpenRepository,
-  { name, newName, expected }: { name: string; newName: string; expected: Expected },
+  { name, newName, expected }: { name: string; newName: string; expected?: Expected },
 ): Promise<TagRecord> {
   await renameRef(repository, { from: TAGS + name, to: TAGS + newName, expected });
   return tag(repository, newName);
@@ -100,7 +100,7 @@ export async function renameTag(
 
 async function putTag(
   repository: OpenRepository,
-  change: { name: string; target: string; annotation: Annotation | null; expected: Expected; force: boolean },
+  change: { name: string; target: string; annotation: Annotation | null; expected?: Expected; force: boolean },
 ): Promise<TagRecord> {
   const { name, annotation, expected, force } = change;
   const full = TAGS + name;
@@ -142,7 +142,7 @@ async function show(repository: OpenRepository, page: readonly Ref[]): Promise<T
       isAnnotated: object !== undefined,
       target: { oid: toHex(peeled ?? oid), type: fromTypeNumber(targets.type[i]!) },
       message: object === undefined ? null : decodeText(toByteString(object.message)),
-      tagger: object?.tagger == null ? null : toIdentRecord(object.tagger),
+      tagger: (object?.tagger ?? null) && toIdentRecord(object!.tagger!),
     };
   });
 }
