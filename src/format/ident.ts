@@ -12,8 +12,10 @@ export interface Ident {
   readonly zone: string;
 }
 
-const PERSON = /^([^<]*?) *<([^>]*)>/;
+const PERSON = /^([^<]*)<([^>]*)>/;
 const DATE = /^ *(\d+)(?: +([+-]\d+))?/;
+/** @see git's ctype.c: isspace() */
+const BLANKS = " \t\n\r";
 const UNWRITABLE = /[<>\n\0]/;
 
 /** Reads an identity as leniently as git does: what fsck lets pass by default (a bad zone, no space
@@ -25,7 +27,7 @@ export function parseIdent(line: string): Ident | null {
   if (person === null) return null;
   const date = DATE.exec(line.slice(line.lastIndexOf(">") + 1));
   return {
-    name: person[1]!,
+    name: trimBlanksEnd(person[1]!),
     email: person[2]!,
     timeSeconds: Math.min(Number(date?.[1] ?? 0), Number.MAX_SAFE_INTEGER),
     zone: date?.[2] ?? "+0000",
@@ -42,6 +44,14 @@ export function encodeIdent(ident: Ident): string {
   if (!Number.isSafeInteger(timeSeconds) || timeSeconds < 0) throw unwritable("time", timeSeconds);
   if (!/^[+-]\d{4}$/.test(zone)) throw unwritable("zone", zone);
   return `${name} <${email}> ${timeSeconds} ${zone}`;
+}
+
+/** Takes off the blanks that a name ends with. A regular expression would look at a run of blanks once from each of them.
+ * @param text byte string, in which other bytes that Unicode calls blanks are parts of letters */
+export function trimBlanksEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && BLANKS.includes(text[end - 1]!)) end--;
+  return text.slice(0, end);
 }
 
 function unwritable(part: string, actual: string | number): GitError {

@@ -6,7 +6,7 @@ import type { RefColumns, RefStore } from "../store/refs.ts";
 import type { RefList } from "./fetch-source.ts";
 
 /** The places where a short ref name is looked for. @see gitrevisions(7) */
-const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
 /** The refs as they are between two pushes, and what they lead to: read once, for all fetches that come between. */
 export class AdvertisedRefs {

@@ -19,6 +19,11 @@ import { branch, branches, createBranch, moveBranch, renameBranch } from "./refs
 import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./revision.ts";
+import { activity } from "./tally/activity.ts";
+import { contributors } from "./tally/contributors.ts";
+import { languages } from "./tally/languages.ts";
+import { pushes } from "./tally/pushes.ts";
+import { stats } from "./tally/stats.ts";
 
 const CALLS = {
   maintenance,
@@ -49,6 +54,11 @@ const CALLS = {
   commitsBetween,
   diff,
   patch,
+  activity,
+  contributors,
+  languages,
+  pushes,
+  stats,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -11,7 +11,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
-import { callExpire, callMerge, callPrune, callSeal } from "./maintenance/housekeeping.ts";
+import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 import { keptTree } from "./tree-contents.ts";
 import { callMaterialize } from "./worktree/worktrees.ts";
@@ -172,6 +172,7 @@ export class ReceivePack {
             Date.now(),
           );
           scheduleBundle(tables, moved, limits, Date.now());
+          callTally(tables, Date.now());
           callExpire(tables, Date.now());
           callPrune(tables, moved, moved.length < result.outcomes.length, limits, Date.now());
           if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);

@@ -73,6 +73,8 @@ export interface JobCounts {
   readonly expanded?: number;
   /** Commits and other nodes of the graph that it removed. */
   readonly nodes?: number;
+  /** Commits whose authors it noted. */
+  readonly commits?: number;
   /** Rows of the reflog that it removed. */
   readonly pushes?: number;
   /** Files of a worktree that it wrote. */

@@ -8,18 +8,23 @@ import type { Reading } from "../repository/files/reading.ts";
 import { commitRoutes } from "./commits.ts";
 import { compareRoutes } from "./compare.ts";
 import { branchRoutes } from "./branches.ts";
+import { activityRoutes } from "./activity.ts";
+import { contributorRoutes } from "./contributors.ts";
 import { answerError } from "./error.ts";
-import { logRoutes } from "./log.ts";
 import { filesRoutes } from "./files.ts";
 import { gitObjectRoutes } from "./git-objects.ts";
+import { languageRoutes } from "./languages.ts";
+import { logRoutes } from "./log.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
 import { refRoutes } from "./refs.ts";
+import { pushRoutes } from "./pushes.ts";
 import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
 import { rawRoutes } from "./raw.ts";
 import { newRoutes, type RestEnv } from "./routes.ts";
 import { tagRoutes } from "./tags.ts";
+import { statsRoutes } from "./stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 
 /** What the API needs of its host for one request. */
@@ -67,7 +72,12 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", gitObjectRoutes)
     .route("/", rawRoutes)
     .route("/", commitRoutes)
-    .route("/", compareRoutes);
+    .route("/", compareRoutes)
+    .route("/", statsRoutes)
+    .route("/", languageRoutes)
+    .route("/", contributorRoutes)
+    .route("/", activityRoutes)
+    .route("/", pushRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

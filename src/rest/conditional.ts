@@ -24,3 +24,9 @@ export async function answerByIds(
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
   return response;
 }
+
+/** Stands for what is answered where that depends on more than some ids: the id of `answerByIds` for what is cheap to make. */
+export async function digestOf(value: unknown): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  return new Uint8Array(await crypto.subtle.digest("SHA-1", bytes)).toHex();
+}

@@ -121,6 +121,11 @@ export class ChunkTable {
     return this.#select("ORDER BY first_number");
   }
 
+  /** Bytes of all chunks. */
+  totalBytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks").one().bytes;
+  }
+
   /** What is kept inline, all in all. */
   hot(): HotChunks {
     return this.#sql

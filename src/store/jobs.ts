@@ -3,8 +3,18 @@ import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
  * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
- * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip. */
-export type JobKind = "merge" | "seal" | "sweep" | "prune" | "compact" | "expire" | "bundle" | "trim" | "materialize";
+ * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip, `tally` sums up what was pushed. */
+export type JobKind =
+  | "merge"
+  | "seal"
+  | "sweep"
+  | "prune"
+  | "compact"
+  | "expire"
+  | "bundle"
+  | "trim"
+  | "materialize"
+  | "tally";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {

@@ -16,10 +16,33 @@ export interface NewPush {
   readonly objects: number;
 }
 
-/** A push as it was recorded. */
+/** A push as it was recorded; `refs` has the first `MAX_LISTED_REFS` of those asked for. */
 export interface Push extends NewPush {
   readonly id: number;
+  /** How many refs moved in all. */
+  readonly refCount: number;
 }
+
+/** Some of the pushes. */
+export interface PushPage {
+  readonly pushes: readonly Push[];
+  /** `before` of the next page, null: there is none. */
+  readonly next: number | null;
+}
+
+/** Refs of a push that a page shows: one push may have moved 50,000. */
+const MAX_LISTED_REFS = 100;
+
+/** Pushes that a page looks at. */
+const MAX_SEARCHED = 10_000;
+
+const IS_NAMED = "(?3 IS NULL OR value ->> 0 IN (SELECT value FROM json_each(?3)))";
+
+const PAGE = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, objects, json_array_length(refs) AS refCount,
+    (SELECT json_group_array(json(value)) FROM
+      (SELECT value FROM json_each(pushes.refs) WHERE ${IS_NAMED} LIMIT ${MAX_LISTED_REFS})) AS refs
+  FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(pushes.refs) WHERE ${IS_NAMED}))
+  ORDER BY id DESC LIMIT ?4`;
 
 /** The repository's reflog: table `pushes`. */
 export class PushLog {
@@ -85,22 +108,30 @@ export class PushLog {
     return removed.toArray().length;
   }
 
-  /** The newest pushes first.
-   * @param before only those with a lower id, null: from the newest */
-  page(before: number | null, limit: number): Push[] {
-    const rows = this.#sql.exec<{
-      id: number;
-      timeMs: number;
-      who: string | null;
-      refs: string;
-      packBytes: number;
-      objects: number;
-    }>(
-      `SELECT id, time_ms AS timeMs, who, refs, pack_bytes AS packBytes, objects FROM pushes
-        WHERE id < ? ORDER BY id DESC LIMIT ?`,
-      before ?? Number.MAX_SAFE_INTEGER,
-      limit,
-    );
-    return rows.toArray().map((row) => ({ ...row, refs: JSON.parse(row.refs) as PushedRef[] }));
+  /** The newest pushes first. One page looks at `MAX_SEARCHED` pushes at the most, and may so have none.
+   * @param before only those with a lower id, null: from the newest
+   * @param names only those that moved one of these refs, and of what they moved only these; null: all */
+  page(before: number | null, limit: number, names: readonly string[] | null = null): PushPage {
+    const { first, last } = this.#sql
+      .exec<{ first: number; last: number }>(
+        "SELECT ifnull(min(id), 1) AS first, ifnull(max(id), 0) AS last FROM pushes",
+      )
+      .one();
+    const end = Math.min(before ?? Infinity, last + 1);
+    const start = Math.max(end - MAX_SEARCHED, first);
+    const rows = this.#sql
+      .exec<{
+        id: number;
+        timeMs: number;
+        who: string | null;
+        refs: string;
+        refCount: number;
+        packBytes: number;
+        objects: number;
+      }>(PAGE, start, end, names === null ? null : JSON.stringify(names), limit + 1)
+      .toArray();
+    const pushes = rows.slice(0, limit).map((row) => ({ ...row, refs: JSON.parse(row.refs) as PushedRef[] }));
+    const next = rows.length > limit ? pushes.at(-1)!.id : start;
+    return { pushes, next: next > first ? next : null };
   }
 }

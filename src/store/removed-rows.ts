@@ -6,6 +6,7 @@ import type { Sql } from "./sql.ts";
 const OF_OBJECTS = [
   ["object_chunks", "number"],
   ["trees", "tree"],
+  ["tree_sums", "tree"],
   ["vetted_blobs", "object"],
   ["reintroductions", "object"],
 ] as const;
@@ -13,6 +14,7 @@ const OF_OBJECTS = [
 /** Columns that name a node whose row goes with it. */
 const OF_NODES = [
   ["commits", "number"],
+  ["authored", "number"],
   ["reintroductions", "node"],
 ] as const;
 

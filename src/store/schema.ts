@@ -93,6 +93,23 @@ CREATE TABLE trees (                -- those that a walk has read
   tree INTEGER PRIMARY KEY,
   entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, one more for a tree
 );
+CREATE TABLE tree_sums (
+  tree INTEGER PRIMARY KEY,
+  scheme INTEGER NOT NULL,         -- how files were told apart
+  sums TEXT NOT NULL               -- JSON [[kind, files, bytes], …] of all that lies below
+);
+CREATE TABLE authors (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,              -- byte strings, in UTF-8 where the commit told its encoding
+  email TEXT NOT NULL,
+  UNIQUE (name, email)
+);
+CREATE TABLE authored (            -- what commits say of their authors
+  number INTEGER PRIMARY KEY,
+  author INTEGER NOT NULL,
+  time INTEGER NOT NULL,           -- seconds
+  zone INTEGER NOT NULL            -- minutes east of UTC
+);
 CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a name that has some
   object INTEGER PRIMARY KEY,
   names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes

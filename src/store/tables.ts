@@ -1,3 +1,4 @@
+import { AuthorTable } from "./author-table.ts";
 import { BundleTable } from "./bundle-table.ts";
 import { ChunkTable } from "./chunk-table.ts";
 import { CommitGraph } from "./commit-graph.ts";
@@ -12,6 +13,7 @@ import { RefStore } from "./refs.ts";
 import { removeRows } from "./removed-rows.ts";
 import type { Sql } from "./sql.ts";
 import { ResponseTable } from "./response-table.ts";
+import { TreeSumTable } from "./tree-sum-table.ts";
 import { TreeTable } from "./tree-table.ts";
 import { VettedBlobs } from "./vetted-blobs.ts";
 import { WorktreeTable } from "./worktree-table.ts";
@@ -24,6 +26,8 @@ export class Tables {
   readonly reachability: Reachability;
   readonly chunks: ChunkTable;
   readonly trees: TreeTable;
+  readonly treeSums: TreeSumTable;
+  readonly authors: AuthorTable;
   readonly responses: ResponseTable;
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
@@ -41,6 +45,8 @@ export class Tables {
     this.reachability = new Reachability(sql, this.objects, this.graph);
     this.chunks = new ChunkTable(sql);
     this.trees = new TreeTable(sql);
+    this.treeSums = new TreeSumTable(sql);
+    this.authors = new AuthorTable(sql, this.graph);
     this.responses = new ResponseTable(sql);
     this.vetted = new VettedBlobs(sql);
     this.jobs = new JobQueue(sql);

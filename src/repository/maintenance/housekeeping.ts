@@ -29,6 +29,10 @@ export const PLAN_LIFE_MS = 24 * 60 * 60_000;
 /** How long the reflog tells of a push. git's own default for what is reachable (gc.reflogExpire). */
 export const REFLOG_MS = 90 * 24 * 60 * 60_000;
 
+/** Objects that are new since authors were last noted, from which a job sums up what was pushed. Who asks has the rest of it done at once; as
+ * much as this takes 0.1 s. */
+export const TALLY_OBJECTS = 2_000;
+
 /** How much later than its grace period a pruning is due: what becomes unreachable one after the other goes at once. */
 export const PRUNE_DELAY_MS = 60 * 60_000;
 
@@ -82,6 +86,11 @@ export function callPrune(
   if (isRefused || tables.objects.hasUnintroduced() || isRewound(tables, moved)) {
     tables.jobs.add("prune", "", nowMs + pruneGraceMs + PRUNE_DELAY_MS);
   }
+}
+
+/** Adds the job `tally` when so much has been pushed; belongs in the push's transaction. */
+export function callTally({ authors, objects, jobs }: Tables, nowMs: number): void {
+  if (objects.lastNumber() - authors.lastNumber() >= TALLY_OBJECTS) jobs.add("tally", "", nowMs);
 }
 
 /** Adds the job `expire` when there are pushes to forget. */

@@ -11,6 +11,7 @@ import { merge } from "./merge.ts";
 import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
+import { tally } from "./tally.ts";
 
 /** What each job does; all of it may happen twice. */
 const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
@@ -25,6 +26,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     await buildBundle(repository, job);
     return { counts: {}, again: false };
   },
+  tally,
   trim: async ({ repository, nowMs }) => {
     repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };

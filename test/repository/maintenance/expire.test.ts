@@ -27,7 +27,7 @@ test("pushes are forgotten after 90 days, day by day, but for the newest; then n
   expect(tables.jobs.nextDueMs()).toBe(null);
   await pushes.push(1);
   const total = tables.pushes.totalBytes();
-  const ids = (): number[] => tables.pushes.page(null, 99).map(({ id }) => id);
+  const ids = (): number[] => tables.pushes.page(null, 99).pushes.map(({ id }) => id);
   for (const [left, nextMs] of [
     [[7, 6, 5, 4, 3], now + 10 * DAY_MS],
     [[7, 6, 5], now + REFLOG_MS],

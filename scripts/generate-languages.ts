@@ -1,0 +1,31 @@
+/** Writes `src/repository/tally/languages.json`: what the server needs of linguist-languages, a twentieth of that package. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import * as linguist from "linguist-languages";
+
+const USAGE = `Usage: node_modules/.bin/node scripts/generate-languages.ts [--check]
+
+Writes src/repository/tally/languages.json from the package linguist-languages: a row a language, with its id, name, type, color (or null),
+extensions, and names of files. With --check it only compares; ends with 1 if they differ.
+`;
+
+const FILE = join(import.meta.dirname, "../src/repository/tally/languages.json");
+
+const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
+if (values.help === true) {
+  console.log(USAGE);
+} else {
+  const rows = Object.values(linguist)
+    .map((one): linguist.Language => one)
+    .filter(({ extensions = [], filenames = [] }) => extensions.length + filenames.length > 0)
+    .map(({ languageId, name, type, color = null, extensions = [], filenames = [] }) =>
+      JSON.stringify([languageId, name, type, color, extensions, filenames]),
+    );
+  const text = `[\n${rows.join(",\n")}\n]\n`;
+  if (values.check !== true) writeFileSync(FILE, text);
+  else if (readFileSync(FILE, "utf8") !== text) {
+    console.error("languages.json is not what linguist-languages says");
+    process.exitCode = 1;
+  }
+}

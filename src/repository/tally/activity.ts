@@ -1,0 +1,54 @@
+import { encodeText } from "../../format/byte-string.ts";
+import { toHex } from "../../format/oid.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit } from "../revision.ts";
+import { DAY_SECONDS, formatDay, parseDay, weekday } from "./calendar.ts";
+import { noteAuthors } from "./note-authors.ts";
+
+/** How many commits were written when. */
+export interface Activity {
+  readonly commit: string;
+  readonly total: number;
+  /** The days, or weeks by their Mondays, in which some were, the earliest first. */
+  readonly periods: readonly { readonly start: string; readonly commits: number }[];
+  /** By the day of the week, from Monday, and the hour. */
+  readonly hours: readonly (readonly number[])[];
+}
+
+/** Counts the commits that a revision leads to, merges too, by when they were written: the author's date, by the author's own clock.
+ * @param since first day, "yyyy-mm-dd"
+ * @param until last day
+ * @throws GitError as `resolveCommit` */
+export async function activity(
+  repository: OpenRepository,
+  {
+    ref,
+    since,
+    until,
+    per,
+  }: { readonly ref: string; readonly since: string; readonly until: string; readonly per: "day" | "week" },
+): Promise<Activity> {
+  const commit = await resolveCommit(repository, encodeText(ref));
+  await noteAuthors(repository);
+  const { graph, authors } = repository.tables;
+  const [first, last] = [parseDay(since), parseDay(until)];
+  const periods = new Map<number, number>();
+  const hours = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0));
+  let total = 0;
+  for (const position of graph.ancestors([graph.position(commit.number)])) {
+    const seconds = authors.time(position) + authors.zone(position) * 60;
+    const day = Math.floor(seconds / DAY_SECONDS);
+    if (day < first || day > last) continue;
+    const start = per === "day" ? day : day - weekday(day);
+    periods.set(start, (periods.get(start) ?? 0) + 1);
+    hours[weekday(day)]![Math.floor((seconds - day * DAY_SECONDS) / 3_600)]! += 1;
+    total += 1;
+  }
+  const inOrder = [...periods].sort(([a], [b]) => a - b);
+  return {
+    commit: toHex(commit.oid),
+    total,
+    periods: inOrder.map(([start, commits]) => ({ start: formatDay(start), commits })),
+    hours,
+  };
+}

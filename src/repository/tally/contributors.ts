@@ -1,0 +1,121 @@
+import { decodeText, encodeText, toByteString } from "../../format/byte-string.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { toHex } from "../../format/oid.ts";
+import { typeOfMode } from "../../format/tree.ts";
+import type { Author } from "../../store/author-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import { toIsoDate } from "../commit-record.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { peel, resolveCommit, revisionOf } from "../revision.ts";
+import { entryAt } from "../tree-path.ts";
+import { Mailmap } from "./mailmap.ts";
+import { noteAuthors } from "./note-authors.ts";
+
+/** Bytes of a mailmap: that of a project with 10,000 authors has a tenth. */
+const MAX_MAILMAP_BYTES = 4 * 1024 * 1024;
+
+/** Somebody who wrote commits; times in ISO 8601, UTC. */
+export interface Contributor {
+  readonly name: string;
+  readonly email: string;
+  readonly commits: number;
+  /** When the first and the last of them were written. */
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Some of those who wrote the commits that one leads to. */
+export interface Contributors {
+  readonly commit: string;
+  /** The mailmap's blob, null: there is none. */
+  readonly mailmap: string | null;
+  /** How many there are in all. */
+  readonly total: number;
+  readonly contributors: readonly Contributor[];
+}
+
+/** Lists who wrote the commits that a revision leads to, merges counted, those with the most first: what `git shortlog -sne` says in a bare
+ * repository, where HEAD's `.mailmap` holds.
+ * @param from how many to leave out
+ * @throws GitError as `resolveCommit`, "too-large" for the mailmap */
+export async function contributors(
+  repository: OpenRepository,
+  { ref, from, limit }: { readonly ref: string; readonly from: number; readonly limit: number },
+): Promise<Contributors> {
+  const commit = await resolveCommit(repository, encodeText(ref));
+  const { oid: mailmap, sums } = await sumContributors(repository, commit.number);
+  return {
+    commit: toHex(commit.oid),
+    mailmap,
+    total: sums.length,
+    contributors: sums.slice(from, from + limit).map(({ author, commits, firstTime, lastTime }) => ({
+      name: decodeText(author.name),
+      email: decodeText(author.email),
+      commits,
+      first: toIsoDate(firstTime, "+0000"),
+      last: toIsoDate(lastTime, "+0000"),
+    })),
+  };
+}
+
+/** What somebody's commits come to; times in seconds. */
+interface ContributorSum {
+  readonly author: Author;
+  commits: number;
+  firstTime: number;
+  lastTime: number;
+}
+
+/** Sums up the commits that one leads to by their authors, in the order of `git shortlog -n`.
+ * @param commit object number */
+export async function sumContributors(
+  repository: OpenRepository,
+  commit: number,
+): Promise<{ oid: string | null; sums: readonly ContributorSum[] }> {
+  const { mailmap, oid } = await readMailmap(repository);
+  await noteAuthors(repository);
+  const byPerson = new Map<string, ContributorSum>();
+  for (const sum of sumAuthors(repository.tables, commit)) {
+    const author = mailmap.map(sum.author);
+    const key = `${author.name} <${author.email}>`;
+    const known = byPerson.get(key);
+    if (known === undefined) byPerson.set(key, { ...sum, author });
+    else addSum(known, sum);
+  }
+  const sums = [...byPerson].sort(([a, { commits: m }], [b, { commits: n }]) => n - m || (a < b ? -1 : 1));
+  return { oid, sums: sums.map(([, sum]) => sum) };
+}
+
+/** The sums of those who wrote commits, as these name them. */
+function sumAuthors({ graph, authors }: Tables, commit: number): ContributorSum[] {
+  const sums: (ContributorSum | undefined)[] = [];
+  for (const position of graph.ancestors([graph.position(commit)])) {
+    const id = authors.id(position);
+    const time = authors.time(position);
+    const sum = sums[id];
+    if (sum === undefined) sums[id] = { author: authors.author(id), commits: 1, firstTime: time, lastTime: time };
+    else addSum(sum, { commits: 1, firstTime: time, lastTime: time });
+  }
+  return sums.filter((sum) => sum !== undefined);
+}
+
+function addSum(sum: ContributorSum, { commits, firstTime, lastTime }: Omit<ContributorSum, "author">): void {
+  sum.commits += commits;
+  sum.firstTime = Math.min(sum.firstTime, firstTime);
+  sum.lastTime = Math.max(sum.lastTime, lastTime);
+}
+
+/** Reads HEAD's mailmap, an empty one where there is none.
+ * @throws GitError "too-large" */
+async function readMailmap(repository: OpenRepository): Promise<{ mailmap: Mailmap; oid: string | null }> {
+  const head = repository.advertised.head?.oid ?? null;
+  const none = { mailmap: new Mailmap(""), oid: null };
+  if (head === null) return none;
+  const tree = peel(repository, revisionOf(repository, repository.numberOf(head)), "tree");
+  const entry = await entryAt(repository, tree.number, ".mailmap");
+  if (entry === null || typeOfMode(entry.mode) !== "blob") return none;
+  const { size } = repository.tables.objects.find(entry.oid)!;
+  checkLimit(".mailmap (bytes)", MAX_MAILMAP_BYTES, size);
+  const { bytes } = await repository.reader.read(entry.number);
+  return { mailmap: new Mailmap(toByteString(bytes)), oid: toHex(entry.oid) };
+}

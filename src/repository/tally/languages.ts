@@ -1,0 +1,58 @@
+import { encodeText } from "../../format/byte-string.ts";
+import { toHex } from "../../format/oid.ts";
+import type { FileSum } from "../../store/tree-sum-table.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { peel, resolveRevision } from "../revision.ts";
+import { languageById } from "./language.ts";
+import { sumTree } from "./tree-sums.ts";
+
+/** The files of one language, or of none. */
+export interface LanguageSum {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** What the files of a tree come to. */
+export interface Languages extends LanguageSum {
+  readonly tree: string;
+  /** Those with the most bytes first. */
+  readonly languages: readonly (LanguageSum & {
+    readonly name: string;
+    readonly type: string;
+    readonly color: string | null;
+  })[];
+  /** The files whose names tell no language. */
+  readonly other: LanguageSum;
+}
+
+/** Sums up the files of a revision's tree by language: all of them, vendored, generated and documentation too, but no symbolic links and no
+ * submodules, so that the sums are those of `git ls-tree -r -l`.
+ * @throws GitError as `resolveRevision`, "wrong-type" for a blob */
+export async function languages(repository: OpenRepository, ref: string): Promise<Languages> {
+  const tree = peel(repository, await resolveRevision(repository, encodeText(ref), "commit"), "tree");
+  const sums = await sumTree(repository, tree.number);
+  const byLanguage = sums.flatMap(([id, files, bytes]) => {
+    const language = languageById(id);
+    return language === null ? [] : [{ ...pick(language), files, bytes }];
+  });
+  const other = sums.filter(([id]) => languageById(id) === null);
+  return {
+    tree: toHex(tree.oid),
+    ...addUp(sums),
+    languages: byLanguage.sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1)),
+    other: addUp(other),
+  };
+}
+
+/** Files and bytes of all kinds. */
+export function addUp(sums: readonly FileSum[]): LanguageSum {
+  const bounded = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
+  return {
+    files: bounded(sums.reduce((sum, [, files]) => sum + files, 0)),
+    bytes: bounded(sums.reduce((sum, [, , bytes]) => sum + bytes, 0)),
+  };
+}
+
+function pick({ name, type, color }: { name: string; type: string; color: string | null }) {
+  return { name, type, color };
+}

@@ -1,0 +1,37 @@
+import { toTypeNumber } from "../../format/object.ts";
+import type { AuthoredCommit } from "../../store/author-table.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { ObjectReader } from "../object-reader.ts";
+import { pause } from "../pause.ts";
+import { readAuthor } from "./author.ts";
+
+const COMMIT = toTypeNumber("commit");
+
+/** Commits that are noted at a time. */
+const SLICE_COMMITS = 500;
+
+/** Notes the authors of commits that were pushed since the last time, so that table `authors` knows all there are. A cut loses what was not noted yet, for
+ * the next to do; two at a time do it twice, to no harm.
+ * @param most commits and other nodes at the most
+ * @returns how many commits were noted, and whether that was all
+ * @throws GitError "storage-failed" when a commit cannot be read */
+export async function noteAuthors(
+  { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
+  most = Infinity,
+): Promise<{ commits: number; isAll: boolean }> {
+  const { authors, objects } = tables;
+  const missing = authors.missing();
+  let commits = 0;
+  for (let from = 0; from < Math.min(missing.length, most); from += SLICE_COMMITS) {
+    const { number, type } = objects.locate(NumberSet.fromSorted(missing.subarray(from, from + SLICE_COMMITS)));
+    authors.skip(number.filter((_, i) => type[i] !== COMMIT));
+    const slice: AuthoredCommit[] = [];
+    const numbers = NumberSet.fromSorted(number.filter((_, i) => type[i] === COMMIT));
+    for await (const [one, { bytes }] of reader.readEach(numbers)) slice.push({ number: one, ...readAuthor(bytes) });
+    authors.add(slice);
+    commits += slice.length;
+    await pause();
+  }
+  return { commits, isAll: missing.length <= most };
+}

@@ -1,0 +1,38 @@
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { LOOKED_FOR } from "../advertised-refs.ts";
+import type { OpenRepository } from "../open-repository.ts";
+
+/** A push as it was recorded. */
+export interface RecordedPush {
+  readonly id: number;
+  readonly time: string;
+  /** Who pushed, null: nobody said. */
+  readonly who: string | null;
+  /** The first of the refs that moved, ids in hex, null: absent. */
+  readonly refs: readonly { readonly name: string; readonly old: string | null; readonly new: string | null }[];
+  /** How many moved. */
+  readonly refCount: number;
+  /** Bytes of the pack as it came. */
+  readonly packBytes: number;
+  /** How many objects were new. */
+  readonly objects: number;
+}
+
+/** Lists what pushes did, and commits through the API: the newest first, as far back as the log goes.
+ * @param ref only those that moved it, a name full or short, of a ref that need not be there any more; null: all
+ * @param before only those with a lower id; null: from the newest */
+export async function pushes(
+  { tables }: OpenRepository,
+  { ref, before, limit }: { readonly ref: string | null; readonly before: number | null; readonly limit: number },
+): Promise<{ pushes: readonly RecordedPush[]; next: number | null }> {
+  const names = ref === null ? null : LOOKED_FOR.map((prefix) => prefix + encodeText(ref));
+  const page = tables.pushes.page(before, limit, names);
+  return {
+    pushes: page.pushes.map(({ timeMs, refs, ...rest }) => ({
+      ...rest,
+      time: new Date(timeMs).toISOString(),
+      refs: refs.map(([name, from, to]) => ({ name: decodeText(name), old: from, new: to })),
+    })),
+    next: page.next,
+  };
+}

@@ -1,0 +1,128 @@
+import { FILE_MODE, isTreeMode } from "../../format/tree.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { FileSum } from "../../store/tree-sum-table.ts";
+import type { NamedTree, ObjectReader } from "../object-reader.ts";
+import { pause } from "../pause.ts";
+import { languageOf, languageScheme } from "./language.ts";
+
+/** The kind of files that are of no known language. */
+export const OTHER_FILES = -1;
+
+/** Trees that are read at a time. */
+const SLICE_TREES = 500;
+
+/** The bits of a mode that say what an entry is. */
+const KIND_MASK = 0o170000;
+
+/** A tree whose sums are not known yet. */
+interface OpenTree {
+  readonly sums: SumsByKind;
+  /** Its subtrees, each as often as it is in it. */
+  readonly subtrees: readonly number[];
+  /** How many of the places in `subtrees` are still open. */
+  waitsFor: number;
+}
+
+/** Sums up the files below a tree by their languages, symbolic links and gitlinks left out. Subtrees whose sums are noted are not read; those of the
+ * others are noted: after a push, the trees on the paths that it changed.
+ * @param root object number of a tree
+ * @returns a sum for each language, by its id, and for the rest
+ * @throws GitError "storage-failed" when a tree cannot be read */
+export async function sumTree(
+  { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
+  root: number,
+): Promise<readonly FileSum[]> {
+  const scheme = languageScheme();
+  const known = new Map<number, readonly FileSum[]>();
+  const open = new Map<number, OpenTree>();
+  for (let level = [root]; level.length > 0;) {
+    const trees = NumberSet.fromSorted(Uint32Array.from(level).sort());
+    for (const [tree, sums] of tables.treeSums.find(trees, scheme)) known.set(tree, sums);
+    const unknown = trees.toArray().filter((tree) => !known.has(tree));
+    const below = new Set<number>();
+    for (let from = 0; from < unknown.length; from += SLICE_TREES) {
+      const slice = NumberSet.fromSorted(unknown.subarray(from, from + SLICE_TREES));
+      const read = await Array.fromAsync(reader.readTrees(slice));
+      const sizes = findSizes(tables, read);
+      for (const tree of read) open.set(tree.number, sumFiles(tree, sizes));
+      await pause();
+    }
+    for (const tree of unknown) for (const subtree of open.get(tree)!.subtrees) below.add(subtree);
+    level = [...below].filter((tree) => !known.has(tree) && !open.has(tree));
+  }
+  tables.treeSums.insert(close(open, known), scheme);
+  return known.get(root)!;
+}
+
+/** The sizes of the files that lie in some trees directly, by object number. */
+function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<number, number> {
+  const files = trees.flatMap(({ entries, numbers }) => Array.from(numbers).filter((_, i) => isFile(entries[i]!.mode)));
+  const { number, size } = objects.locate(NumberSet.fromSorted(Uint32Array.from(files).sort()));
+  return new Map(Array.from(number, (one, i) => [one, size[i]!]));
+}
+
+function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<number, number>): OpenTree {
+  const sums = new SumsByKind();
+  const subtrees: number[] = [];
+  entries.forEach(({ mode, name }, i) => {
+    const number = numbers[i]!;
+    if (isTreeMode(mode)) subtrees.push(number);
+    else if (isFile(mode)) sums.add([languageOf(name)?.id ?? OTHER_FILES, 1, sizes.get(number)!]);
+  });
+  return { sums, subtrees, waitsFor: subtrees.length };
+}
+
+function isFile(mode: number): boolean {
+  return (mode & KIND_MASK) === (FILE_MODE & KIND_MASK);
+}
+
+/** Adds up open trees, each after all its subtrees, and puts them among the known ones. */
+function close(
+  open: ReadonlyMap<number, OpenTree>,
+  known: Map<number, readonly FileSum[]>,
+): [tree: number, sums: readonly FileSum[]][] {
+  /** Trees by what they wait for, once for each place. */
+  const waiting = new Map<number, number[]>();
+  const closed: [number, readonly FileSum[]][] = [];
+  const ready: number[] = [];
+  const add = (number: number, sums: readonly FileSum[]): void => {
+    const tree = open.get(number)!;
+    for (const sum of sums) tree.sums.add(sum);
+    tree.waitsFor -= 1;
+    if (tree.waitsFor === 0) ready.push(number);
+  };
+  for (const [number, { subtrees }] of open) {
+    if (subtrees.length === 0) ready.push(number);
+    for (const subtree of subtrees) {
+      const sums = known.get(subtree);
+      if (sums !== undefined) add(number, sums);
+      else if (waiting.get(subtree)?.push(number) === undefined) waiting.set(subtree, [number]);
+    }
+  }
+  for (let number = ready.pop(); number !== undefined; number = ready.pop()) {
+    const sums = open.get(number)!.sums.list();
+    known.set(number, sums);
+    closed.push([number, sums]);
+    for (const one of waiting.get(number) ?? []) add(one, sums);
+  }
+  return closed;
+}
+
+/** Sums by kind. They end at what a number can hold exactly: a few trees that name each other often come to more files than there are atoms. */
+class SumsByKind {
+  readonly #sums = new Map<number, FileSum>();
+
+  add([kind, files, bytes]: FileSum): void {
+    const [, filesBefore, bytesBefore] = this.#sums.get(kind) ?? [kind, 0, 0];
+    this.#sums.set(kind, [kind, bounded(filesBefore + files), bounded(bytesBefore + bytes)]);
+  }
+
+  list(): readonly FileSum[] {
+    return [...this.#sums.values()];
+  }
+}
+
+function bounded(sum: number): number {
+  return Math.min(sum, Number.MAX_SAFE_INTEGER);
+}

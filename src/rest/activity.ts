@@ -1,0 +1,74 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { GitError } from "../format/errors.ts";
+import { answerByIds } from "./conditional.ts";
+import { failures } from "./error.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Days that an answer may cover: ten years. */
+const MAX_DAYS = 3_660;
+
+const Count = z.number().int().min(0);
+
+const Activity = z
+  .object({
+    commit: OidSchema,
+    since: z.iso.date(),
+    until: z.iso.date(),
+    total: Count,
+    periods: z
+      .array(z.object({ start: z.iso.date(), commits: Count }))
+      .openapi({ description: "those with commits, the earliest first; a week begins on Monday" }),
+    hours: z
+      .array(z.array(Count).length(24))
+      .length(7)
+      .openapi({ description: "by the day of the week, from Monday, and the hour" }),
+  })
+  .openapi("Activity");
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}/activity",
+  tags: ["stats"],
+  summary: "Count commits by when they were written",
+  description:
+    "All commits that the ref leads to, merges too, by the author's date on the author's own clock. At most ten years at once.",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      ref: RefSchema.default("HEAD"),
+      since: z.iso.date().optional().openapi({ description: "first day; without it a year before the last" }),
+      until: z.iso.date().optional().openapi({ description: "last day; without it tomorrow: somewhere it has begun" }),
+      per: z.enum(["day", "week"]).default("day"),
+    }),
+  },
+  responses: {
+    200: { description: "The counts.", content: { "application/json": { schema: Activity } } },
+    304: { description: "They are as the client has them." },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/activity`: commits by day or week, and by hour. */
+export const activityRoutes = newRoutes().openapi(read, async (context) => {
+  const { ref, per, ...asked } = context.req.valid("query");
+  const until = asked.until ?? toDate(Date.now() + DAY_MS);
+  const since = asked.since ?? toDate(Math.max(Date.parse(until) - 365 * DAY_MS, 0));
+  if (Date.parse(until) - Date.parse(since) >= MAX_DAYS * DAY_MS) {
+    throw new GitError("invalid", {
+      what: "since",
+      field: "since",
+      reason: `more than ${MAX_DAYS} days until ${until}`,
+    });
+  }
+  const { commit, ...counts } = await repositoryOf(context).activity({ ref, since, until, per });
+  return answerByIds(context, [commit, since, until], false, () =>
+    context.json({ commit, since, until, ...counts }, 200),
+  );
+});
+
+function toDate(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}
