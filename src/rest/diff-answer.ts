@@ -50,7 +50,7 @@ const ChangedFile = z
     isBinary: z.boolean(),
     patch: z.string().nullable().openapi({
       description:
-        "as `git diff --full-index` prints it; null: it is longer than 1 MiB, or the file is larger than 16 MiB, old and new together",
+        "as `git diff --full-index` prints it; null: it is longer than 1 MiB, or the file is larger than 8 MiB, old and new together",
     }),
   })
   .openapi("ChangedFile");

@@ -16,7 +16,7 @@ import { type ChangedContent, formatPatch } from "./unified-patch.ts";
 const MAX_CHANGES = 50_000;
 
 /** Bytes of a file, old and new together, up to which it is compared: both are in memory with their lines. */
-const MAX_COMPARED_BYTES = 16 * 1024 * 1024;
+const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
 /** Bytes of a file's patch that a page shows. */
 const MAX_PATCH_BYTES = 1024 * 1024;
@@ -30,7 +30,7 @@ const PAGE_MS = 5_000;
 /** As far as git looks by itself, and no further than memory and time allow. */
 const RENAMES = {
   maxFiles: 1_000,
-  maxBlobBytes: MAX_COMPARED_BYTES / 2,
+  maxBlobBytes: MAX_COMPARED_BYTES,
   maxReadBytes: 128 * 1024 * 1024,
   matchesEmpty: true,
 };

@@ -1,5 +1,5 @@
 import type { LineRanges } from "./common-lines.ts";
-import type { DiffSide } from "./line-classes.ts";
+import type { DiffSide, Effort } from "./line-classes.ts";
 import { markMyers } from "./myers.ts";
 
 /** A line that occurs more often than this on the old side is no anchor. */
@@ -8,15 +8,17 @@ const MOST_OCCURRENCES = 64;
 /** Marks the lines that differ, as git's histogram algorithm finds them, by which its merges compare: what both sides
  * have in common is anchored at the longest run of equal lines of which one is as rare as possible on the old side; then
  * the lines before it and those behind it are compared likewise. Where all common lines are too frequent, Myers' algorithm
- * takes over. */
-export function markHistogram(old: DiffSide, next: DiffSide, ranges: LineRanges): void {
-  new AnchorSearch(old, next).run(ranges);
+ * takes over.
+ * @param effort what it may cost; a step is a look at a line */
+export function markHistogram(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
+  new AnchorSearch(old, next, effort).run(ranges);
 }
 
 /** Finds one anchor after the other. */
 class AnchorSearch {
   readonly #old: DiffSide;
   readonly #next: DiffSide;
+  readonly #effort: Effort;
   // Of each class, among the old lines of the range in hand: how often it occurs, and where first (-1: nowhere).
   readonly #occurrences: Uint32Array;
   readonly #first: Int32Array;
@@ -31,9 +33,10 @@ class AnchorSearch {
   #rarity = 0;
   #sawCommonLine = false;
 
-  constructor(old: DiffSide, next: DiffSide) {
+  constructor(old: DiffSide, next: DiffSide, effort: Effort) {
     this.#old = old;
     this.#next = next;
+    this.#effort = effort;
     this.#occurrences = new Uint32Array(old.classCount);
     this.#first = new Int32Array(old.classCount).fill(-1);
     this.#nextEqual = new Int32Array(old.lines.count);
@@ -42,11 +45,11 @@ class AnchorSearch {
   run(ranges: LineRanges): void {
     let { oldStart, nextStart } = ranges;
     const { oldEnd, nextEnd } = ranges;
-    while (oldStart < oldEnd && nextStart < nextEnd) {
+    while (oldStart < oldEnd && nextStart < nextEnd && this.#effort.stepsLeft > 0) {
       const rest = { oldStart, oldEnd, nextStart, nextEnd };
       this.#find(rest);
       if (this.#sawCommonLine && this.#rarity > MOST_OCCURRENCES) {
-        markMyers(this.#old, this.#next, rest);
+        markMyers(this.#old, this.#next, rest, this.#effort);
         return;
       }
       if (this.#length === 0) break;
@@ -68,6 +71,7 @@ class AnchorSearch {
       this.#first[lineClass] = i;
       this.#occurrences[lineClass]!++;
     }
+    this.#effort.stepsLeft -= oldEnd - oldStart + nextEnd - nextStart;
     this.#ranges = ranges;
     this.#length = 0;
     this.#rarity = MOST_OCCURRENCES + 1;
@@ -122,6 +126,7 @@ class AnchorSearch {
   }
 
   #offer(oldAnchor: number, nextAnchor: number, length: number, rarity: number): void {
+    this.#effort.stepsLeft -= length;
     // A first anchor of a single line is taken only for being rare enough.
     if (length <= Math.max(this.#length, 1) && rarity >= this.#rarity) return;
     this.#oldAnchor = oldAnchor;

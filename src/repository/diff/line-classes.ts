@@ -10,6 +10,11 @@ export interface DiffSide {
   readonly changed: Uint8Array;
 }
 
+/** What a comparison may still cost. Once nothing is left, what has not been compared counts as changed. */
+export interface Effort {
+  stepsLeft: number;
+}
+
 /** Both sides of a comparison, ready for it: lines become numbers, none is marked as changed. */
 export function makeSides(old: TextLines, next: TextLines): [DiffSide, DiffSide] {
   const table = new LineTable(old.count + next.count);

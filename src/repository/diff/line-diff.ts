@@ -5,6 +5,10 @@ import { markMyers } from "./myers.ts";
 import { slideChanges } from "./slide-changes.ts";
 import { splitLines, type TextLines, trimCommonTail } from "./text-lines.ts";
 
+/** What a comparison may cost: half a second. Real texts need far less: two texts of 10,000 lines that have nothing
+ * to do with each other need a third. Beyond it git would go on, and the result is not git's. */
+const MAX_STEPS = 20_000_000;
+
 /** Lines of the old text that lines of the next one take the place of. Counted from 0; one of the two lengths may be 0. */
 export interface LineChange {
   readonly oldStart: number;
@@ -37,7 +41,7 @@ export function diffSplitLines(old: TextLines, next: TextLines, options: LineDif
   const [oldSide, nextSide] = makeSides(...texts);
   const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
   const mark = options.algorithm === "histogram" ? markHistogram : markMyers;
-  mark(oldSide, nextSide, ranges);
+  mark(oldSide, nextSide, ranges, { stepsLeft: MAX_STEPS });
   const indentHeuristic = options.indentHeuristic ?? true;
   slideChanges(oldSide, nextSide, indentHeuristic);
   slideChanges(nextSide, oldSide, indentHeuristic);

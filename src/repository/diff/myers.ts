@@ -1,6 +1,6 @@
 import { type CandidateLines, chooseCandidates, roughSquareRoot } from "./candidate-lines.ts";
 import { countClasses, type LineRanges, trimCommonEnds } from "./common-lines.ts";
-import type { DiffSide } from "./line-classes.ts";
+import type { DiffSide, Effort } from "./line-classes.ts";
 
 // E. W. Myers, "An O(ND) Difference Algorithm and its Variations" (1986), the variation in linear space, with the three
 // shortcuts that git takes. Each decides what a diff looks like, so their constants are git's.
@@ -14,16 +14,13 @@ const GOOD_PROGRESS = 4;
 /** The search for the middle of a box is broken off after about the square root of its diagonals, but not before this. */
 const SEARCH_MIN_EDITS = 256;
 
-/** Diagonals that a comparison may look at, about a second's work; what is not compared by then counts as changed. Real texts stay
- * far below: two different programs of 10,000 lines take a tenth. */
-const MAX_STEPS = 100_000_000;
-
 /** Further than any line. */
 const BEYOND = 0x7fffffff;
 
 /** Marks the lines of a range that differ, as git's default algorithm finds them.
- * @param ranges all lines of both sides, or a part that is compared as if it were the whole */
-export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges): void {
+ * @param ranges all lines of both sides, or a part that is compared as if it were the whole
+ * @param effort what it may cost; a step is a look at a diagonal */
+export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
   const { oldStart, oldEnd, nextStart, nextEnd } = trimCommonEnds(old, next, ranges);
   if (oldStart === oldEnd || nextStart === nextEnd) {
     old.changed.fill(1, oldStart, oldEnd);
@@ -34,7 +31,7 @@ export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges): vo
   const nextCounts = countClasses(next, ranges.nextStart, ranges.nextEnd);
   const a = chooseCandidates(old, oldStart, oldEnd, nextCounts, ranges.oldEnd - ranges.oldStart);
   const b = chooseCandidates(next, nextStart, nextEnd, oldCounts, ranges.nextEnd - ranges.nextStart);
-  new EditSearch(a, b, old.changed, next.changed).run();
+  new EditSearch(a, b, old.changed, next.changed, effort).run();
 }
 
 /** Divides boxes of the edit graph at the middle of a shortest path until only insertions or deletions are left.
@@ -51,6 +48,7 @@ class EditSearch {
   readonly #backward: Int32Array;
   readonly #zero: number;
   readonly #maxEdits: number;
+  readonly #effort: Effort;
 
   // The box that is searched at the moment, and the diagonals that its paths have reached.
   #x0 = 0;
@@ -62,7 +60,6 @@ class EditSearch {
   #backwardMin = 0;
   #backwardMax = 0;
   #sawLongSnake = false;
-  #steps = 0;
 
   // Where the box was divided, and whether its parts must be searched without shortcuts.
   #splitX = 0;
@@ -70,7 +67,8 @@ class EditSearch {
   #lowMinimal = false;
   #highMinimal = false;
 
-  constructor(a: CandidateLines, b: CandidateLines, oldChanged: Uint8Array, nextChanged: Uint8Array) {
+  constructor(a: CandidateLines, b: CandidateLines, oldChanged: Uint8Array, nextChanged: Uint8Array, effort: Effort) {
+    this.#effort = effort;
     this.#a = a.classes;
     this.#b = b.classes;
     this.#oldLines = a.lines;
@@ -105,7 +103,7 @@ class EditSearch {
         x1--;
         y1--;
       }
-      if (x0 === x1 || y0 === y1 || this.#steps > MAX_STEPS) break;
+      if (x0 === x1 || y0 === y1 || this.#effort.stepsLeft <= 0) break;
       this.#divide(x0, x1, y0, y1, minimal);
       const x = this.#splitX;
       const y = this.#splitY;
@@ -133,7 +131,7 @@ class EditSearch {
     const meetsForward = ((start - end) & 1) !== 0;
     for (let edits = 1; ; edits++) {
       this.#sawLongSnake = false;
-      this.#steps += this.#forwardMax - this.#forwardMin + 1;
+      this.#effort.stepsLeft -= this.#forwardMax - this.#forwardMin + 1;
       if (this.#advance(meetsForward) || this.#retreat(!meetsForward)) {
         this.#lowMinimal = this.#highMinimal = true;
         return;

@@ -94,3 +94,19 @@ test("an empty text has no lines, and the newline at the end is part of the line
   expect(diff("a\nb", "a\nb\n")).toEqual([[1, 1, 1, 1]]);
   expect(diff("a\r\nb\n", "a\nb\n")).toEqual([[0, 1, 0, 1]]);
 });
+
+test("what two texts cost is bounded; the rest counts as changed, and the changes are still right", () => {
+  const random = new Random(4);
+  const text = (): string[] => Array.from({ length: 60_000 }, () => String(random.below(40)));
+  const [old, next] = [text(), text()];
+  for (const algorithm of ["myers", "histogram"] as const) {
+    const changes = diffLines(Buffer.from(`${old.join("\n")}\n`), Buffer.from(`${next.join("\n")}\n`), { algorithm });
+    const made: string[] = [];
+    let at = 0;
+    for (const { oldStart, oldLines, nextStart, nextLines } of changes) {
+      made.push(...old.slice(at, oldStart), ...next.slice(nextStart, nextStart + nextLines));
+      at = oldStart + oldLines;
+    }
+    expect([...made, ...old.slice(at)]).toEqual(next);
+  }
+});
