@@ -1,40 +1,31 @@
-/** Compares merges of commits of a real history with those of git. */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** Compares merges of a real history's commits with those of git. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import "./wasm-modules.ts";
+import type { MergeOutcome } from "../../test/repository/merge/merge-outcome.ts";
+import { askApi } from "../../test/harness/api.ts";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
+import { startServer } from "../../test/harness/server.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { showProgress } from "./report.ts";
+import { formatRows, showProgress } from "./report.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/verify/merge.ts [OPTIONS] HISTORY
 
-Merges trees of HISTORY (a bundle, or a repository's folder) three ways, and compares with git merge-tree --write-tree:
-whether the merge is clean, the id of the merged tree (with conflict markers, where there are conflicts), and each path in
-conflict with the versions that it has. Three kinds of merge: the parents of real merges, a commit picked onto another
-(or reverted there), and three commits at random. Ends with 1 if anything differs.
+Merges commits of HISTORY (a bundle, or a repository's folder), and compares with git merge-tree --write-tree: whether the
+merge is clean, the id of the merged tree (with conflict markers where there are conflicts), and the versions of each path
+in conflict. Four kinds of merge: the parents of real merges; a commit picked onto another one, or reverted there; trees
+of three commits at random; and of five, such that there are two merge bases. Then some of them again through
+POST /merge of a server. Ends with 1 if anything differs.
 
   --count N      merges of each kind (default 200)
-  --distance N   commits that lie between the three at random, at the most (default 300)
+  --distance N   commits between those at random, at the most (default 300)
   --seed N       which ones (default 1)
+  --http N       merges through the API (default 50)
+  --server URL   the server, such as http://localhost:8787; it gets a repository below /verify/ (default: one is started)
   --git PATH     git to compare with (default git)
   --help         this text
 `;
-
-interface Triple {
-  readonly kind: string;
-  readonly base: string;
-  readonly ours: string;
-  readonly theirs: string;
-}
-
-interface Outcome {
-  readonly tree: string;
-  /** "mode oid stage\tpath", as merge-tree prints them. */
-  readonly stages: readonly string[];
-  readonly isClean: boolean;
-}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,8 +33,9 @@ const { values, positionals } = parseArgs({
     count: { type: "string", default: "200" },
     distance: { type: "string", default: "300" },
     seed: { type: "string", default: "1" },
+    http: { type: "string", default: "50" },
+    server: { type: "string" },
     git: { type: "string", default: "git" },
-    verbose: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
 });
@@ -52,154 +44,179 @@ if (values.help || positionals.length !== 1) {
   process.exit(values.help ? 0 : 2);
 }
 const { PushedRepository } = await import("../../test/repository/pushing.ts");
+const { mergeByGit, outcomeOf } = await import("../../test/repository/merge/merge-outcome.ts");
 const { OpenRepository } = await import("../../src/repository/open-repository.ts");
 const { NewObjects } = await import("../../src/repository/commit/new-objects.ts");
-const { mergeTrees } = await import("../../src/repository/merge/merge-trees.ts");
-const { fromHex, toHex } = await import("../../src/format/oid.ts");
+const { mergeCommits } = await import("../../src/repository/merge/merge-commits.ts");
+const { fromHex } = await import("../../src/format/oid.ts");
 
-const count = Number(values.count);
+/** Two commits to be merged. */
+interface Pair {
+  readonly kind: string;
+  readonly ours: string;
+  readonly theirs: string;
+  /** The commits that they were made of, for looking into it. */
+  readonly from: readonly string[];
+}
+
+const COUNT = Number(values.count);
+const PERSON = "A U Thor <author@example.com> 1700000000 +0000";
+
 const random = new Random(Number(values.seed));
 const dir = join(makeTempDir("merge"), "history.git");
-await git(".", "clone", "-q", "--bare", resolve(positionals[0]!), dir);
-const commits = (await git(dir, "rev-list", "--all", "--topo-order")).split("\n");
-const pushed = new PushedRepository();
-const names = (await git(dir, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/tags")).split("\n");
-await pushed.pushFrom(dir, Object.fromEntries(names.map((name) => [name, name])));
-const repository = new OpenRepository(pushed.repository.state, async () => undefined);
 
-/** Parents of real merges, with their merge base where there is one only. */
-async function realMerges(): Promise<Triple[]> {
+async function commitTree(tree: string, ...parents: readonly string[]): Promise<string> {
+  const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${PERSON}`];
+  // Commits of one tree and parents are different ones, all the same.
+  const stdin = `${lines.join("\n")}\ncommitter ${PERSON}\n\n${random.below(2 ** 31)}\n`;
+  return (await tryGit(dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin })).stdout.trim();
+}
+
+const treeOf = (commit: string): Promise<string> => git(dir, "rev-parse", `${commit}^{tree}`);
+
+/** Commits whose merge base has the first tree. */
+async function forkTrees(kind: string, base: string, ours: string, theirs: string): Promise<Pair> {
+  const root = await commitTree(await treeOf(base));
+  const sides = [await commitTree(await treeOf(ours), root), await commitTree(await treeOf(theirs), root)] as const;
+  return { kind, ours: sides[0], theirs: sides[1], from: [base, ours, theirs] };
+}
+
+async function findRealMerges(): Promise<Pair[]> {
   const merges = (await git(dir, "rev-list", "--all", "--merges", "--parents"))
     .split("\n")
     .filter((line) => line !== "");
-  const found: Triple[] = [];
+  const pairs: Pair[] = [];
   for (const line of random.shuffled(merges)) {
-    const [, ours, theirs] = line.split(" ") as [string, string, string];
-    const { stdout } = await tryGit(dir, ["merge-base", "--all", ours, theirs]);
-    const bases = stdout.trim().split("\n");
-    if (bases.length === 1 && bases[0] !== "") found.push({ kind: "real merge", base: bases[0]!, ours, theirs });
-    if (found.length === count) break;
+    const [merge, ours, theirs] = line.split(" ") as [string, string, string];
+    const related = await tryGit(dir, ["merge-base", ours, theirs]);
+    if (related.code === 0) pairs.push({ kind: "parents of a merge", ours, theirs, from: [merge] });
+    if (pairs.length === COUNT) break;
   }
-  return found;
+  return pairs;
 }
 
-async function picks(): Promise<Triple[]> {
-  const found: Triple[] = [];
-  while (found.length < count) {
-    const commit = random.pick(commits);
-    const { stdout, code } = await tryGit(dir, ["rev-parse", "--verify", "-q", `${commit}^1`]);
-    if (code !== 0) continue;
-    const parent = stdout.trim();
-    const ours = random.pick(commits);
-    const [base, theirs] = random.below(2) === 0 ? [parent, commit] : [commit, parent];
-    found.push({ kind: "pick or revert", base, ours, theirs });
-  }
-  return found;
-}
+async function makePairs(commits: readonly string[]): Promise<Pair[]> {
+  const pairs: Pair[] = await findRealMerges();
+  for (let i = 0; i < COUNT; i++) {
+    showProgress(`making merges: ${i} of ${COUNT}`);
+    const picked = random.pick(commits);
+    const { code, stdout } = await tryGit(dir, ["rev-parse", "--verify", "-q", `${picked}^1`]);
+    const change = code === 0 ? [stdout.trim(), picked] : [picked, picked];
+    const [base, theirs] = random.shuffled(change);
+    pairs.push(await forkTrees("a commit picked or reverted", base!, random.pick(commits), theirs!));
 
-function randomTriples(): Triple[] {
-  return Array.from({ length: count }, () => {
     const start = random.below(commits.length);
     const near = () => commits[Math.min(commits.length - 1, start + random.below(Number(values.distance)))]!;
-    return { kind: "three at random", base: near(), ours: near(), theirs: near() };
-  });
-}
+    pairs.push(await forkTrees("three trees at random", near(), near(), near()));
 
-/** Makes commits of the three trees, such that the first is the merge base of the others. */
-async function makeCommits(triples: readonly Triple[]): Promise<[string, string][]> {
-  const lines: string[] = [];
-  const person = "A <a@b> 1700000000 +0000";
-  const tree = async (commit: string) => (await git(dir, "rev-parse", `${commit}^{tree}`)).trim();
-  const commit = async (content: string): Promise<string> => {
-    const { stdout } = await tryGit(dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin: content });
-    return stdout.trim();
-  };
-  const made: [string, string][] = [];
-  for (const { base, ours, theirs } of triples) {
-    const of = async (at: string, parent: string | null, message: string) =>
-      commit(
-        `tree ${await tree(at)}\n${parent === null ? "" : `parent ${parent}\n`}author ${person}\ncommitter ${person}\n\n${message}\n`,
-      );
-    const root = await of(base, null, "base");
-    made.push([await of(ours, root, "ours"), await of(theirs, root, "theirs")]);
+    const from = [near(), near(), near(), near(), near()];
+    const [root, left, right, ours, theirs5] = await Promise.all(from.map(treeOf));
+    const origin = await commitTree(root!);
+    const bases = [await commitTree(left!, origin), await commitTree(right!, origin)] as const;
+    const sides = [await commitTree(ours!, ...bases), await commitTree(theirs5!, bases[1], bases[0])] as const;
+    pairs.push({ kind: "two merge bases", ours: sides[0], theirs: sides[1], from });
   }
-  void lines;
-  return made;
+  return pairs;
 }
 
-async function mergeByGit(ours: string, theirs: string): Promise<Outcome> {
-  const { spawnSync } = await import("node:child_process");
-  const { gitEnv } = await import("../../test/harness/git.ts");
-  const args = [
-    "-C",
+/** What differs, null: nothing. */
+function compare(actual: MergeOutcome, expected: MergeOutcome): string | null {
+  if (actual.isClean !== expected.isClean) return "clean or not";
+  if (actual.stages.join("\0") !== expected.stages.join("\0")) return "paths in conflict";
+  return actual.tree === expected.tree ? null : "tree";
+}
+
+interface Tally {
+  clean: number;
+  conflicts: number;
+  different: number;
+  ms: number;
+  gitMs: number;
+}
+
+const tallies = new Map<string, Tally>();
+
+function count({ kind, ours, theirs, from }: Pair, isClean: boolean, difference: string | null): Tally {
+  const tally = tallies.get(kind) ?? { clean: 0, conflicts: 0, different: 0, ms: 0, gitMs: 0 };
+  tallies.set(kind, tally);
+  if (isClean) tally.clean += 1;
+  else tally.conflicts += 1;
+  if (difference !== null) {
+    tally.different += 1;
+    console.error(`${kind}: ${difference} differs: ${ours} and ${theirs}, of ${from.join(" ")}`);
+  }
+  return tally;
+}
+
+async function compareInProcess(pairs: readonly Pair[]): Promise<void> {
+  const pushed = new PushedRepository();
+  await pushed.pushFrom(dir, Object.fromEntries(pairs.flatMap(refsOf)));
+  const repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  const { graph } = repository.tables;
+  const positionOf = (commit: string): number => graph.position(repository.numberOf(fromHex(commit)));
+  for (const [i, pair] of pairs.entries()) {
+    showProgress(`merging: ${i} of ${pairs.length}`);
+    const { ours, theirs } = pair;
+    const startMs = performance.now();
+    const expected = await mergeByGit(dir, ours, theirs, values.git);
+    const middleMs = performance.now();
+    const made = new NewObjects(repository.state.platform.codec);
+    const merged = await mergeCommits(repository, positionOf(ours), positionOf(theirs), { ours, theirs }, made);
+    const endMs = performance.now();
+    const tally = count(pair, expected.isClean, compare(outcomeOf(merged), expected));
+    tally.ms += endMs - middleMs;
+    tally.gitMs += middleMs - startMs;
+  }
+}
+
+interface Answer {
+  readonly tree?: string;
+  readonly error?: { code: string; conflicts?: { path: string; base: unknown; ours: unknown; theirs: unknown }[] };
+}
+
+async function compareByHttp(pairs: readonly Pair[], url: string): Promise<void> {
+  const name = `merge-${Date.now()}`;
+  await git(
     dir,
-    ...(process.env["NO_RENAMES"] ? ["-c", "merge.renames=false"] : []),
-    "merge-tree",
-    "--write-tree",
-    "-z",
-    "--no-messages",
-    ours,
-    theirs,
-  ];
-  const { status, stdout, stderr } = spawnSync(values.git, args, { env: gitEnv(), encoding: "latin1" });
-  if (status !== 0 && status !== 1) throw new Error(stderr);
-  const [tree, ...stages] = stdout.split("\0").filter((line) => line !== "");
-  return { tree: tree!, stages, isClean: status === 0 };
-}
-
-async function mergeByHoldfast(triple: Triple, labels: { ours: string; theirs: string }): Promise<Outcome> {
-  const tree = async (commit: string) => fromHex((await git(dir, "rev-parse", `${commit}^{tree}`)).trim());
-  const made = new NewObjects(pushed.repository.state.platform.codec);
-  const roots = { base: await tree(triple.base), ours: await tree(triple.ours), theirs: await tree(triple.theirs) };
-  const merged = await mergeTrees(repository, roots, labels, made);
-  if (merged.kind === "clean") return { tree: toHex(merged.tree), stages: [], isClean: true };
-  const stages = merged.conflicts.flatMap(({ path, versions }) =>
-    versions.flatMap((version, i) =>
-      version === null ? [] : [`${version.mode.toString(8).padStart(6, "0")} ${toHex(version.oid)} ${i + 1}\t${path}`],
-    ),
+    "push",
+    "-q",
+    `${url}/verify/${name}.git`,
+    ...pairs.flatMap(refsOf).map(([ref, oid]) => `${oid}:${ref}`),
   );
-  return { tree: toHex(merged.tree), stages, isClean: false };
-}
-
-const tally = new Map<string, { same: number; clean: number; different: number; ms: number; gitMs: number }>();
-const triples = [...(await realMerges()), ...(await picks()), ...randomTriples()];
-const commitsMade = await makeCommits(triples);
-for (const [i, triple] of triples.entries()) {
-  const [ours, theirs] = commitsMade[i]!;
-  showProgress(`${i} of ${triples.length}`);
-  const startMs = performance.now();
-  const expected = await mergeByGit(ours, theirs);
-  const middleMs = performance.now();
-  const actual = await mergeByHoldfast(triple, { ours, theirs });
-  const row = tally.get(triple.kind) ?? { same: 0, clean: 0, different: 0, ms: 0, gitMs: 0 };
-  tally.set(triple.kind, row);
-  row.gitMs += middleMs - startMs;
-  row.ms += performance.now() - middleMs;
-  const verdict =
-    actual.isClean !== expected.isClean
-      ? "clean or not"
-      : actual.stages.join("\n") !== [...expected.stages].join("\n")
-        ? "paths in conflict"
-        : actual.tree !== expected.tree
-          ? "tree"
-          : null;
-  if (verdict === null) row.same += 1;
-  else row.different += 1;
-  if (expected.isClean) row.clean += 1;
-  if (verdict !== null) {
-    console.error(
-      `${triple.kind}: ${verdict} differs: base ${triple.base} ours ${triple.ours} theirs ${triple.theirs}`,
+  for (const [i, { ours, theirs, from }] of pairs.entries()) {
+    showProgress(`merging through the API: ${i} of ${pairs.length}`);
+    const author = { name: "A U Thor", email: "author@example.com" };
+    const json = { base: `ours/${ours}`, head: theirs, fastForward: "never", author, dryRun: i % 2 === 0 };
+    const { status, body } = await askApi<Answer>({ url }, `/repos/verify/${name}/merge`, { method: "POST", json });
+    const expected = await mergeByGit(dir, ours, theirs, values.git);
+    const conflicts = (body.error?.conflicts ?? []).filter((one) => one.base ?? one.ours ?? one.theirs);
+    const isClean = status === 200 || status === 201;
+    const wanted = new Set(
+      expected.stages.map((line) => Buffer.from(line.slice(line.indexOf("\t") + 1), "latin1").toString()),
     );
-    if (values.verbose) {
-      const mine = new Set(actual.stages);
-      const gits = new Set(expected.stages);
-      console.error(`  dir ${dir} ${ours} ${theirs} trees ${expected.tree} ${actual.tree}`);
-      for (const line of gits.difference(mine)) console.error(`  - ${line}`);
-      for (const line of mine.difference(gits)) console.error(`  + ${line}`);
-    }
+    const isSame = expected.isClean
+      ? isClean && body.tree === expected.tree
+      : status === 409 && conflicts.length === wanted.size && conflicts.every(({ path }) => wanted.has(path));
+    count({ kind: "through the API", ours, theirs, from }, expected.isClean, isSame ? null : "answer");
   }
 }
-for (const [kind, row] of tally) console.log(kind, JSON.stringify(row));
-void mkdirSync;
-void writeFileSync;
-process.exit(tally.values().some(({ different }) => different > 0) ? 1 : 0);
+
+function refsOf({ ours, theirs }: Pair): [string, string][] {
+  return [
+    [`refs/heads/ours/${ours}`, ours],
+    [`refs/heads/theirs/${theirs}`, theirs],
+  ];
+}
+
+await git(".", "clone", "-q", "--bare", resolve(positionals[0]!), dir);
+const pairs = await makePairs((await git(dir, "rev-list", "--all", "--topo-order")).split("\n"));
+await compareInProcess(pairs);
+const server = values.server === undefined ? await startServer() : null;
+await compareByHttp(random.shuffled(pairs).slice(0, Number(values.http)), (values.server ?? server?.url)!);
+await server?.close();
+const rows = Array.from(tallies, ([kind, { clean, conflicts, different, ms, gitMs }]) => {
+  const each = (total: number): string => (total === 0 ? "" : `${(total / (clean + conflicts)).toFixed(0)} ms`);
+  return [kind, `${clean}`, `${conflicts}`, `${different}`, each(ms), each(gitMs)];
+});
+console.log(formatRows([["merges", "clean", "conflicts", "different", "each", "git"], ...rows], [1, 2, 3, 4, 5]));
+process.exitCode = tallies.values().some(({ different }) => different > 0) ? 1 : 0;

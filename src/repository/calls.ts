@@ -13,6 +13,8 @@ import { locateBlob, locateFile } from "./files/locate-file.ts";
 import { readObject } from "./files/read-object.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
+import { merge } from "./merge/merge-branch.ts";
+import { cherryPick, revert } from "./merge/pick-commit.ts";
 import { OpenRepository } from "./open-repository.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { branch, branches, createBranch, moveBranch, renameBranch } from "./refs/branches.ts";
@@ -42,6 +44,9 @@ const CALLS = {
   renameTag,
   putRef,
   deleteRef,
+  merge,
+  cherryPick,
+  revert,
   log,
   mergeBase,
   listDirectory,

@@ -16,6 +16,7 @@ import { gitObjectRoutes } from "./git-objects.ts";
 import { languageRoutes } from "./languages.ts";
 import { logRoutes } from "./log.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
+import { mergeRoutes } from "./merge.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
 import { refRoutes } from "./refs.ts";
 import { pushRoutes } from "./pushes.ts";
@@ -66,6 +67,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", branchRoutes)
     .route("/", tagRoutes)
     .route("/", refRoutes)
+    .route("/", mergeRoutes)
     .route("/", logRoutes)
     .route("/", mergeBaseRoutes)
     .route("/", filesRoutes)

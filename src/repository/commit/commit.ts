@@ -1,22 +1,20 @@
 import { maskRefused } from "../../codec/fsck-messages.ts";
 import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
 import { encodeCommit } from "../../format/commit.ts";
-import { GitError, isGitError } from "../../format/errors.ts";
+import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
 import { equalOids, fromHex, isHexOid, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { mergeConflict } from "../merge/merge-conflict.ts";
 import { mergeTrees } from "../merge/merge-trees.ts";
 import { resolveCommit, revisionOf } from "../revision.ts";
+import { takeBranchTurn } from "./branch-turn.ts";
 import { NewObjects } from "./new-objects.ts";
 import { applyOperations, checkOperations, type Operation, pathsOf } from "./operation.ts";
 import { isSame, publish, staleRef } from "./publish.ts";
 import { TreeDraft } from "./tree-draft.ts";
 
 const BRANCHES = "refs/heads/";
-
-/** Pushes that may come between while one commit is made. Commits through the API take turns, so only those of git clients do. */
-const MAX_TRIES = 10;
 
 /** A commit to be made. Text is as it came from JSON, unless it is called a byte string. */
 export interface CommitRequest {
@@ -62,19 +60,10 @@ export interface CommitAnswer {
  * @throws GitError "invalid", "not-found" and "conflict" for an operation, with its field; "not-found" for a branch or revision; "stale" when
  * the branch has moved on and that is not wanted; "conflict" with `conflicts` when it cannot be merged; and what refuses a push's objects */
 export async function commit(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
-  const { platform, fsck, refTurns } = repository.state;
+  const { platform, fsck } = repository.state;
   checkOperations(platform.codec, maskRefused(fsck), request.operations);
   const name = BRANCHES + request.branch;
-  return refTurns.take(name, async () => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await new Attempt(repository, request, name).run();
-      } catch (error) {
-        // Somebody pushed meanwhile. Where the caller minds, the attempt has said so itself.
-        if (!isGitError(error, "stale") || isMinded(request) || tries === MAX_TRIES) throw error;
-      }
-    }
-  });
+  return takeBranchTurn(repository, name, isMinded(request), () => new Attempt(repository, request, name).run());
 }
 
 /** Whether the branch must be where the caller saw it. */

@@ -74,12 +74,19 @@ class PathCollector implements CollectedPaths {
         await this.#read(deferred.map(openDirectory));
       }
     }
-    // As git meets them.
-    for (const { sources, targets } of this.candidates) for (const list of [sources, targets]) list.sort(byPath);
     return this;
   }
 
+  /** Reads directories and what is below them. The candidates found there come in the order in which git meets them: among files of the
+   * same content the first is taken. */
   async #read(top: readonly Directory[]): Promise<void> {
+    const lists = this.candidates.flatMap(({ sources, targets }) => [sources, targets]);
+    const before = lists.map(({ length }) => length);
+    await this.#readLevels(top);
+    for (const [i, list] of lists.entries()) list.push(...list.splice(before[i]!).sort(byPath));
+  }
+
+  async #readLevels(top: readonly Directory[]): Promise<void> {
     for (let level = top; level.length > 0;) {
       const oids = level.flatMap(({ trees }) => trees.filter((oid) => oid !== null));
       const trees = await this.#objects.readTrees(oids);

@@ -1,0 +1,115 @@
+import { decodeText, toByteString } from "../../format/byte-string.ts";
+import { type Commit, encodeCommit } from "../../format/commit.ts";
+import { GitError } from "../../format/errors.ts";
+import { equalOids, fromHex, type Oid, toHex } from "../../format/oid.ts";
+import type { NewObject, NewObjects } from "../commit/new-objects.ts";
+import { publish, staleRef } from "../commit/publish.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { revisionOf } from "../revision.ts";
+
+const BRANCHES = "refs/heads/";
+
+/** A branch that is to be changed. Names are byte strings. */
+export interface BranchRequest {
+  /** Without `refs/heads/`. */
+  readonly branch: string;
+  /** Id in hex: where the branch must be; null: wherever it is. */
+  readonly expected: string | null;
+  /** Only tell what would become of it. */
+  readonly isDryRun: boolean;
+}
+
+/** What became of a branch, or what would; ids in hex, the branch as text. */
+export interface BranchAnswer<Kind extends string> {
+  readonly kind: Kind;
+  readonly branch: string;
+  /** Where the branch is now; null: at a commit that a dry run does not make. */
+  readonly commit: string | null;
+  readonly tree: string;
+  readonly parents: string[];
+  readonly dryRun: boolean;
+}
+
+/** The tip of a branch. */
+export class BranchTip {
+  readonly #repository: OpenRepository;
+  readonly #request: BranchRequest;
+  readonly oid: Oid;
+  /** In the graph. */
+  readonly position: number;
+
+  /** The full name of a branch. */
+  static refOf({ branch }: BranchRequest): string {
+    return BRANCHES + branch;
+  }
+
+  /** @param field of the request, that names the branch
+   * @throws GitError "not-found" when there is no such branch, "stale" when it is not where it must be */
+  constructor(repository: OpenRepository, request: BranchRequest, field: string) {
+    const { branch, expected } = request;
+    const { refs, graph } = repository.tables;
+    const oid = refs.get(BranchTip.refOf(request))?.oid;
+    if (oid === undefined) throw new GitError("not-found", { what: "branch", field, reason: decodeText(branch) });
+    if (expected !== null && expected !== toHex(oid)) throw staleRef(branch, fromHex(expected), oid);
+    this.#repository = repository;
+    this.#request = request;
+    this.oid = oid;
+    this.position = graph.position(repository.numberOf(oid));
+  }
+
+  /** The tree of a commit.
+   * @param position in the graph */
+  treeOf(position: number): Oid {
+    return revisionOf(this.#repository, this.#repository.tables.graph.tree(position)).oid;
+  }
+
+  /** Puts a new commit there.
+   * @param newObjects what its tree leads to and the repository has not
+   * @throws GitError as `publish` */
+  async commit<Kind extends string>(
+    kind: Kind,
+    commit: Commit,
+    made: NewObjects,
+    newObjects: readonly NewObject[],
+  ): Promise<BranchAnswer<Kind>> {
+    const oid = made.add("commit", encodeCommit(commit));
+    if (!this.#request.isDryRun) {
+      const { name, email } = commit.committer;
+      const move = { name: BranchTip.refOf(this.#request), old: this.oid, new: oid };
+      await publish(this.#repository, [move], [...newObjects, made.find(oid)!], { who: `${name} <${email}>` });
+    }
+    const shown = this.#request.isDryRun ? null : toHex(oid);
+    return this.#answer(kind, shown, commit.tree, commit.parents);
+  }
+
+  /** Moves the branch to a commit that is there, if it is elsewhere.
+   * @param position in the graph
+   * @param who for the push log, byte string
+   * @throws GitError as `publish` */
+  async moveTo<Kind extends string>(kind: Kind, position: number, who: string): Promise<BranchAnswer<Kind>> {
+    const { graph } = this.#repository.tables;
+    const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
+    const oid = oidAt(position);
+    const parents = Array.from(graph.parents(position), oidAt);
+    if (!this.#request.isDryRun && !equalOids(oid, this.oid)) {
+      await publish(this.#repository, [{ name: BranchTip.refOf(this.#request), old: this.oid, new: oid }], [], { who });
+    }
+    return this.#answer(kind, toHex(oid), this.treeOf(position), parents);
+  }
+
+  #answer<Kind extends string>(kind: Kind, commit: string | null, tree: Oid, parents: readonly Oid[]) {
+    return {
+      kind,
+      branch: decodeText(this.#request.branch),
+      commit,
+      tree: toHex(tree),
+      parents: parents.map((parent) => toHex(parent)),
+      dryRun: this.#request.isDryRun,
+    };
+  }
+}
+
+/** The first line of a commit's message, byte string. */
+export function subjectOf({ message }: Pick<Commit, "message">): string {
+  return toByteString(message).trimStart().split("\n", 1)[0]!;
+}

@@ -1,0 +1,84 @@
+import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import type { Ident } from "../../format/ident.ts";
+import { takeBranchTurn } from "../commit/branch-turn.ts";
+import { NewObjects } from "../commit/new-objects.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit } from "../revision.ts";
+import { type BranchAnswer, type BranchRequest, BranchTip } from "./branch-tip.ts";
+import { mergeCommits } from "./merge-commits.ts";
+import { mergeConflict } from "./merge-conflict.ts";
+
+/** The branches that git's default messages do not name. @see git-fmt-merge-msg(1), merge.suppressDest */
+const UNNAMED_BRANCHES: ReadonlySet<string> = new Set(["main", "master"]);
+
+/** A merge into a branch. */
+export interface MergeRequest extends BranchRequest {
+  /** Text, a revision: what is merged. */
+  readonly head: string;
+  /** Whether the branch may, must or must not simply move to the head where that is ahead of it. */
+  readonly fastForward: "allow" | "only" | "never";
+  /** Byte string, as it is written; null: git's own. */
+  readonly message: string | null;
+  readonly author: Ident;
+  readonly committer: Ident;
+}
+
+/** How a merge came out. */
+export type MergeKind =
+  /** There is a new commit of both. */
+  | "merge"
+  /** The branch had nothing that the head has not, and is where the head is. */
+  | "fast-forward"
+  /** The branch has all of the head already. */
+  | "up-to-date";
+
+/** Merges a commit into a branch, as `git merge` does.
+ * @throws GitError "not-found" for branch or head, "stale" when the branch is not where it must be, "conflict" with `conflicts` when the two cannot be
+ * merged, and what refuses a push's objects */
+export function merge(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
+  return takeBranchTurn(repository, BranchTip.refOf(request), request.expected !== null, () =>
+    mergeOnce(repository, request),
+  );
+}
+
+async function mergeOnce(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
+  const { branch, fastForward, author, committer } = request;
+  const head = await resolveCommit(repository, encodeText(request.head));
+  const tip = new BranchTip(repository, request, "base");
+  const { graph } = repository.tables;
+  const theirs = graph.position(head.number);
+  const who = `${committer.name} <${committer.email}>`;
+  if (graph.isAncestor(theirs, tip.position)) return tip.moveTo("up-to-date", tip.position, who);
+  const isAhead = graph.isAncestor(tip.position, theirs);
+  if (isAhead && fastForward !== "never") return tip.moveTo("fast-forward", theirs, who);
+  if (fastForward === "only") {
+    const reason = `${decodeText(branch)} has commits that ${request.head} has not: it cannot be fast-forwarded`;
+    throw new GitError("conflict", { what: "merge", reason });
+  }
+  const made = new NewObjects(repository.state.platform.codec);
+  const labels = { ours: branch, theirs: encodeText(request.head) };
+  const merged = await mergeCommits(repository, tip.position, theirs, labels, made);
+  if (merged.kind === "conflicts") throw mergeConflict("merge", merged.conflicts);
+  const commit = {
+    tree: merged.tree,
+    parents: [tip.oid, head.oid],
+    author,
+    committer,
+    extraHeaders: [],
+    message: fromByteString(request.message ?? defaultMessage(repository, request)),
+  };
+  return tip.commit("merge", commit, made, merged.newObjects);
+}
+
+/** @see git-fmt-merge-msg(1) */
+function defaultMessage({ tables }: OpenRepository, { branch, head }: MergeRequest): string {
+  const name = encodeText(head);
+  const ref = ["", "refs/", "refs/tags/", "refs/heads/"]
+    .map((prefix) => prefix + name)
+    .find((at) => tables.refs.get(at));
+  const [, place, short] = /^refs\/(heads|tags)\/(.*)$/.exec(ref ?? "") ?? [];
+  const kind = place === "heads" ? "branch" : place === "tags" ? "tag" : "commit";
+  const into = UNNAMED_BRANCHES.has(branch) ? "" : ` into ${branch}`;
+  return `Merge ${kind} '${short ?? name}'${into}\n`;
+}

@@ -1,0 +1,77 @@
+import { GitError } from "../../format/errors.ts";
+import type { Oid } from "../../format/oid.ts";
+import type { NewObjects } from "../commit/new-objects.ts";
+import { mergeBases } from "../history/merge-base.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { revisionOf } from "../revision.ts";
+import type { MergeLabels } from "./merge-content.ts";
+import { MergeObjects } from "./merge-objects.ts";
+import { type MergedTrees, mergeRoots, mergeTrees } from "./merge-trees.ts";
+
+/** Merges of merge bases that one merge may need: two for each two bases, in histories that cross again and again. */
+const MAX_BASE_MERGES = 100;
+
+/** How git calls the sides of a merge of merge bases, whose markers are content then. */
+const BASE_LABELS: MergeLabels = { ours: "Temporary merge branch 1", theirs: "Temporary merge branch 2" };
+
+/** Merges two commits that have a common history, with the result of `git merge-tree --write-tree`. Where there are several merge bases,
+ * they are merged first, and their conflicts stay in the text.
+ * @param ours position in the graph
+ * @param theirs position in the graph
+ * @param labels byte strings
+ * @param made takes the new objects
+ * @throws GitError as `mergeTrees`, "conflict" when the commits have nothing in common */
+export async function mergeCommits(
+  repository: OpenRepository,
+  ours: number,
+  theirs: number,
+  labels: MergeLabels,
+  made: NewObjects,
+): Promise<MergedTrees> {
+  const history = new MergeBaseTrees(repository, made);
+  const base = await history.baseOf([ours], theirs, 0);
+  if (base === null) {
+    throw new GitError("conflict", { what: "merge", reason: "the commits have no history in common" });
+  }
+  return mergeTrees(repository, { base, ours: history.treeOf(ours), theirs: history.treeOf(theirs) }, labels, made);
+}
+
+/** Merges merge bases. */
+class MergeBaseTrees {
+  readonly #repository: OpenRepository;
+  readonly #objects: MergeObjects;
+  #merges = 0;
+
+  constructor(repository: OpenRepository, made: NewObjects) {
+    this.#repository = repository;
+    this.#objects = new MergeObjects(repository, made);
+  }
+
+  /** The tree of a commit. */
+  treeOf(position: number): Oid {
+    const { graph } = this.#repository.tables;
+    return revisionOf(this.#repository, graph.tree(position)).oid;
+  }
+
+  /** The tree that two commits come from.
+   * @param ours position of a commit, or those of several: a merge of them
+   * @returns null when they have nothing in common */
+  async baseOf(ours: readonly number[], theirs: number, depth: number): Promise<Oid | null> {
+    const { graph } = this.#repository.tables;
+    // The oldest first, as git takes them.
+    const bases = ours.length === 1 ? mergeBases(graph, ours[0]!, theirs) : mergeBases(graph, theirs, ...ours);
+    const [first, ...others] = bases.toReversed();
+    if (first === undefined) return null;
+    const positions = [first];
+    let tree = this.treeOf(first);
+    for (const next of others) {
+      if (++this.#merges > MAX_BASE_MERGES)
+        throw new GitError("too-large", { what: "merge (merges of merge bases)", limit: MAX_BASE_MERGES });
+      const base = await this.baseOf(positions, next, depth + 1);
+      const merged = await mergeRoots(this.#objects, [base, tree, this.treeOf(next)], BASE_LABELS, depth + 1);
+      tree = merged.tree;
+      positions.push(next);
+    }
+    return tree;
+  }
+}

@@ -1,0 +1,138 @@
+import { encodeText, fromByteString } from "../../format/byte-string.ts";
+import { type Commit, parseCommit } from "../../format/commit.ts";
+import { GitError } from "../../format/errors.ts";
+import type { Ident } from "../../format/ident.ts";
+import { equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { takeBranchTurn } from "../commit/branch-turn.ts";
+import { NewObjects } from "../commit/new-objects.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { resolveCommit } from "../revision.ts";
+import { type BranchAnswer, type BranchRequest, BranchTip, subjectOf } from "./branch-tip.ts";
+import { mergeConflict } from "./merge-conflict.ts";
+import { mergeTrees } from "./merge-trees.ts";
+
+/** What both a pick and a revert say. */
+interface PickRequest extends BranchRequest {
+  /** Text, a revision: whose change it is. */
+  readonly commit: string;
+  /** Of a merge, the parent that the change is against, from 1; null: the commit is no merge. */
+  readonly mainline: number | null;
+  /** Byte string, as it is written; null: git's own. */
+  readonly message: string | null;
+  readonly committer: Ident;
+}
+
+/** The change of a commit, to be made on a branch. The author stays. */
+export type CherryPickRequest = PickRequest;
+
+/** The change of a commit, to be undone on a branch. */
+export interface RevertRequest extends PickRequest {
+  readonly author: Ident;
+}
+
+/** A commit, and what its change is against. */
+interface Change {
+  readonly oid: Oid;
+  readonly commit: Commit;
+  /** Null: the commit is a root. */
+  readonly parent: { readonly oid: Oid; readonly tree: Oid } | null;
+}
+
+/** Makes the change of a commit once more, on top of a branch, as `git cherry-pick` does.
+ * @returns "unchanged": the branch has the change already, and there is no new commit
+ * @throws GitError "not-found" for branch or commit, "invalid" for the mainline, "stale" when the branch is not where it must be, "conflict" with
+ * `conflicts` when the change cannot be merged, and what refuses a push's objects */
+export function cherryPick(
+  repository: OpenRepository,
+  request: CherryPickRequest,
+): Promise<BranchAnswer<"picked" | "unchanged">> {
+  return pick(repository, request, "picked", ({ commit, parent }) => ({
+    from: parent?.tree ?? null,
+    to: commit.tree,
+    author: commit.author,
+    // The message stays in its encoding.
+    extraHeaders: commit.extraHeaders.filter(({ name }) => name === "encoding" && request.message === null),
+    message: request.message === null ? commit.message : fromByteString(request.message),
+  }));
+}
+
+/** Undoes the change of a commit, on top of a branch, as `git revert` does.
+ * @returns "unchanged": the branch has nothing of the change, and there is no new commit
+ * @throws GitError as `cherryPick` */
+export function revert(
+  repository: OpenRepository,
+  request: RevertRequest,
+): Promise<BranchAnswer<"reverted" | "unchanged">> {
+  return pick(repository, request, "reverted", (change) => ({
+    from: change.commit.tree,
+    to: change.parent?.tree ?? null,
+    author: request.author,
+    extraHeaders: [],
+    message: fromByteString(request.message ?? revertMessage(change)),
+  }));
+}
+
+type Effect = Pick<Commit, "author" | "extraHeaders" | "message"> & {
+  /** Trees; null: empty ones. */
+  readonly from: Oid | null;
+  readonly to: Oid | null;
+};
+
+function pick<Kind extends string>(
+  repository: OpenRepository,
+  request: PickRequest,
+  kind: Kind,
+  effectOf: (change: Change) => Effect,
+): Promise<BranchAnswer<Kind | "unchanged">> {
+  return takeBranchTurn<BranchAnswer<Kind | "unchanged">>(
+    repository,
+    BranchTip.refOf(request),
+    request.expected !== null,
+    async () => {
+      const change = await findChange(repository, request);
+      const tip = new BranchTip(repository, request, "branch");
+      const { committer } = request;
+      const { from, to, ...rest } = effectOf(change);
+      const made = new NewObjects(repository.state.platform.codec);
+      const labels = { ours: request.branch, theirs: `${toHex(change.oid).slice(0, 7)} (${subjectOf(change.commit)})` };
+      const roots = { base: from, ours: tip.treeOf(tip.position), theirs: to };
+      const merged = await mergeTrees(repository, roots, labels, made);
+      if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
+      if (equalOids(merged.tree, roots.ours)) {
+        return tip.moveTo("unchanged", tip.position, `${committer.name} <${committer.email}>`);
+      }
+      return tip.commit(kind, { ...rest, tree: merged.tree, parents: [tip.oid], committer }, made, merged.newObjects);
+    },
+  );
+}
+
+/** @throws GitError "not-found", "invalid" when the mainline is missing or does not fit */
+async function findChange(repository: OpenRepository, { commit: text, mainline }: PickRequest): Promise<Change> {
+  const { oid, number } = await resolveCommit(repository, encodeText(text));
+  const commit = parseCommit((await repository.reader.read(number)).bytes);
+  const count = commit.parents.length;
+  if (count > 1 && mainline === null) {
+    throw new GitError("invalid", { what: "mainline", field: "mainline", reason: `${text} is a merge` });
+  }
+  if (mainline !== null && mainline > Math.max(1, count)) {
+    throw new GitError("invalid", {
+      what: "mainline",
+      actual: mainline,
+      field: "mainline",
+      reason: `${text} has ${count} parents`,
+    });
+  }
+  const parent = commit.parents[(mainline ?? 1) - 1];
+  if (parent === undefined) return { oid, commit, parent: null };
+  const content = (await repository.reader.read(repository.numberOf(parent))).bytes;
+  return { oid, commit, parent: { oid: parent, tree: parseCommit(content).tree } };
+}
+
+/** @see "revert" in git's sequencer.c: undoing a revert is called so */
+function revertMessage({ oid, commit, parent }: Change): string {
+  const subject = subjectOf(commit);
+  const undone = /^Revert "(?!Revert ")(.*)$/.exec(subject)?.[1];
+  const against = commit.parents.length > 1 ? `, reversing\nchanges made to ${toHex(parent!.oid)}` : "";
+  const title = undone === undefined ? `Revert "${subject}"` : `Reapply "${undone}`;
+  return `${title}\n\nThis reverts commit ${toHex(oid)}${against}.\n`;
+}

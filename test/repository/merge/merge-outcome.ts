@@ -1,0 +1,40 @@
+/** Merges as git and Holdfast make them, in a form in which they are compared. */
+import { spawn } from "node:child_process";
+import { toHex } from "../../../src/format/oid.ts";
+import type { MergedTrees } from "../../../src/repository/merge/merge-trees.ts";
+import { gitEnv } from "../../harness/git.ts";
+
+/** How a merge came out. */
+export interface MergeOutcome {
+  readonly isClean: boolean;
+  /** Id of the merged tree, with conflict markers where there are conflicts. */
+  readonly tree: string;
+  /** The paths in conflict, as an index has them: "mode oid stage\tpath". */
+  readonly stages: readonly string[];
+}
+
+/** Merges two commits by git merge-tree.
+ * @param program the git to ask */
+export async function mergeByGit(dir: string, ours: string, theirs: string, program = "git"): Promise<MergeOutcome> {
+  const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
+  const child = spawn(program, args, { cwd: dir, env: gitEnv() });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("latin1").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("latin1").on("data", (text: string) => (stderr += text));
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code !== 0 && code !== 1) throw new Error(stderr);
+  const [tree, ...stages] = stdout.split("\0").filter((line) => line !== "");
+  return { isClean: code === 0, tree: tree!, stages };
+}
+
+/** The same of a merge by Holdfast. */
+export function outcomeOf(merged: MergedTrees): MergeOutcome {
+  const conflicts = merged.kind === "clean" ? [] : merged.conflicts;
+  const stages = conflicts.flatMap(({ path, versions }) =>
+    versions.flatMap((version, i) =>
+      version === null ? [] : [`${version.mode.toString(8).padStart(6, "0")} ${toHex(version.oid)} ${i + 1}\t${path}`],
+    ),
+  );
+  return { isClean: merged.kind === "clean", tree: toHex(merged.tree), stages };
+}
