@@ -19,8 +19,8 @@ const Pushes = z
             .array(
               z.object({
                 name: z.string().openapi({ example: "refs/heads/main" }),
-                old: OidSchema.nullable().openapi({ description: "null: it was made" }),
-                new: OidSchema.nullable().openapi({ description: "null: it was deleted" }),
+                old: z.union([OidSchema, z.null()]).openapi({ description: "null: it was made" }),
+                new: z.union([OidSchema, z.null()]).openapi({ description: "null: it was deleted" }),
               }),
             )
             .openapi({ description: "the first 100 that moved; with `ref`, that one" }),

@@ -10,7 +10,7 @@ const Time = z.iso.datetime({ offset: true }).nullable();
 const Stats = z
   .object({
     defaultBranch: z.string().nullable(),
-    commit: OidSchema.nullable().openapi({
+    commit: z.union([OidSchema, z.null()]).openapi({
       description: "what the next six are of; null: the default branch has no commit",
     }),
     commits: Count.openapi({ description: "that it leads to, itself included" }),
