@@ -120,6 +120,9 @@ export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
  * memory holds the paths. Some 300,000 files. A branch beyond it is not materialized; 0: none is. */
 export const MAX_WORKTREE_PATH_BYTES = 32 * MIB;
 
+/** Branches that are materialized: each costs a row at every push, and its files' space. */
+export const MAX_WORKTREES = 100;
+
 /** Milliseconds between a push and the update of its branch's worktree: pushes come in bursts. */
 export const MATERIALIZE_DELAY_MS = 500;
 

@@ -26,11 +26,14 @@ import { contributors } from "./tally/contributors.ts";
 import { languages } from "./tally/languages.ts";
 import { pushes } from "./tally/pushes.ts";
 import { stats } from "./tally/stats.ts";
+import { configureWorktrees, worktrees } from "./worktree/worktree-status.ts";
 
 const CALLS = {
   maintenance,
   maintain,
   resolve,
+  worktrees,
+  configureWorktrees,
   commit,
   branches,
   branch,

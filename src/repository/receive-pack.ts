@@ -14,7 +14,7 @@ import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
 import { settlePush, type Settlement } from "./settle-push.ts";
 import { keptTree } from "./tree-contents.ts";
-import { callMaterialize } from "./worktree/worktrees.ts";
+import { callAllWorktrees, callMaterialize } from "./worktree/worktrees.ts";
 
 const TREE = toTypeNumber("tree");
 
@@ -165,12 +165,8 @@ export class ReceivePack {
           if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
           const { limits } = this.#repository.platform;
-          callMaterialize(
-            tables,
-            moved.map(({ name }) => name),
-            limits,
-            Date.now(),
-          );
+          if (this.#request.head !== undefined) callAllWorktrees(tables, limits, Date.now());
+          else callMaterialize(tables, moved, limits, Date.now());
           scheduleBundle(tables, moved, limits, Date.now());
           callTally(tables, Date.now());
           callExpire(tables, Date.now());

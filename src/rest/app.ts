@@ -27,6 +27,7 @@ import { newRoutes, type RestEnv } from "./routes.ts";
 import { tagRoutes } from "./tags.ts";
 import { statsRoutes } from "./stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
+import { worktreesRoutes } from "./worktrees.ts";
 
 /** What the API needs of its host for one request. */
 export interface RestHost {
@@ -79,7 +80,8 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", languageRoutes)
     .route("/", contributorRoutes)
     .route("/", activityRoutes)
-    .route("/", pushRoutes);
+    .route("/", pushRoutes)
+    .route("/", worktreesRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

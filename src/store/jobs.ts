@@ -78,6 +78,11 @@ export class JobQueue {
     return this.#sql.exec("SELECT 1 FROM jobs WHERE kind = ? AND key = ?", kind, key).toArray().length > 0;
   }
 
+  /** A job as it waits, null: there is none such. */
+  find(kind: JobKind, key: string): WaitingJob | null {
+    return this.#select("WHERE kind = ? AND key = ?", kind, key)[0] ?? null;
+  }
+
   /** Removes a job that is no longer wanted. */
   cancel(kind: JobKind, key: string): void {
     this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
@@ -143,15 +148,20 @@ export class JobQueue {
 
   /** All jobs, by the time when they are due. */
   all(): WaitingJob[] {
-    return this.#sql
-      .exec<{ kind: JobKind; key: string; dueMs: number; attempts: number; lastError: string | null }>(
-        "SELECT kind, key, due_ms AS dueMs, attempts, last_error AS lastError FROM jobs ORDER BY due_ms, id",
-      )
-      .toArray();
+    return this.#select("ORDER BY due_ms, id");
   }
 
   /** When the next job is due, null when there is none: the time for the alarm. */
   nextDueMs(): number | null {
     return this.#sql.exec<{ due: number | null }>("SELECT min(due_ms) AS due FROM jobs").one().due;
+  }
+
+  #select(rest: string, ...bindings: string[]): WaitingJob[] {
+    return this.#sql
+      .exec<{ kind: JobKind; key: string; dueMs: number; attempts: number; lastError: string | null }>(
+        `SELECT kind, key, due_ms AS dueMs, attempts, last_error AS lastError FROM jobs ${rest}`,
+        ...bindings,
+      )
+      .toArray();
   }
 }

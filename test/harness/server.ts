@@ -25,6 +25,13 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
 }
 
+/** An R2 object as it lies there. */
+export interface StoredObject {
+  readonly bytes: Buffer;
+  readonly contentType: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
 /** A running server. Its URL stays the same across restarts. */
 export interface Server {
   /** Without a slash at its end. */
@@ -36,6 +43,8 @@ export interface Server {
   /** Takes the oldest event of a kind that nobody has taken, out of the Worker's log; waits for it if need be.
    * @throws Error after 10 seconds */
   takeEvent<Kind extends RepositoryEvent["event"]>(kind: Kind): Promise<Extract<RepositoryEvent, { event: Kind }>>;
+  /** Reads the R2 objects whose key contains a text: bytes and metadata by key. */
+  readObjects(text: string): Promise<Map<string, StoredObject>>;
   /** Removes the R2 objects whose key contains a text, behind the Worker's back.
    * @returns how many there were */
   loseObjects(text: string): Promise<number>;
@@ -70,9 +79,19 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     takeEvents: () => log.takeAll(),
     async loseObjects(text) {
       const bucket = await running.miniflare.getR2Bucket("BUCKET");
-      const keys = (await bucket.list()).objects.map(({ key }) => key).filter((key) => key.includes(text));
-      await bucket.delete(keys);
+      const keys = await listKeys(bucket, text);
+      for (let at = 0; at < keys.length; at += 1_000) await bucket.delete(keys.slice(at, at + 1_000));
       return keys.length;
+    },
+    async readObjects(text) {
+      const bucket = await running.miniflare.getR2Bucket("BUCKET");
+      const read = async (key: string): Promise<[string, StoredObject]> => {
+        const object = (await bucket.get(key))!;
+        const { httpMetadata, customMetadata = {} } = object;
+        const bytes = Buffer.from(await object.arrayBuffer());
+        return [key, { bytes, contentType: httpMetadata?.contentType, metadata: customMetadata }];
+      };
+      return new Map(await Promise.all((await listKeys(bucket, text)).map(read)));
     },
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
@@ -89,6 +108,17 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
       if (options.persistDir === undefined) await rm(persistDir, { recursive: true });
     },
   };
+}
+
+/** The keys of a bucket that contain a text. */
+async function listKeys(bucket: Awaited<ReturnType<Miniflare["getR2Bucket"]>>, text: string): Promise<string[]> {
+  const keys: string[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await bucket.list(cursor === undefined ? {} : { cursor });
+    for (const { key } of page.objects) if (key.includes(text)) keys.push(key);
+    if (!page.truncated) return keys;
+    ({ cursor } = page);
+  }
 }
 
 interface Runtime {

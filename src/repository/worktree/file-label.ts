@@ -1,33 +1,19 @@
+import { safeContentType } from "../../format/content-type.ts";
 import { toHex } from "../../format/oid.ts";
 import { SYMLINK_MODE } from "../../format/tree.ts";
 import type { FileLabel } from "../../store/chunk-store.ts";
 import type { PendingFile } from "../../store/worktree-table.ts";
 
-/** Media types by a path's extension, of what sites are made of. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  avif: "image/avif",
+/** What makes a site of the bucket's files: of a bucket no user is logged in at, so that scripts in them do no harm. */
+const SITE_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   csv: "text/csv; charset=utf-8",
-  gif: "image/gif",
   htm: "text/html; charset=utf-8",
   html: "text/html; charset=utf-8",
-  ico: "image/x-icon",
-  jpeg: "image/jpeg",
-  jpg: "image/jpeg",
   js: "text/javascript; charset=utf-8",
-  json: "application/json",
   md: "text/markdown; charset=utf-8",
   mjs: "text/javascript; charset=utf-8",
-  mp3: "audio/mpeg",
-  mp4: "video/mp4",
-  pdf: "application/pdf",
-  png: "image/png",
   svg: "image/svg+xml",
-  txt: "text/plain; charset=utf-8",
-  wasm: "application/wasm",
-  webm: "video/webm",
-  webp: "image/webp",
-  woff2: "font/woff2",
   xml: "application/xml",
 };
 
@@ -39,5 +25,5 @@ export function labelFile({ path, oid, mode }: PendingFile): FileLabel {
 function mediaType(path: string, mode: number): string {
   if (mode === SYMLINK_MODE) return "inode/symlink";
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";
-  return Object.hasOwn(MEDIA_TYPES, extension) ? MEDIA_TYPES[extension]! : "application/octet-stream";
+  return Object.hasOwn(SITE_TYPES, extension) ? SITE_TYPES[extension]! : safeContentType(path);
 }

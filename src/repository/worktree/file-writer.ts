@@ -1,11 +1,13 @@
 import type { ChunkStore, SizedStream } from "../../store/chunk-store.ts";
+import type { ChunkRow } from "../../store/chunk-table.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { PendingFile, WrittenFile } from "../../store/worktree-table.ts";
-import { type PlainEntry, streamObject } from "../blob-stream.ts";
 import type { DeltaCodec } from "../delta-chains.ts";
+import { streamEntry } from "../files/entry-stream.ts";
 import { HeldBytes } from "../held-bytes.ts";
 import { ObjectReader } from "../object-reader.ts";
+import type { Extent } from "../pack-plan.ts";
 import type { RepositoryState } from "../repository-state.ts";
 import { worktreeFileKey } from "./file-key.ts";
 import { labelFile } from "./file-label.ts";
@@ -15,6 +17,11 @@ const PUTS_IN_FLIGHT = 6;
 
 /** Bytes of the writes under way, but for one file that is larger. */
 const IN_FLIGHT_BYTES = 8 * 1024 * 1024;
+
+/** Milliseconds of writing after which others get a turn, and how long that is. The local runtime has one thread for all, R2 included, and looks
+ * at no socket while answers of its own R2 keep coming: without it, a clone waits until the last file is written. */
+const WORK_MS = 50;
+const REST_MS = 50;
 
 /** Files from this size are streamed, unless they are stored as deltas. */
 const STREAM_BYTES = 4 * 1024 * 1024;
@@ -57,7 +64,7 @@ export class FileWriter {
       for (const [number, entry] of streamed) {
         for (const file of filesOf.get(number)!) {
           await this.#puts.start(0, async () => {
-            const stream = await streamObject(tables.chunks, this.#store, entry);
+            const stream = await streamEntry(this.#store, extentOf(tables, entry.chunk), entry.offset, entry.length);
             await put(file, { stream, sizeBytes: file.sizeBytes });
           });
         }
@@ -74,6 +81,13 @@ export class FileWriter {
   }
 }
 
+/** Where an entry that is no delta is stored: in a chunk, bytes from its start. */
+interface PlainEntry {
+  readonly chunk: number;
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Where those objects are stored that are streamed, by number. */
 function findStreamed(tables: Tables, numbers: NumberSet): Map<number, PlainEntry> {
   const rows = tables.objects.locate(numbers);
@@ -85,16 +99,23 @@ function findStreamed(tables: Tables, numbers: NumberSet): Map<number, PlainEntr
   return streamed;
 }
 
+function extentOf({ chunks }: Tables, chunk: number): Extent {
+  const [{ key, start, size }] = chunks.byIds([chunk]) as [ChunkRow];
+  return key === null ? { bytes: chunks.hotBytesOf(chunk)! } : { key, start, length: size };
+}
+
 /** Writes under way, few and of few bytes. */
 class PutWindow {
   readonly held = new HeldBytes();
   readonly #puts = new Set<Promise<void>>();
+  #restedMs = Date.now();
   #bytes = 0;
   #failure: { readonly reason: unknown } | null = null;
 
   /** Starts a write when there is room.
    * @throws what an earlier one failed with */
   async start(sizeBytes: number, put: () => Promise<void>): Promise<void> {
+    await this.#rest();
     while (this.#puts.size === PUTS_IN_FLIGHT || (this.#bytes > 0 && this.#bytes + sizeBytes > IN_FLIGHT_BYTES)) {
       await Promise.race(this.#puts);
     }
@@ -117,6 +138,14 @@ class PutWindow {
   /** @throws what the first that failed did */
   check(): void {
     if (this.#failure !== null) throw this.#failure.reason;
+  }
+
+  /** Lets others work, with nothing under way, when it is time. */
+  async #rest(): Promise<void> {
+    if (Date.now() - this.#restedMs < WORK_MS) return;
+    await this.settled();
+    await new Promise((resolve) => setTimeout(resolve, REST_MS));
+    this.#restedMs = Date.now();
   }
 
   #count(bytes: number): void {

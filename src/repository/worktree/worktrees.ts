@@ -3,14 +3,15 @@
 import type { Limits } from "../../format/limits.ts";
 import type { Oid } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
+import type { RefCommand } from "../push.ts";
 
 const BRANCHES = "refs/heads/";
 
 /** Has the worktrees brought up to date whose branches were created, moved or deleted; belongs in the transaction that did it.
- * @param refs names of the refs that moved, byte strings */
-export function callMaterialize(tables: Tables, refs: readonly string[], limits: Limits, nowMs: number): void {
-  const moved = new Set(refs);
-  addJobs(tables, limits, nowMs, (branch) => moved.has(BRANCHES + branch));
+ * @param moved the commands that moved their refs */
+export function callMaterialize(tables: Tables, moved: readonly RefCommand[], limits: Limits, nowMs: number): void {
+  const names = new Set(moved.map(({ name }) => name));
+  addJobs(tables, limits, nowMs, (branch) => names.has(BRANCHES + branch));
 }
 
 /** Has every worktree looked at; belongs in a transaction that changes which branches are materialized, or where HEAD points. */

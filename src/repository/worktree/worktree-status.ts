@@ -1,0 +1,92 @@
+import { toHex } from "../../format/oid.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { callAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
+
+/** How a worktree stands: R2 holds the branch's tip; it is being brought there; that failed, and is tried again; the tip has too many paths; the branch
+ * is gone, or no longer to be materialized, and its files are on their way out; there is no such branch. */
+export type WorktreeStatusState = "ready" | "writing" | "failing" | "refused" | "leaving" | "absent";
+
+/** What is known of one branch's files in R2; ids in hex. */
+export interface WorktreeStatus {
+  /** Byte string, without `refs/heads/`. */
+  readonly branch: string;
+  readonly state: WorktreeStatusState;
+  /** Where the branch is, null: it is gone, or not to be materialized. */
+  readonly tip: string | null;
+  /** The commit that all files in R2 were last of. */
+  readonly materialized: string | null;
+  /** When they were (ms since 1970). */
+  readonly materializedMs: number | null;
+  /** Of the commit that is or will be materialized. */
+  readonly files: number;
+  readonly sizeBytes: number;
+  /** What is in the way of the tip. */
+  readonly error: string | null;
+}
+
+/** All worktrees, and which branches are to have one. */
+export interface WorktreesStatus {
+  /** Byte strings; null: the default branch. */
+  readonly branches: readonly string[] | null;
+  readonly worktrees: readonly WorktreeStatus[];
+}
+
+/** Tells how the worktrees stand. */
+export async function worktrees({ tables, state }: OpenRepository): Promise<WorktreesStatus> {
+  const { limits } = state.platform;
+  const existing = tables.worktrees.all().map(({ branch }) => branch);
+  const branches = new Set([...wantedBranches(tables, limits), ...existing]);
+  return {
+    branches: tables.worktrees.wanted(),
+    worktrees: [...branches].toSorted().map((branch) => {
+      const tip = wantedTip(tables, branch, limits);
+      return readStatus(tables, branch, tip === null ? null : toHex(tip));
+    }),
+  };
+}
+
+/** Sets which branches are materialized; what that changes is the next jobs' work.
+ * @param branches byte strings, without `refs/heads/`; null: the default branch */
+export async function configureWorktrees(
+  repository: OpenRepository,
+  { branches }: { branches: readonly string[] | null },
+): Promise<WorktreesStatus> {
+  const { transactor, limits } = repository.state.platform;
+  transactor.transactionSync(() => {
+    repository.tables.worktrees.setWanted(branches === null ? null : [...new Set(branches)]);
+    callAllWorktrees(repository.tables, limits, Date.now());
+  });
+  repository.state.scheduleJobs();
+  return worktrees(repository);
+}
+
+function readStatus({ worktrees, jobs }: Tables, branch: string, tip: string | null): WorktreeStatus {
+  const row = worktrees.get(branch);
+  const materialized = row === null || row.materialized === null ? null : toHex(row.materialized);
+  const error = row?.refused ?? jobs.find("materialize", branch)?.lastError ?? null;
+  const isReady = tip !== null && materialized === tip && worktrees.pending(row!.id, 1).length === 0;
+  return {
+    branch,
+    state: stateOf(row !== null, tip, isReady, row?.refused ?? null, error),
+    tip,
+    materialized,
+    materializedMs: materialized === null ? null : row!.changedMs,
+    files: row?.files ?? 0,
+    sizeBytes: row?.sizeBytes ?? 0,
+    error: isReady ? null : error,
+  };
+}
+
+function stateOf(
+  exists: boolean,
+  tip: string | null,
+  isReady: boolean,
+  refused: string | null,
+  error: string | null,
+): WorktreeStatusState {
+  if (tip === null) return exists ? "leaving" : "absent";
+  if (isReady) return "ready";
+  if (refused !== null) return "refused";
+  return error === null ? "writing" : "failing";
+}
