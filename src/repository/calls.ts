@@ -6,6 +6,7 @@ import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./diff/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
 import { showCommit } from "./diff/show-commit.ts";
+import { blame } from "./history/blame.ts";
 import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
@@ -51,6 +52,7 @@ const CALLS = {
   cherryPick,
   revert,
   log,
+  blame,
   mergeBase,
   listDirectory,
   listFiles,

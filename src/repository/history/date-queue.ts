@@ -12,19 +12,9 @@ export class DateQueue {
     this.#graph = graph;
   }
 
-  /** How many are in the queue. */
-  get size(): number {
-    return this.#heap.length;
-  }
-
   /** Positions in the queue, the newest first. */
   positions(): number[] {
     return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1)).map(({ position }) => position);
-  }
-
-  /** The next, without taking it; undefined: there is none. */
-  peek(): number | undefined {
-    return this.#heap[0]?.position;
   }
 
   /** Adds a position; one that is in already would come out twice. */

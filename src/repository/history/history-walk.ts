@@ -31,11 +31,6 @@ export class HistoryWalk {
     return this.#queue.pop();
   }
 
-  /** Whether all are walked. */
-  get isOver(): boolean {
-    return this.#queue.size === 0;
-  }
-
   /** Puts those commits into the queue that were not met before. */
   meet(positions: Iterable<number>): void {
     for (const position of positions) {
@@ -45,30 +40,14 @@ export class HistoryWalk {
     }
   }
 
-  /** The commits that are likely to come next, at most `count`: what is worth reading ahead.
-   * @param first one that was taken, and has not led on yet
-   * @param guess what a commit is likely to lead on to */
-  upcoming(first: number, count: number, guess: (position: number) => Iterable<number>): number[] {
-    const queue = new DateQueue(this.#graph);
-    const met = this.#met.clone();
-    const upcoming: number[] = [];
-    for (const position of [first, ...this.#queue.positions()]) queue.push(position);
-    while (upcoming.length < count) {
-      const position = queue.pop();
-      if (position === undefined) break;
-      upcoming.push(position);
-      for (const parent of guess(position)) {
-        if (met.has(parent)) continue;
-        met.add(parent);
-        queue.push(parent);
-      }
-    }
-    return upcoming;
+  /** Commits that are met and not walked, the next one first. */
+  get open(): number[] {
+    return this.#queue.positions();
   }
 
   /** Where the walk stands. */
   place(): WalkPlace {
-    const open = this.#queue.positions();
+    const { open } = this;
     const isOpen = new Bitset(this.#met.length);
     for (const position of open) isOpen.add(position);
     // Of what was walked only that matters which a walk would come to again.

@@ -1,8 +1,8 @@
 import type { CommitGraph } from "../../store/commit-graph.ts";
-import { readCommits } from "../commit-record.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { AuthorFilter } from "./author-filter.ts";
 import { HistoryWalk, type WalkPlace } from "./history-walk.ts";
-import { ABSENT, PathEntries } from "./path-entries.ts";
+import { PathHistory, type PathStep } from "./path-history.ts";
 import type { WorkBudget } from "./work-budget.ts";
 
 /** Which commits of a history are wanted. */
@@ -19,31 +19,25 @@ export interface LogFilter {
   readonly firstParent: boolean;
 }
 
-/** Commits that are read ahead at first, and at the most: twice as many each time. */
-const FIRST_BATCH = 64;
-const MAX_BATCH = 2_048;
-
 /** Chooses the commits of a history one by one, in the order in which `git log` shows them, with the same commits left out.
  * @see git-log(1), "History Simplification", default mode */
 export class LogSelection {
-  readonly #repository: OpenRepository;
   readonly #graph: CommitGraph;
   readonly #filter: LogFilter;
   readonly #walk: HistoryWalk;
   readonly #budget: WorkBudget;
-  readonly #entries: PathEntries | null;
-  /** Whether its author fits, of each commit that was looked at. */
-  readonly #fits = new Map<number, boolean>();
-  #batch = FIRST_BATCH;
+  readonly #path: PathHistory | null;
+  readonly #author: AuthorFilter | null;
 
   constructor(repository: OpenRepository, filter: LogFilter, place: WalkPlace, budget: WorkBudget) {
-    this.#repository = repository;
     // Positions hold for this graph, even if the tables are loaded anew meanwhile.
     this.#graph = repository.tables.graph;
     this.#filter = filter;
     this.#walk = new HistoryWalk(this.#graph, place);
     this.#budget = budget;
-    this.#entries = filter.path === null ? null : new PathEntries(repository, filter.path);
+    const { path, author, firstParent } = filter;
+    this.#path = path === null ? null : new PathHistory(repository, path, firstParent, budget);
+    this.#author = author === null ? null : new AuthorFilter(repository, author, budget);
   }
 
   /** Goes on until so many commits are chosen, the history is over, or the time.
@@ -60,72 +54,29 @@ export class LogSelection {
 
   /** Where to go on; null: there is nothing left. */
   place(): WalkPlace | null {
-    const place = this.#walk.place();
-    const { graph } = this.#repository.tables;
     const { since } = this.#filter;
-    const leads = place.open.some((number) => since === null || graph.time(graph.position(number)) >= since);
-    return leads ? place : null;
+    const leadsOn = this.#walk.open.some((position) => since === null || this.#graph.time(position) >= since);
+    return leadsOn ? this.#walk.place() : null;
   }
 
   /** Walks on over a commit.
    * @returns whether it is wanted */
   async #pass(position: number): Promise<boolean> {
-    const { since, until, author } = this.#filter;
+    const { since, until } = this.#filter;
     const time = this.#graph.time(position);
     if (since !== null && time < since) return false;
-    await this.#prepare(position);
-    const { leadsTo, isChange } = this.#simplify(position)!;
+    const { leadsTo, isChange } = await this.#step(position);
     this.#walk.meet(leadsTo);
     if (!isChange || (until !== null && time > until)) return false;
-    return author === null || this.#fits.get(position)!;
+    return this.#author === null || this.#author.fits(position, () => this.#walk.open);
   }
 
-  /** Whether a commit changes what lies at the path, and where it leads on to: where a parent has the same there, only to the
-   * first such parent. Null: trees must be read first.
-   * @see try_to_simplify_commit() in git's revision.c */
-  #simplify(position: number): { leadsTo: Iterable<number>; isChange: boolean } | null {
-    const parents = this.#parents(position);
-    if (this.#entries === null) return { leadsTo: parents, isChange: true };
-    const own = this.#entries.find(this.#graph.tree(position));
-    if (own === undefined) return null;
-    for (const parent of parents) {
-      const code = this.#entries.find(this.#graph.tree(parent));
-      if (code === undefined) return null;
-      if (code === own) return { leadsTo: [parent], isChange: false };
+  async #step(position: number): Promise<PathStep> {
+    if (this.#path !== null) {
+      await this.#path.prepare(position, () => [position, ...this.#walk.open]);
+      return this.#path.step(position);
     }
-    return { leadsTo: parents, isChange: parents.length > 0 || own !== ABSENT };
-  }
-
-  #parents(position: number): Uint32Array {
     const parents = this.#graph.parents(position);
-    return this.#filter.firstParent ? parents.subarray(0, 1) : parents;
-  }
-
-  /** Reads what is needed to judge a commit, and what those will need that are likely to come next. */
-  async #prepare(position: number): Promise<void> {
-    const isReady = this.#filter.author === null || this.#fits.has(position);
-    if (isReady && this.#simplify(position) !== null) return;
-    const guess = (at: number) => this.#simplify(at)?.leadsTo ?? this.#parents(at).subarray(0, 1);
-    const upcoming = this.#walk.upcoming(position, this.#batch, guess);
-    this.#batch = Math.min(2 * this.#batch, MAX_BATCH);
-    if (this.#entries !== null) {
-      const commits = upcoming.flatMap((at) => [at, ...this.#parents(at)]);
-      await this.#entries.load(
-        commits.map((at) => this.#graph.tree(at)),
-        this.#budget,
-      );
-    }
-    await this.#readAuthors(upcoming.filter((at) => !this.#fits.has(at)));
-  }
-
-  async #readAuthors(positions: readonly number[]): Promise<void> {
-    const { author } = this.#filter;
-    if (author === null) return;
-    const numbers = positions.map((position) => this.#graph.number(position));
-    for await (const [number, commit] of readCommits(this.#repository, numbers)) {
-      const isWanted = `${commit.author.name} <${commit.author.email}>`.includes(author);
-      this.#fits.set(this.#graph.position(number), isWanted);
-      await this.#budget.step();
-    }
+    return { leadsTo: this.#filter.firstParent ? parents.subarray(0, 1) : parents, isChange: true };
   }
 }

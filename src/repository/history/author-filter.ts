@@ -1,0 +1,45 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import { readCommits } from "../commit-record.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { LookAhead } from "./look-ahead.ts";
+import type { WorkBudget } from "./work-budget.ts";
+
+/** Tells commits by their author. */
+export class AuthorFilter {
+  readonly #repository: OpenRepository;
+  readonly #graph: CommitGraph;
+  readonly #author: string;
+  readonly #budget: WorkBudget;
+  readonly #lookAhead: LookAhead;
+  /** Of each commit that was looked at. */
+  readonly #fits = new Map<number, boolean>();
+
+  /** @param author text that is part of the author's `name <email>`
+   * @see git-log(1) --author, with --fixed-strings */
+  constructor(repository: OpenRepository, author: string, budget: WorkBudget) {
+    this.#repository = repository;
+    this.#graph = repository.tables.graph;
+    this.#author = author;
+    this.#budget = budget;
+    this.#lookAhead = new LookAhead(this.#graph);
+  }
+
+  /** Whether a commit is by the author; reads it, and those that are likely to come next.
+   * @param starts where the walk stands
+   * @throws GitError "storage-failed" */
+  async fits(position: number, starts: () => Iterable<number>): Promise<boolean> {
+    if (!this.#fits.has(position)) {
+      const upcoming = this.#lookAhead.next([position, ...starts()], (at) => this.#graph.parents(at));
+      await this.#read([...new Set([position, ...upcoming])].filter((at) => !this.#fits.has(at)));
+    }
+    return this.#fits.get(position)!;
+  }
+
+  async #read(positions: readonly number[]): Promise<void> {
+    const numbers = positions.map((position) => this.#graph.number(position));
+    for await (const [number, { author }] of readCommits(this.#repository, numbers)) {
+      this.#fits.set(this.#graph.position(number), `${author.name} <${author.email}>`.includes(this.#author));
+      await this.#budget.step();
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import { GitError } from "../../format/errors.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import { ByteCache } from "../byte-cache.ts";
+import type { WholeObject } from "../delta-chains.ts";
+import { diffSplitLines } from "../diff/line-diff.ts";
+import { splitLines, type TextLines } from "../diff/text-lines.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { type BlamedLines, sortByStart, splitByParent } from "./blamed-lines.ts";
+import { findRename } from "./find-rename.ts";
+import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
+import { PathHistory } from "./path-history.ts";
+import type { WorkBudget } from "./work-budget.ts";
+
+/** Lines that a commit brought. */
+export interface Blame extends BlamedLines {
+  /** Position of the commit; null: there was no time to find it. */
+  readonly commit: number | null;
+  /** Byte string: where the commit has them. */
+  readonly path: string;
+}
+
+/** A file in a commit. */
+interface Origin {
+  readonly commit: number;
+  readonly path: string;
+  /** Object number of the blob. */
+  readonly blob: number;
+}
+
+/** Bytes of a file whose lines are traced, in any of its versions. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+/** Bytes of the versions that are read in one go. */
+const BATCH_BYTES = 2 * 1024 * 1024;
+
+/** Bytes of split texts that are kept: a version is compared with its child and then with its parent. */
+const KEPT_BYTES = 16 * 1024 * 1024;
+
+/** Goes from a version of a file back to where its lines come from. Each line is passed on to the first parent that has it;
+ * what no parent has is the commit's own. Commits are taken children first, so each version is looked at once.
+ * @see assign_blame() in git's blame.c, which comes to the same with the newest commit first */
+export class BlameWalk {
+  readonly #repository: OpenRepository;
+  readonly #graph: CommitGraph;
+  readonly #budget: WorkBudget;
+  /** By commit, then by path: the lines that have come to it. */
+  readonly #pending = new Map<number, Map<string, readonly BlamedLines[]>>();
+  readonly #histories = new Map<string, PathHistory>();
+  readonly #texts = new ByteCache<TextLines>(KEPT_BYTES);
+  readonly #blames: Blame[] = [];
+
+  constructor(repository: OpenRepository, budget: WorkBudget) {
+    this.#repository = repository;
+    this.#graph = repository.tables.graph;
+    this.#budget = budget;
+  }
+
+  /** Finds where lines of a file come from.
+   * @param commit position
+   * @param path byte string; there is a blob in the commit
+   * @returns in the order of the lines, joined where they belong together
+   * @throws GitError "storage-failed" */
+  async run(commit: number, path: string, lines: BlamedLines): Promise<Blame[]> {
+    this.#suspect(commit, path, [lines]);
+    for (;;) {
+      const next = Math.max(...this.#pending.keys());
+      if (next < 0) break;
+      const files = this.#pending.get(next)!;
+      if (this.#budget.isSpent) {
+        for (const [path, lines] of files) this.#blames.push(...lines.map((one) => ({ ...one, commit: null, path })));
+      } else {
+        for (const [path, lines] of files) await this.#pass(next, path, lines);
+      }
+      this.#pending.delete(next);
+      await this.#budget.step();
+    }
+    return joinBlames(this.#blames);
+  }
+
+  /** Passes on to the parents of a commit what they have. */
+  async #pass(commit: number, path: string, lines: readonly BlamedLines[]): Promise<void> {
+    const history = this.#history(path);
+    await history.prepare(commit, () => this.#pending.keys());
+    const own = { commit, path, blob: numberOfCode(history.at(commit)) };
+    const parents = await this.#origins(own, history);
+    const whole = parents.find(({ blob }) => blob === own.blob);
+    if (whole !== undefined) return this.#suspect(whole.commit, whole.path, lines);
+    let rest = sortByStart(lines);
+    for (const parent of parents) {
+      if (rest.length === 0) return;
+      const [old, next] = [await this.#read(parent.blob, history), await this.#read(own.blob, history)];
+      const changes = diffSplitLines(old, next, { trimTail: true });
+      const { inherited, own: left } = splitByParent(rest, changes);
+      this.#suspect(parent.commit, parent.path, inherited);
+      rest = left;
+    }
+    this.#blames.push(...rest.map((one) => ({ ...one, commit, path })));
+  }
+
+  /** What the file was in the parents of its commit, where it was there. A parent that has the same is the only one then. */
+  async #origins(own: Origin, history: PathHistory): Promise<Origin[]> {
+    const found: Origin[] = [];
+    const renamed: number[] = [];
+    const kind = fileKind(history, own.commit);
+    for (const parent of this.#graph.parents(own.commit)) {
+      const parentKind = fileKind(history, parent);
+      if (parentKind === null) renamed.push(parent);
+      if (parentKind !== kind) continue;
+      const origin = { commit: parent, path: own.path, blob: numberOfCode(history.at(parent)) };
+      if (origin.blob === own.blob) return [origin];
+      found.push(origin);
+    }
+    for (const parent of renamed) {
+      const rename = await findRename(
+        this.#repository,
+        this.#graph.tree(parent),
+        this.#graph.tree(own.commit),
+        own.path,
+      );
+      if (rename === null) continue;
+      const origin = { commit: parent, path: rename.path, blob: rename.version.number };
+      if (origin.blob === own.blob) return [origin];
+      found.push(origin);
+    }
+    return inParentOrder(found, this.#graph.parents(own.commit));
+  }
+
+  #suspect(commit: number, path: string, lines: readonly BlamedLines[]): void {
+    if (lines.length === 0) return;
+    const files = this.#pending.get(commit) ?? new Map<string, readonly BlamedLines[]>();
+    this.#pending.set(commit, files);
+    files.set(path, files.has(path) ? [...files.get(path)!, ...lines] : lines);
+  }
+
+  #history(path: string): PathHistory {
+    const history = this.#histories.get(path) ?? new PathHistory(this.#repository, path, false, this.#budget);
+    this.#histories.set(path, history);
+    return history;
+  }
+
+  /** Reads a version of a file, and those that are likely to be compared next.
+   * @throws GitError "too-large", "storage-failed" */
+  async #read(blob: number, history: PathHistory): Promise<TextLines> {
+    const kept = this.#texts.get(String(blob));
+    if (kept !== undefined) return kept;
+    const ahead = history.known(this.#pending.keys()).map(numberOfCode);
+    const blobs = new Set([
+      blob,
+      ...ahead.filter((number) => number !== 0 && this.#texts.get(String(number)) === undefined),
+    ]);
+    let text: TextLines | undefined;
+    for await (const [number, { bytes }] of readTexts(this.#repository, blob, blobs)) {
+      const lines = splitLines(bytes);
+      if (number === blob) text = lines;
+      this.#texts.set(String(number), lines, bytes.length + lines.starts.byteLength);
+      await this.#budget.step();
+    }
+    return text!;
+  }
+}
+
+/** Reads versions of a file, as many as are to be in memory together.
+ * @param needed the one that is read in any case, among `blobs`
+ * @throws GitError "too-large", "storage-failed" */
+export function readTexts(
+  { reader, tables }: OpenRepository,
+  needed: number,
+  blobs: ReadonlySet<number>,
+): AsyncGenerator<[number: number, object: WholeObject], void, void> {
+  const { number, size } = tables.objects.locate(NumberSet.fromSorted(Uint32Array.from(blobs).sort()));
+  const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
+  let sizeBytes = sizes.get(needed)!;
+  if (sizeBytes > MAX_FILE_BYTES) {
+    throw new GitError("too-large", { what: "a version of the file", limit: MAX_FILE_BYTES, actual: sizeBytes });
+  }
+  const read = [needed];
+  for (const blob of blobs) {
+    if (blob !== needed && (sizeBytes += sizes.get(blob)!) <= BATCH_BYTES) read.push(blob);
+  }
+  return reader.readEach(NumberSet.fromSorted(Uint32Array.from(read).sort()));
+}
+
+/** What kind of file a commit has at the path, whether or not it can be run; null: none. */
+function fileKind(history: PathHistory, commit: number): "file" | "symlink" | "gitlink" | null {
+  const code = history.at(commit);
+  const kind = kindOfCode(code);
+  if (code === ABSENT || kind === "tree") return null;
+  return kind === null ? "gitlink" : kind === "symlink" ? "symlink" : "file";
+}
+
+/** Of several parents with the same file only the first is asked. */
+function inParentOrder(origins: readonly Origin[], parents: Uint32Array): Origin[] {
+  const ordered = origins.toSorted((a, b) => parents.indexOf(a.commit) - parents.indexOf(b.commit));
+  return ordered.filter(({ blob }, i) => ordered.findIndex((other) => other.blob === blob) === i);
+}
+
+function joinBlames(blames: readonly Blame[]): Blame[] {
+  const joined: Blame[] = [];
+  for (const blame of blames.toSorted((a, b) => a.line - b.line)) {
+    const last = joined.at(-1);
+    const follows =
+      last !== undefined &&
+      last.commit === blame.commit &&
+      last.path === blame.path &&
+      last.start + last.count === blame.start;
+    if (follows) joined[joined.length - 1] = { ...last, count: last.count + blame.count };
+    else joined.push(blame);
+  }
+  return joined;
+}

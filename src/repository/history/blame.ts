@@ -1,0 +1,98 @@
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { isTreeMode } from "../../format/tree.ts";
+import { toHex } from "../../format/oid.ts";
+import { type CommitRecord, readCommits } from "../commit-record.ts";
+import { isBinary } from "../diff/binary-patch.ts";
+import { splitLines } from "../diff/text-lines.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { peel, resolveCommit } from "../revision.ts";
+import { entryAt, type PathEntry } from "../tree-path.ts";
+import { type Blame, BlameWalk, readTexts } from "./blame-walk.ts";
+import { WorkBudget } from "./work-budget.ts";
+
+/** Lines whose origin is not found in that time stay without one. */
+const BLAME_MS = 5_000;
+
+/** What is asked. Texts are text, not byte strings. */
+export interface BlameQuery {
+  readonly ref: string;
+  readonly path: string;
+  /** First and last line, counted from 1; null: all. */
+  readonly lines: readonly [first: number, last: number] | null;
+}
+
+/** Lines, one behind the other, that one commit brought. */
+export interface BlameRange {
+  /** Line number, counted from 1, as all line numbers here. */
+  readonly start: number;
+  readonly count: number;
+  /** null: there was no time to find it. */
+  readonly commit: string | null;
+  /** Where the lines are in that commit. */
+  readonly originalStart: number;
+  readonly originalPath: string;
+}
+
+/** Where the lines of a file come from. */
+export interface BlameResult {
+  readonly commit: string;
+  readonly path: string;
+  readonly blob: string;
+  readonly ranges: BlameRange[];
+  /** The commits in `ranges`, the newest first. */
+  readonly commits: CommitRecord[];
+  /** Whether the time was over before all was found. */
+  readonly truncated: boolean;
+}
+
+/** Tells for the lines of a file which commit brought them, through renames of the file.
+ * @throws GitError as `resolveCommit`, "not-found", "wrong-type" when no file is there, "too-large", "unsupported" when it is
+ * binary, "invalid" when it has not so many lines
+ * @see git-blame(1) */
+export async function blame(repository: OpenRepository, query: BlameQuery): Promise<BlameResult> {
+  const { graph } = repository.tables;
+  const revision = await resolveCommit(repository, encodeText(query.ref));
+  const path = encodeText(query.path);
+  const entry = await entryAt(repository, peel(repository, revision, "tree").number, path);
+  if (entry === null) throw new GitError("not-found", { what: "path", reason: query.path });
+  const count = await countLines(repository, entry);
+  const [first, last] = query.lines ?? [1, Math.max(count, 1)];
+  if (query.lines !== null && first > count) {
+    throw new GitError("invalid", { what: "lines", field: "lines", reason: `the file has only ${count}` });
+  }
+  const lines = { line: first - 1, start: first - 1, count: Math.min(last, count) - first + 1 };
+  const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));
+  const blames = await walk.run(graph.position(revision.number), path, lines);
+  const positions = [...new Set(blames.map(({ commit }) => commit).filter((commit) => commit !== null))];
+  const commits = new Map<number, CommitRecord>();
+  const numbers = positions.map((position) => graph.number(position));
+  for await (const [number, commit] of readCommits(repository, numbers)) commits.set(graph.position(number), commit);
+  return {
+    commit: toHex(revision.oid),
+    path: query.path,
+    blob: toHex(entry.oid),
+    ranges: blames.map((one) => toRange(one, commits)),
+    commits: positions.toSorted((a, b) => graph.time(b) - graph.time(a)).map((position) => commits.get(position)!),
+    truncated: blames.some(({ commit }) => commit === null),
+  };
+}
+
+async function countLines(repository: OpenRepository, { mode, oid, number }: PathEntry): Promise<number> {
+  const actual = number === 0 ? "gitlink" : isTreeMode(mode) ? "tree" : "blob";
+  if (actual !== "blob") throw new GitError("wrong-type", { oid: toHex(oid), expected: "blob", actual });
+  const [read] = await Array.fromAsync(readTexts(repository, number, new Set([number])));
+  const { bytes } = read![1];
+  if (isBinary(bytes)) throw new GitError("unsupported", { what: "blame of a binary file" });
+  return splitLines(bytes).count;
+}
+
+function toRange({ line, start, count, commit, path }: Blame, commits: ReadonlyMap<number, CommitRecord>): BlameRange {
+  return {
+    start: line + 1,
+    count,
+    commit: commit === null ? null : commits.get(commit)!.oid,
+    originalStart: start + 1,
+    originalPath: decodeText(path),
+  };
+}

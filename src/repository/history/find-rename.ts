@@ -1,0 +1,33 @@
+import { ChangedBlobs } from "../diff/changed-blobs.ts";
+import type { FileVersion } from "../diff/file-change.ts";
+import { findRenames } from "../diff/renames.ts";
+import { diffTrees } from "../diff/tree-diff.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { TimeSlice } from "../time-slice.ts";
+
+/** A commit that changes more files is not looked at for renames. */
+const MAX_CHANGES = 50_000;
+
+/** As git's own: more than a million deleted files are not compared with the one that came. */
+const LIMITS = { maxFiles: 1_000, maxBlobBytes: 8 * 1024 * 1024, maxReadBytes: 64 * 1024 * 1024, matchesEmpty: true };
+
+/** Finds what a file was called before: which of the files that went when it came is most like it.
+ * @param old root tree before, an object number
+ * @param next root tree after, in which the file is
+ * @param path byte string
+ * @returns null when it was new
+ * @see find_rename() in git's blame.c */
+export async function findRename(
+  repository: OpenRepository,
+  old: number,
+  next: number,
+  path: string,
+): Promise<{ path: string; version: FileVersion } | null> {
+  const slice = new TimeSlice();
+  const { changes, isCut } = await diffTrees(repository.reader, old, next, MAX_CHANGES, slice);
+  const candidates = changes.filter((change) => change.next === null || (change.old === null && change.path === path));
+  if (isCut || candidates.length < 2) return null;
+  const found = await findRenames(candidates, new ChangedBlobs(repository, slice), LIMITS);
+  const rename = found.changes.find((change) => change.path === path && change.old !== null && change.next !== null);
+  return rename === undefined ? null : { path: rename.oldPath, version: rename.old! };
+}

@@ -1,0 +1,42 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import { DateQueue } from "./date-queue.ts";
+
+/** Commits that are read ahead at first, and at the most: twice as many each time. */
+const FIRST_BATCH = 64;
+const MAX_BATCH = 2_048;
+
+/** Tells what a walk is likely to come to next, so that it is read in one go: a walk that ends soon reads little ahead. */
+export class LookAhead {
+  readonly #graph: CommitGraph;
+  #count: number;
+
+  /** @param count how many commits at first */
+  constructor(graph: CommitGraph, count = FIRST_BATCH) {
+    this.#graph = graph;
+    this.#count = count;
+  }
+
+  /** The next commits, the newest first; the next time it is twice as many.
+   * @param starts where the walk stands
+   * @param guess what a commit is likely to lead on to */
+  next(starts: Iterable<number>, guess: (position: number) => Iterable<number>): number[] {
+    const queue = new DateQueue(this.#graph);
+    const met = new Set<number>();
+    const meet = (positions: Iterable<number>): void => {
+      for (const position of positions) {
+        if (met.has(position)) continue;
+        met.add(position);
+        queue.push(position);
+      }
+    };
+    meet(starts);
+    const upcoming: number[] = [];
+    for (let position = queue.pop(); position !== undefined; position = queue.pop()) {
+      upcoming.push(position);
+      if (upcoming.length === this.#count) break;
+      meet(guess(position));
+    }
+    this.#count = Math.min(2 * this.#count, MAX_BATCH);
+    return upcoming;
+  }
+}
