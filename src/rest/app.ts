@@ -10,6 +10,7 @@ import { compareRoutes } from "./compare.ts";
 import { branchRoutes } from "./branches.ts";
 import { activityRoutes } from "./activity.ts";
 import { contributorRoutes } from "./contributors.ts";
+import { blameRoutes } from "./blame.ts";
 import { answerError } from "./error.ts";
 import { filesRoutes } from "./files.ts";
 import { gitObjectRoutes } from "./git-objects.ts";
@@ -70,6 +71,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", refRoutes)
     .route("/", mergeRoutes)
     .route("/", logRoutes)
+    .route("/", blameRoutes)
     .route("/", mergeBaseRoutes)
     .route("/", filesRoutes)
     .route("/", gitObjectRoutes)

@@ -1,11 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
-import type { WalkPlace } from "../repository/history/history-walk.ts";
+import { isHexOid } from "../format/oid.ts";
+import type { LogPlace } from "../repository/history/log-selection.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor, PageQuery } from "./paging.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { CommitSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { CommitSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** A time in a query, as seconds since 1970. */
 const Time = z
@@ -36,13 +38,21 @@ const LogQuery = PageQuery.extend({
     .max(1_000)
     .optional()
     .openapi({ description: "part of the author's `name <email>`, case matters" }),
-  firstParent: Flag.openapi({ description: "follow only the first parent of a merge" }),
+  firstParent: Flag.openapi({ description: "go on only at the first parent of a merge" }),
+  follow: Flag.openapi({
+    description:
+      "follow the file at `path` to what it was called before, as `git log --follow` does; merges are left out then",
+  }),
 });
+
+const Entry = CommitSchema.extend({
+  path: z.string().optional().openapi({ description: "with `follow`: what the file is called in the commit" }),
+}).openapi("LogEntry");
 
 const Numbers = z.array(z.int());
 
 /** Object numbers, as the difference of each from the one before: neighbours in a history have neighbouring numbers. */
-const Place = z.object({ open: Numbers.min(1), walked: Numbers });
+const Place = z.object({ open: Numbers.min(1), walked: Numbers, path: z.string().nullable() });
 
 const list = createRoute({
   method: "get",
@@ -58,7 +68,7 @@ const list = createRoute({
       description: "A page of commits.",
       content: {
         "application/json": {
-          schema: z.object({ commits: z.array(CommitSchema), nextCursor: NextCursor }).openapi("Log"),
+          schema: z.object({ commits: z.array(Entry), nextCursor: NextCursor }).openapi("Log"),
         },
       },
     },
@@ -69,36 +79,32 @@ const list = createRoute({
 
 /** `/repos/:owner/:repo/log`. */
 export const logRoutes = newRoutes().openapi(list, async (context) => {
-  const { cursor, ref, path = null, since = null, until = null, author = null, ...rest } = context.req.valid("query");
+  const { cursor, ref, path = "", since = null, until = null, author = null, ...rest } = context.req.valid("query");
   const place = decodePlace(cursor);
   const repository = repositoryOf(context);
   // The pages behind the first depend on their cursors alone.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
-  const isImmutable = place !== null || OidSchema.safeParse(ref).success;
-  return answerByIds(context, tip === null ? [] : [tip], isImmutable, async () => {
-    const page = await repository.log({
-      ...rest,
-      ref: tip ?? ref,
-      path: path === "" ? null : path,
-      since,
-      until,
-      author,
-      place,
-    });
+  const answer = async () => {
+    const filter = { ...rest, path: path === "" ? null : encodeText(path), since, until, author };
+    const page = await repository.log({ ...filter, ref: tip ?? encodeText(ref), place });
     return context.json({ commits: page.commits, nextCursor: encodePlace(page.next) }, 200);
-  });
+  };
+  const isImmutable = place !== null || isHexOid(ref);
+  return (await answerByIds(context, tip === null ? [] : [tip], isImmutable, answer)) as Awaited<
+    ReturnType<typeof answer>
+  >;
 });
 
 /** @throws GitError "invalid" */
-function decodePlace(cursor: string | undefined): WalkPlace | null {
+function decodePlace(cursor: string | undefined): LogPlace | null {
   const place = decodeCursor(cursor, Place);
-  return place === null ? null : { open: sum(place.open), walked: sum(place.walked) };
+  return place === null ? null : { ...place, open: sum(place.open), walked: sum(place.walked) };
 }
 
 /** @throws GitError "too-large" when so many lines of history lie beside each other that no cursor can name them */
-function encodePlace(place: WalkPlace | null): string | null {
+function encodePlace(place: LogPlace | null): string | null {
   if (place === null) return null;
-  const cursor = encodeCursor({ open: differences(place.open), walked: differences(place.walked) });
+  const cursor = encodeCursor({ ...place, open: differences(place.open), walked: differences(place.walked) });
   if (cursor.length > MAX_CURSOR_LENGTH) {
     throw new GitError("too-large", {
       what: "the number of lines of history",

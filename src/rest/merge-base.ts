@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { encodeText } from "../format/byte-string.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
@@ -39,6 +40,8 @@ const read = createRoute({
 /** `/repos/:owner/:repo/merge-base`. */
 export const mergeBaseRoutes = newRoutes().openapi(read, async (context) => {
   const { base, head } = context.req.valid("query");
-  const found = await repositoryOf(context).mergeBase({ base, heads: [head].flat() });
-  return answerByIds(context, [found.base, ...found.heads], false, () => context.json(found, 200));
+  const found = await repositoryOf(context).mergeBase({ base: encodeText(base), heads: [head].flat().map(encodeText) });
+  const answer = () => context.json(found, 200);
+  const ids = [found.base, ...found.heads];
+  return (await answerByIds(context, ids, false, answer)) as ReturnType<typeof answer>;
 });

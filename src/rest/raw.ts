@@ -10,13 +10,12 @@ import type { Reading } from "../repository/files/reading.ts";
 import { cutStream } from "../repository/files/cut-stream.ts";
 import { FOR_EVER } from "./conditional.ts";
 import { ErrorSchema, failures } from "./error.ts";
+import { pathParts } from "./path-parts.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
 /** Nothing that a file says is to be run, or to load anything, in the name of whoever is logged in here. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
-
-const PREFIX = /^\/api\/repos\/[^/]+\/[^/]+\/raw\//;
 
 const read = createRoute({
   method: "get",
@@ -43,20 +42,9 @@ export const rawRoutes = newRoutes();
 rawRoutes.openAPIRegistry.registerPath(read);
 rawRoutes.get("/repos/:owner/:repo/raw/*", async (context) => {
   const { raw } = context.req;
-  const parts = splitPath(new URL(raw.url).pathname.replace(PREFIX, ""));
-  const file = await repositoryOf(context).locateFile(parts);
+  const file = await repositoryOf(context).locateFile(pathParts(context));
   return answerFile(raw, file, context.get("reading"));
 });
-
-/** Splits a URL's path at its slashes, of which encoded ones are none.
- * @returns byte strings: what is encoded need not be UTF-8 */
-function splitPath(path: string): string[] {
-  return path
-    .split("/")
-    .map((part) =>
-      part.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
-    );
-}
 
 /** Answers with a file, whole or a range of it, under conditions or not.
  * @see RFC 9110, sections 13 and 14 */

@@ -25,11 +25,11 @@ export class AuthorFilter {
   }
 
   /** Whether a commit is by the author; reads it, and those that are likely to come next.
-   * @param starts where the walk stands
+   * @param starts where the walk stands, the commit among them
    * @throws GitError "storage-failed" */
   async fits(position: number, starts: () => Iterable<number>): Promise<boolean> {
     if (!this.#fits.has(position)) {
-      const upcoming = this.#lookAhead.next([position, ...starts()], (at) => this.#graph.parents(at));
+      const upcoming = this.#lookAhead.next(starts(), (at) => this.#graph.parents(at));
       await this.#read([...new Set([position, ...upcoming])].filter((at) => !this.#fits.has(at)));
     }
     return this.#fits.get(position)!;

@@ -1,4 +1,4 @@
-import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isTreeMode } from "../../format/tree.ts";
 import { toHex } from "../../format/oid.ts";
@@ -14,9 +14,11 @@ import { WorkBudget } from "./work-budget.ts";
 /** Lines whose origin is not found in that time stay without one. */
 const BLAME_MS = 5_000;
 
-/** What is asked. Texts are text, not byte strings. */
+/** What is asked. */
 export interface BlameQuery {
-  readonly ref: string;
+  /** Id in hex of a commit that a ref leads to. */
+  readonly commit: string;
+  /** Byte string. */
   readonly path: string;
   /** First and last line, counted from 1; null: all. */
   readonly lines: readonly [first: number, last: number] | null;
@@ -38,7 +40,8 @@ export interface BlameRange {
 export interface BlameResult {
   readonly commit: string;
   readonly path: string;
-  readonly blob: string;
+  /** Of the file. */
+  readonly oid: string;
   readonly ranges: BlameRange[];
   /** The commits in `ranges`, the newest first. */
   readonly commits: CommitRecord[];
@@ -47,15 +50,13 @@ export interface BlameResult {
 }
 
 /** Tells for the lines of a file which commit brought them, through renames of the file.
- * @throws GitError as `resolveCommit`, "not-found", "wrong-type" when no file is there, "too-large", "unsupported" when it is
- * binary, "invalid" when it has not so many lines
+ * @throws GitError "not-found", "wrong-type" when no file is there, "too-large", "invalid" when it is binary or has not so many lines
  * @see git-blame(1) */
 export async function blame(repository: OpenRepository, query: BlameQuery): Promise<BlameResult> {
   const { graph } = repository.tables;
-  const revision = await resolveCommit(repository, encodeText(query.ref));
-  const path = encodeText(query.path);
-  const entry = await entryAt(repository, peel(repository, revision, "tree").number, path);
-  if (entry === null) throw new GitError("not-found", { what: "path", reason: query.path });
+  const revision = await resolveCommit(repository, query.commit);
+  const entry = await entryAt(repository, peel(repository, revision, "tree").number, query.path);
+  if (entry === null) throw new GitError("not-found", { what: "path" });
   const count = await countLines(repository, entry);
   const [first, last] = query.lines ?? [1, Math.max(count, 1)];
   if (query.lines !== null && first > count) {
@@ -63,15 +64,15 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
   }
   const lines = { line: first - 1, start: first - 1, count: Math.min(last, count) - first + 1 };
   const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));
-  const blames = await walk.run(graph.position(revision.number), path, lines);
+  const blames = await walk.run(graph.position(revision.number), query.path, lines);
   const positions = [...new Set(blames.map(({ commit }) => commit).filter((commit) => commit !== null))];
   const commits = new Map<number, CommitRecord>();
   const numbers = positions.map((position) => graph.number(position));
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(graph.position(number), commit);
   return {
     commit: toHex(revision.oid),
-    path: query.path,
-    blob: toHex(entry.oid),
+    path: decodeText(query.path),
+    oid: toHex(entry.oid),
     ranges: blames.map((one) => toRange(one, commits)),
     commits: positions.toSorted((a, b) => graph.time(b) - graph.time(a)).map((position) => commits.get(position)!),
     truncated: blames.some(({ commit }) => commit === null),
@@ -83,7 +84,7 @@ async function countLines(repository: OpenRepository, { mode, oid, number }: Pat
   if (actual !== "blob") throw new GitError("wrong-type", { oid: toHex(oid), expected: "blob", actual });
   const [read] = await Array.fromAsync(readTexts(repository, number, new Set([number])));
   const { bytes } = read![1];
-  if (isBinary(bytes)) throw new GitError("unsupported", { what: "blame of a binary file" });
+  if (isBinary(bytes)) throw new GitError("invalid", { what: "path", field: "path", reason: "the file is binary" });
   return splitLines(bytes).count;
 }
 

@@ -12,6 +12,11 @@ export class DateQueue {
     this.#graph = graph;
   }
 
+  /** How many are in the queue. */
+  get size(): number {
+    return this.#heap.length;
+  }
+
   /** Positions in the queue, the newest first. */
   positions(): number[] {
     return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1)).map(({ position }) => position);

@@ -1,6 +1,7 @@
 import type { CommitGraph } from "../../store/commit-graph.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { AuthorFilter } from "./author-filter.ts";
+import { FollowedFile } from "./followed-file.ts";
 import { HistoryWalk, type WalkPlace } from "./history-walk.ts";
 import { PathHistory, type PathStep } from "./path-history.ts";
 import type { WorkBudget } from "./work-budget.ts";
@@ -17,6 +18,22 @@ export interface LogFilter {
   readonly author: string | null;
   /** Whether of a merge's parents only the first is looked at. */
   readonly firstParent: boolean;
+  /** Whether the file at the path is followed to what it was called before, through a history that is not simplified. */
+  readonly follow: boolean;
+}
+
+/** Where a log stands. */
+export interface LogPlace extends WalkPlace {
+  /** Byte string: what a followed file is called there; null: none is followed. */
+  readonly path: string | null;
+}
+
+/** A chosen commit. */
+export interface ChosenCommit {
+  /** Object number. */
+  readonly number: number;
+  /** Byte string: what a followed file is called in it; null: none is followed. */
+  readonly path: string | null;
 }
 
 /** Chooses the commits of a history one by one, in the order in which `git log` shows them, with the same commits left out.
@@ -28,35 +45,39 @@ export class LogSelection {
   readonly #budget: WorkBudget;
   readonly #path: PathHistory | null;
   readonly #author: AuthorFilter | null;
+  readonly #file: FollowedFile | null;
 
-  constructor(repository: OpenRepository, filter: LogFilter, place: WalkPlace, budget: WorkBudget) {
+  constructor(repository: OpenRepository, filter: LogFilter, place: LogPlace, budget: WorkBudget) {
     // Positions hold for this graph, even if the tables are loaded anew meanwhile.
     this.#graph = repository.tables.graph;
     this.#filter = filter;
     this.#walk = new HistoryWalk(this.#graph, place);
     this.#budget = budget;
-    const { path, author, firstParent } = filter;
-    this.#path = path === null ? null : new PathHistory(repository, path, firstParent, budget);
+    const { path, author, firstParent, follow } = filter;
+    this.#path = path === null || follow ? null : new PathHistory(repository, path, firstParent, budget);
+    this.#file =
+      path === null || !follow ? null : new FollowedFile(repository, place.path ?? path, firstParent, budget);
     this.#author = author === null ? null : new AuthorFilter(repository, author, budget);
   }
 
   /** Goes on until so many commits are chosen, the history is over, or the time.
-   * @returns object numbers */
-  async choose(limit: number): Promise<number[]> {
-    const chosen: number[] = [];
+   * @throws GitError "storage-failed" */
+  async choose(limit: number): Promise<ChosenCommit[]> {
+    const chosen: ChosenCommit[] = [];
     do {
       const position = this.#walk.next();
       if (position === undefined) break;
-      if (await this.#pass(position)) chosen.push(this.#graph.number(position));
+      const path = this.#file?.path ?? null;
+      if (await this.#pass(position)) chosen.push({ number: this.#graph.number(position), path });
     } while (chosen.length < limit && !this.#budget.isSpent);
     return chosen;
   }
 
   /** Where to go on; null: there is nothing left. */
-  place(): WalkPlace | null {
+  place(): LogPlace | null {
     const { since } = this.#filter;
     const leadsOn = this.#walk.open.some((position) => since === null || this.#graph.time(position) >= since);
-    return leadsOn ? this.#walk.place() : null;
+    return leadsOn ? { ...this.#walk.place(), path: this.#file?.path ?? null } : null;
   }
 
   /** Walks on over a commit.
@@ -68,7 +89,10 @@ export class LogSelection {
     const { leadsTo, isChange } = await this.#step(position);
     this.#walk.meet(leadsTo);
     if (!isChange || (until !== null && time > until)) return false;
-    return this.#author === null || this.#author.fits(position, () => this.#walk.open);
+    const starts = () => [position, ...this.#walk.open];
+    if (this.#author !== null && !(await this.#author.fits(position, starts))) return false;
+    // As in git, a commit that the other conditions leave out is no place where a file gets its name.
+    return this.#file === null || this.#file.isChangedBy(position, starts);
   }
 
   async #step(position: number): Promise<PathStep> {

@@ -1,43 +1,57 @@
-import { encodeText } from "../../format/byte-string.ts";
+import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { type CommitRecord, readCommits } from "../commit-record.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { resolveCommit } from "../revision.ts";
 import type { WalkPlace } from "./history-walk.ts";
-import { type LogFilter, LogSelection } from "./log-selection.ts";
+import { type LogFilter, type LogPlace, LogSelection } from "./log-selection.ts";
 import { WorkBudget } from "./work-budget.ts";
 
 /** A page that took so long ends early: the next one goes on there. */
 const PAGE_MS = 2_000;
 
-/** What is asked of a history. Texts are text, not byte strings. */
+/** What is asked of a history. */
 export interface LogQuery extends LogFilter {
-  /** Where the first page begins: a revision. */
+  /** Where the first page begins: byte string, a revision. */
   readonly ref: string;
   /** Where this page begins, null: at `ref`. */
-  readonly place: WalkPlace | null;
+  readonly place: LogPlace | null;
   readonly limit: number;
+}
+
+/** A commit of a history. */
+export interface LogEntry extends CommitRecord {
+  /** Text: what a followed file is called in it. */
+  readonly path?: string;
 }
 
 /** A page of a history. */
 export interface LogPage {
-  readonly commits: CommitRecord[];
+  readonly commits: LogEntry[];
   /** Where the next one begins; null: this is the last. */
-  readonly next: WalkPlace | null;
+  readonly next: LogPlace | null;
 }
 
 /** Lists commits in the order of `git log`.
  * @throws GitError as `resolveCommit`, "invalid" when `place` names what no ref leads to */
 export async function log(repository: OpenRepository, query: LogQuery): Promise<LogPage> {
-  const path = query.path === null ? null : encodeText(query.path);
-  const start = query.place ?? { open: [(await resolveCommit(repository, encodeText(query.ref))).number], walked: [] };
+  const start = query.place ?? (await startAt(repository, query.ref));
   checkPlace(repository, start);
-  const selection = new LogSelection(repository, { ...query, path }, start, new WorkBudget(PAGE_MS));
-  const numbers = await selection.choose(query.limit);
+  const selection = new LogSelection(repository, query, start, new WorkBudget(PAGE_MS));
+  const chosen = await selection.choose(query.limit);
   const commits = new Map<number, CommitRecord>();
+  const numbers = chosen.map(({ number }) => number);
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(number, commit);
-  return { commits: numbers.map((number) => commits.get(number)!), next: selection.place() };
+  const entries = chosen.map(({ number, path }) => ({
+    ...commits.get(number)!,
+    ...(path === null ? {} : { path: decodeText(path) }),
+  }));
+  return { commits: entries, next: selection.place() };
+}
+
+async function startAt(repository: OpenRepository, ref: string): Promise<LogPlace> {
+  return { open: [(await resolveCommit(repository, ref)).number], walked: [], path: null };
 }
 
 /** A place came from a client, and refs may have moved since it was told. */

@@ -1,4 +1,3 @@
-import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
 import type { CommitGraph } from "../../store/commit-graph.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -59,17 +58,17 @@ export function mergeBases(graph: CommitGraph, one: number, ...others: readonly 
 }
 
 /** Finds the merge bases of revisions, as `git merge-base --all` does.
- * @param base text, a revision
- * @param heads texts, revisions: several stand for a merge of all
+ * @param base byte string, a revision
+ * @param heads byte strings, revisions: several stand for a merge of all
  * @returns ids in hex: of what was named, and of the merge bases, the newest first
  * @throws GitError as `resolveCommit` */
 export async function mergeBase(
   repository: OpenRepository,
   { base, heads }: { base: string; heads: readonly string[] },
 ): Promise<{ base: string; heads: string[]; mergeBases: string[] }> {
-  const one = await resolveCommit(repository, encodeText(base));
+  const one = await resolveCommit(repository, base);
   const others = [];
-  for (const head of heads) others.push(await resolveCommit(repository, encodeText(head)));
+  for (const head of heads) others.push(await resolveCommit(repository, head));
   const { graph } = repository.tables;
   const found = mergeBases(graph, graph.position(one.number), ...others.map(({ number }) => graph.position(number)));
   return {

@@ -17,6 +17,7 @@ const EVERYTHING: LogQuery = {
   until: null,
   author: null,
   firstParent: false,
+  follow: false,
   place: null,
   limit: 100,
 };
@@ -80,7 +81,7 @@ test("a place is checked: it comes from outside", async () => {
   const { tables } = repository;
   const tree = tables.graph.tree(0);
   for (const open of [[0], [-5], [tree], [2 ** 40]]) {
-    const asked = log(repository, { ...EVERYTHING, place: { open, walked: [] } });
+    const asked = log(repository, { ...EVERYTHING, place: { open, walked: [], path: null } });
     await expect(asked).rejects.toMatchObject({ code: "invalid", data: { field: "cursor" } });
   }
 });

@@ -1,0 +1,109 @@
+import { equalOids } from "../../format/oid.ts";
+import { FILE_MODE } from "../../format/tree.ts";
+import { ChangedBlobs } from "../diff/changed-blobs.ts";
+import { type FileVersion, typeBits } from "../diff/file-change.ts";
+import { MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "../diff/similarity.ts";
+import { diffTrees } from "../diff/tree-diff.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { TimeSlice } from "../time-slice.ts";
+
+/** A commit with more files is not looked at for what a file was made of. */
+const MAX_FILES = 100_000;
+
+/** A larger blob is like no other; more than so many bytes are not read. */
+const MAX_BLOB_BYTES = 8 * 1024 * 1024;
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** What is made of another file is at least half the same. */
+const MINIMUM_SCORE = MAX_SCORE / 2;
+
+/** The most similar files, among which one that went is preferred. */
+const CANDIDATES = 4;
+
+/** Files of the same content that are looked at for one that went, and for one of the same name. */
+const MAX_EQUAL = 100;
+
+/** A file before the commit. */
+interface Source {
+  /** Byte string. */
+  readonly path: string;
+  readonly version: FileVersion;
+  /** Whether the commit did away with it: then it was renamed, else it was copied. */
+  readonly isGone: boolean;
+  readonly hasName: boolean;
+}
+
+/** Finds what a file that came was made of: any file before it, be it gone or not.
+ * @param old root tree before, an object number
+ * @param next root tree after, in which the file is
+ * @param path byte string of the file, which was not there before
+ * @returns its path; null: it was new
+ * @see try_to_follow_renames() in git's tree-diff.c: a diff with --find-copies-harder */
+export async function findOriginal(
+  repository: OpenRepository,
+  old: number,
+  next: number,
+  path: string,
+): Promise<string | null> {
+  const slice = new TimeSlice();
+  const before = await diffTrees(repository.reader, 0, old, MAX_FILES, slice);
+  const { changes, isCut } = await diffTrees(repository.reader, old, next, MAX_FILES, slice);
+  const file = changes.find((change) => change.path === path)?.next ?? null;
+  if (file === null || before.isCut || isCut) return null;
+  const gone = new Set(changes.filter((change) => change.next === null).map((change) => change.path));
+  const sources = before.changes.map((change) => ({
+    path: change.path,
+    version: change.next!,
+    isGone: gone.has(change.path),
+    hasName: baseName(change.path) === baseName(path),
+  }));
+  const original = findEqual(sources, file) ?? (await findSimilar(sources, file, new ChangedBlobs(repository, slice)));
+  return original?.path ?? null;
+}
+
+/** @see find_identical_files() in git's diffcore-rename.c */
+function findEqual(sources: readonly Source[], file: FileVersion): Source | null {
+  const equal = sources.filter(({ version }) => equalOids(version.oid, file.oid) && mayPair(version, file));
+  const score = ({ isGone, hasName }: Source): number => Number(isGone) + Number(hasName);
+  return equal.slice(0, MAX_EQUAL).toSorted((a, b) => score(b) - score(a))[0] ?? null;
+}
+
+/** @see diffcore_rename_extended() in git's diffcore-rename.c */
+async function findSimilar(sources: readonly Source[], file: FileVersion, blobs: ChangedBlobs): Promise<Source | null> {
+  if (!isRegular(file)) return null;
+  const regular = sources.filter(({ version }) => isRegular(version));
+  const sizes = blobs.sizes([file.number, ...regular.map(({ version }) => version.number)]);
+  const sizeBytes = sizes.get(file.number)!;
+  const numbers = new Set(regular.map(({ version }) => version.number));
+  for (const number of numbers) {
+    const size = sizes.get(number)!;
+    if (size > MAX_BLOB_BYTES || !mayBeSimilar(size, sizeBytes, MINIMUM_SCORE)) numbers.delete(number);
+  }
+  const readBytes = Iterator.from(numbers).reduce((sum, number) => sum + sizes.get(number)!, sizeBytes);
+  if (sizeBytes > MAX_BLOB_BYTES || readBytes > MAX_READ_BYTES || numbers.size === 0) return null;
+  const [[, content]] = (await Array.fromAsync(blobs.read([file.number]))) as [readonly [number, Uint8Array]];
+  const fingerprint = takeFingerprint(content);
+  const scores = new Map<number, number>();
+  for await (const [number, content] of blobs.read([...numbers])) {
+    scores.set(number, scoreSimilarity(takeFingerprint(content), fingerprint));
+    await blobs.pause();
+  }
+  const score = ({ version }: Source): number => scores.get(version.number) ?? 0;
+  const best = regular
+    .filter((source) => score(source) >= MINIMUM_SCORE)
+    .toSorted((a, b) => score(b) - score(a) || Number(b.hasName) - Number(a.hasName))
+    .slice(0, CANDIDATES);
+  return best.find(({ isGone }) => isGone) ?? best[0] ?? null;
+}
+
+function isRegular({ mode }: FileVersion): boolean {
+  return typeBits(mode) === typeBits(FILE_MODE);
+}
+
+function mayPair(a: FileVersion, b: FileVersion): boolean {
+  return (isRegular(a) && isRegular(b)) || a.mode === b.mode;
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

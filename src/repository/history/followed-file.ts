@@ -1,0 +1,59 @@
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { findOriginal } from "./find-original.ts";
+import { ABSENT, kindOfCode } from "./path-entries.ts";
+import { PathHistory } from "./path-history.ts";
+import type { WorkBudget } from "./work-budget.ts";
+
+/** A file whose history is followed to what it was made of. As in git, it has one name at a time: where it came under
+ * that name, all commits walked after that are asked for the name before. */
+export class FollowedFile {
+  readonly #repository: OpenRepository;
+  readonly #graph: CommitGraph;
+  readonly #budget: WorkBudget;
+  readonly #firstParent: boolean;
+  #path: string;
+  #history: PathHistory;
+
+  /** @param path byte string
+   * @param firstParent whether merges are compared with their first parents; else they are passed over */
+  constructor(repository: OpenRepository, path: string, firstParent: boolean, budget: WorkBudget) {
+    this.#repository = repository;
+    this.#graph = repository.tables.graph;
+    this.#budget = budget;
+    this.#firstParent = firstParent;
+    this.#path = path;
+    this.#history = this.#historyOf(path);
+  }
+
+  /** Byte string: what the file is called where the walk is. */
+  get path(): string {
+    return this.#path;
+  }
+
+  /** Whether a commit changes the file; its name becomes what it was before the commit.
+   * @param starts where the walk stands
+   * @throws GitError "storage-failed"
+   * @see log_tree_diff() in git's log-tree.c */
+  async isChangedBy(position: number, starts: () => Iterable<number>): Promise<boolean> {
+    const parents = this.#graph.parents(position);
+    if (parents.length > 1 && !this.#firstParent) return false;
+    await this.#history.prepare(position, starts);
+    if (!this.#history.step(position).isChange) return false;
+    const [parent] = parents;
+    const came = parent !== undefined && this.#history.at(parent) === ABSENT;
+    if (came && kindOfCode(this.#history.at(position)) !== "tree") {
+      const trees = [this.#graph.tree(parent), this.#graph.tree(position)] as const;
+      const original = await findOriginal(this.#repository, ...trees, this.#path);
+      if (original !== null) {
+        this.#path = original;
+        this.#history = this.#historyOf(original);
+      }
+    }
+    return true;
+  }
+
+  #historyOf(path: string): PathHistory {
+    return new PathHistory(this.#repository, path, true, this.#budget);
+  }
+}
