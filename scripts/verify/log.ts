@@ -25,7 +25,7 @@ interface Case {
 /** Chooses what to ask of a commit. */
 async function choose(dir: string, random: Random, commits: readonly string[]): Promise<Case> {
   const ref = random.pick(commits);
-  const query: Record<string, string> = { ref, limit: String(random.pick([1, 7, 30, 100])) };
+  const query: Record<string, string> = { ref, limit: String(random.pick([10, 30, 100])) };
   const args: string[] = [];
   const at = async (format: string) => git(dir, "log", "-1", `--format=${format}`, random.pick(commits));
   if (random.below(4) === 0) args.push(`--since=${(query["since"] = await at("%cI"))}`);

@@ -290,17 +290,23 @@ function isRegularFile({ version }: Candidate): boolean {
   return typeBits(version.mode) === typeBits(FILE_MODE);
 }
 
-interface Ranked extends Match {
+/** What makes one source better than another. */
+export interface Ranking {
+  readonly score: number;
+  /** Whether it has the destination's name. */
   readonly hasName: boolean;
 }
 
+type Ranked = Match & Ranking;
+
 /** Puts the better before the worse. */
-function compareRanked(a: Ranked, b: Ranked): number {
+export function compareRanked(a: Ranking, b: Ranking): number {
   return b.score - a.score || Number(b.hasName) - Number(a.hasName);
 }
 
-/** Keeps the best, each in its place: of equal ones the earlier place wins in the end. */
-function offer(best: Ranked[], ranked: Ranked): void {
+/** Keeps the best, each in its place: of equal ones the earlier place wins in the end.
+ * @see record_if_better() in git's diffcore-rename.c */
+export function offer<Candidate extends Ranking>(best: Candidate[], ranked: Candidate): void {
   if (best.length < CANDIDATES_PER_DESTINATION) {
     best.push(ranked);
     return;

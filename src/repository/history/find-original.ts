@@ -2,6 +2,7 @@ import { equalOids } from "../../format/oid.ts";
 import { FILE_MODE } from "../../format/tree.ts";
 import { ChangedBlobs } from "../diff/changed-blobs.ts";
 import { type FileVersion, typeBits } from "../diff/file-change.ts";
+import { compareRanked, offer } from "../diff/renames.ts";
 import { MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "../diff/similarity.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -16,9 +17,6 @@ const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** What is made of another file is at least half the same. */
 const MINIMUM_SCORE = MAX_SCORE / 2;
-
-/** The most similar files, among which one that went is preferred. */
-const CANDIDATES = 4;
 
 /** Files of the same content that are looked at for one that went, and for one of the same name. */
 const MAX_EQUAL = 100;
@@ -71,10 +69,9 @@ function findEqual(sources: readonly Source[], file: FileVersion): Source | null
 /** @see diffcore_rename_extended() in git's diffcore-rename.c */
 async function findSimilar(sources: readonly Source[], file: FileVersion, blobs: ChangedBlobs): Promise<Source | null> {
   if (!isRegular(file)) return null;
-  const regular = sources.filter(({ version }) => isRegular(version));
-  const sizes = blobs.sizes([file.number, ...regular.map(({ version }) => version.number)]);
+  const numbers = new Set(sources.filter(({ version }) => isRegular(version)).map(({ version }) => version.number));
+  const sizes = blobs.sizes([file.number, ...numbers]);
   const sizeBytes = sizes.get(file.number)!;
-  const numbers = new Set(regular.map(({ version }) => version.number));
   for (const number of numbers) {
     const size = sizes.get(number)!;
     if (size > MAX_BLOB_BYTES || !mayBeSimilar(size, sizeBytes, MINIMUM_SCORE)) numbers.delete(number);
@@ -88,12 +85,12 @@ async function findSimilar(sources: readonly Source[], file: FileVersion, blobs:
     scores.set(number, scoreSimilarity(takeFingerprint(content), fingerprint));
     await blobs.pause();
   }
-  const score = ({ version }: Source): number => scores.get(version.number) ?? 0;
-  const best = regular
-    .filter((source) => score(source) >= MINIMUM_SCORE)
-    .toSorted((a, b) => score(b) - score(a) || Number(b.hasName) - Number(a.hasName))
-    .slice(0, CANDIDATES);
-  return best.find(({ isGone }) => isGone) ?? best[0] ?? null;
+  const best: { source: Source; score: number; hasName: boolean }[] = [];
+  for (const source of sources) {
+    offer(best, { source, score: scores.get(source.version.number) ?? 0, hasName: source.hasName });
+  }
+  const similar = best.filter(({ score }) => score >= MINIMUM_SCORE).sort(compareRanked);
+  return (similar.find(({ source }) => source.isGone) ?? similar[0])?.source ?? null;
 }
 
 function isRegular({ mode }: FileVersion): boolean {

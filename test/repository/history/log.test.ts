@@ -40,6 +40,7 @@ async function askGit({ dir }: TangledHistory, query: LogQuery): Promise<string[
   if (query.until !== null) args.push(`--until=@${query.until}`);
   if (query.author !== null) args.push(`--author=${query.author}`);
   if (query.firstParent) args.push("--first-parent");
+  if (query.follow) args.push("--follow");
   if (query.path !== null) args.push("--", query.path);
   return (await git(dir, ...args)).split("\n").filter(Boolean);
 }
@@ -50,10 +51,12 @@ test("any history comes as git lists it, in pages of any size", async () => {
   for (const history of histories) {
     const time = async () => Number(await git(history.dir, "log", "-1", "--format=%ct", random.pick(history.oids)));
     for (let round = 0; round < 25; round++) {
+      const path = random.pick([null, "file", "dir", "dir/sub", "dir/sub/file", "dir/other", "nothing", "file/below"]);
       const query: LogQuery = {
         ...EVERYTHING,
         ref: random.pick(history.oids),
-        path: random.pick([null, "file", "dir", "dir/sub", "dir/sub/file", "dir/other", "nothing", "file/below"]),
+        path,
+        follow: path !== null && random.below(3) === 0,
         since: await maybe(time),
         until: await maybe(time),
         author: maybe(() => random.pick(["A1", "0 <a@", "example.com>", "nobody"])),

@@ -1,0 +1,118 @@
+import { beforeAll, expect, test } from "vitest";
+import { blame, type BlameRange } from "../../../src/repository/history/blame.ts";
+import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { git, makeRepository, tryGit } from "../../harness/git.ts";
+import { Random } from "../../harness/random.ts";
+import { PushedRepository } from "../pushing.ts";
+
+const COMMITS = 60;
+
+let dir: string;
+let repository: OpenRepository;
+
+/** A file's lines, some of them changed, added, taken away or moved. */
+function edit(random: Random, lines: readonly string[]): string[] {
+  const edited = [...lines];
+  for (let left = 1 + random.below(4); left > 0; left--) {
+    const at = random.below(edited.length + 1);
+    // Few different lines: the same line comes from several places.
+    const line = `${" ".repeat(random.below(3))}line ${random.below(40)}`;
+    const removed = random.below(3);
+    edited.splice(at, removed, ...Array.from({ length: random.below(4) }, () => line));
+  }
+  return edited;
+}
+
+/** Lines of a file that is renamed now and then, through merges of branches that edited it too; the clock goes wrong at times. */
+beforeAll(async () => {
+  const random = new Random(5);
+  dir = await makeRepository("blamed.git", "--bare");
+  const stream: string[] = [];
+  const files: { path: string; lines: string[] }[] = [];
+  for (let n = 1; n <= COMMITS; n++) {
+    const parents = n === 1 ? [] : [n - 1, ...(n > 4 && random.below(3) === 0 ? [n - 2 - random.below(3)] : [])];
+    const first = files[parents[0]! - 1] ?? { path: "file", lines: Array.from({ length: 30 }, (_, i) => `line ${i}`) };
+    const second = files[parents[1]! - 1];
+    // A merge takes the head of one and the tail of the other.
+    const middle = random.below(first.lines.length + 1);
+    const merged =
+      second === undefined ? first.lines : [...first.lines.slice(0, middle), ...second.lines.slice(middle)];
+    const path = random.below(6) === 0 ? `dir-${random.below(3)}/file-${n}` : first.path;
+    const lines = edit(random, merged);
+    files.push({ path, lines });
+    const time = 1_700_000_000 + 60 * n - (random.below(10) === 0 ? 1_000 : 0);
+    const content = lines.join("\n") + (random.below(5) === 0 ? "" : "\n");
+    stream.push(
+      `reset refs/heads/b${n}\ncommit refs/heads/b${n}\nmark :${n}\n` +
+        `committer C <c@example.com> ${time} +0000\ndata 2\n${n % 10}\n`,
+    );
+    parents.forEach((parent, k) => stream.push(`${k === 0 ? "from" : "merge"} :${parent}\n`));
+    if (path !== first.path) stream.push(`D ${first.path}\n`);
+    stream.push(`M 644 inline ${path}\ndata ${content.length}\n${content}\nM 644 inline binary\ndata 3\na\0b\n\n`);
+  }
+  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
+  if (code !== 0) throw new Error(stderr);
+  const refs = (await git(dir, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
+  const pushed = new PushedRepository();
+  await pushed.pushFrom(dir, Object.fromEntries(refs.map((line) => line.split(" ") as [string, string])));
+  repository = new OpenRepository(pushed.repository.state, async () => undefined);
+});
+
+/** Every line as "commit line path". */
+function spread(ranges: readonly BlameRange[]): string[] {
+  return ranges.flatMap(({ count, commit, originalStart, originalPath }) =>
+    Array.from({ length: count }, (_, i) => `${commit} ${originalStart + i} ${originalPath}`),
+  );
+}
+
+async function askGit(commit: string, path: string, ...args: string[]): Promise<string[]> {
+  const lines: string[] = [];
+  const paths = new Map<string, string>();
+  let [oid, number] = ["", ""];
+  for (const line of (await git(dir, "blame", "--porcelain", ...args, commit, "--", path)).split("\n")) {
+    if (line.startsWith("\t")) lines.push(`${oid} ${number} ${paths.get(oid)}`);
+    else if (line.startsWith("filename ")) paths.set(oid, line.slice("filename ".length));
+    else if (/^[0-9a-f]{40} \d/.test(line)) [oid, number] = line.split(" ") as [string, string];
+  }
+  return lines;
+}
+
+/** The text file of a commit. */
+async function findFile(commit: string): Promise<string> {
+  return (await git(dir, "ls-tree", "-r", "--name-only", commit)).split("\n").find((path) => path !== "binary")!;
+}
+
+test("every line comes from where git says", async () => {
+  let renamed = 0;
+  for (let n = COMMITS; n > 0; n -= 3) {
+    const commit = await git(dir, "rev-parse", `b${n}`);
+    const path = await findFile(commit);
+    const result = await blame(repository, { commit, path, lines: null });
+    expect(spread(result.ranges)).toEqual(await askGit(commit, path));
+    expect(result).toMatchObject({ commit, path, truncated: false });
+    expect(new Set(result.commits.map(({ oid }) => oid))).toEqual(new Set(result.ranges.map((range) => range.commit)));
+    renamed += Number(result.ranges.some(({ originalPath }) => originalPath !== path));
+  }
+  expect(renamed).toBeGreaterThan(5);
+});
+
+test("some lines alone", async () => {
+  const commit = await git(dir, "rev-parse", `b${COMMITS}`);
+  const path = await findFile(commit);
+  const { ranges } = await blame(repository, { commit, path, lines: [5, 9] });
+  expect(ranges[0]!.start).toBe(5);
+  expect(spread(ranges)).toEqual(await askGit(commit, path, "-L5,9"));
+  const { ranges: tail } = await blame(repository, { commit, path, lines: [2, 1_000_000] });
+  expect(spread(tail)).toEqual(await askGit(commit, path, "-L2,"));
+});
+
+test("what has no lines to blame is refused", async () => {
+  const commit = await git(dir, "rev-parse", "b1");
+  const ask = (path: string, lines: [number, number] | null = null) => blame(repository, { commit, path, lines });
+  await expect(ask("binary")).rejects.toMatchObject({ code: "invalid", data: { field: "path" } });
+  await expect(ask("nothing")).rejects.toMatchObject({ code: "not-found" });
+  await expect(ask("file", [900, 901])).rejects.toMatchObject({ code: "invalid", data: { field: "lines" } });
+  const folder = await git(dir, "rev-parse", `b${COMMITS}`);
+  const path = (await findFile(folder)).split("/")[0]!;
+  await expect(blame(repository, { commit: folder, path, lines: null })).rejects.toMatchObject({ code: "wrong-type" });
+});
