@@ -15,7 +15,7 @@ test("merge bases are git's, and in its order", async () => {
   const random = new Random(1);
   let several = 0;
   for (const { dir, oids, repository } of histories) {
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 25; round++) {
       const base = random.pick(oids);
       const heads = Array.from({ length: random.pick([1, 1, 2, 3]) }, () => random.pick(oids));
       const { stdout } = await tryGit(dir, ["merge-base", "--all", base, ...heads]);
@@ -24,7 +24,7 @@ test("merge bases are git's, and in its order", async () => {
       expect(await mergeBase(repository, { base, heads })).toEqual({ base, heads, mergeBases: expected });
     }
   }
-  expect(several).toBeGreaterThan(20);
+  expect(several).toBeGreaterThan(8);
 });
 
 test("ahead and behind are git's counts", async () => {
@@ -33,7 +33,7 @@ test("ahead and behind are git's counts", async () => {
     const { graph } = repository.tables;
     const position = (oid: string) => graph.position(repository.numberOf(Uint8Array.fromHex(oid)));
     const base = random.pick(oids);
-    const tips = [base, ...Array.from({ length: 30 }, () => random.pick(oids))];
+    const tips = [base, ...Array.from({ length: 12 }, () => random.pick(oids))];
     const expected = [];
     for (const tip of tips) {
       const counts = await git(dir, "rev-list", "--left-right", "--count", `${tip}...${base}`);
