@@ -18,7 +18,7 @@ const BlameSchema = z
         z.object({
           start: Line,
           count: z.int().min(1),
-          commit: OidSchema.nullable().openapi({
+          commit: z.union([OidSchema, z.null()]).openapi({
             description: "which brought these lines; null: it was not found in time",
           }),
           originalStart: Line.openapi({ description: "where they are in that commit" }),
