@@ -5,13 +5,13 @@ import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, w
 import { failures } from "./error.ts";
 import { decodeCursor } from "./paging.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { CommitSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const ShownCommit = CommitSchema.extend({
   signature: z.string().nullable().openapi({
     description: "as it stands in the commit, checked by nobody; null: the commit is not signed",
   }),
-  base: OidSchema.nullable().openapi({ description: "the parent that it is compared with; null: it has none" }),
+  base: NullableOidSchema.openapi({ description: "the parent that it is compared with; null: it has none" }),
   ...DiffFields,
 }).openapi("ShownCommit");
 

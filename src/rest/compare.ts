@@ -5,7 +5,7 @@ import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, w
 import { failures } from "./error.ts";
 import { decodeCursor } from "./paging.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { CommitSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** Commits that a comparison lists. */
 const MAX_COMMITS = 250;
@@ -14,7 +14,7 @@ const Comparison = z
   .object({
     base: OidSchema,
     head: OidSchema,
-    mergeBase: OidSchema.nullable().openapi({
+    mergeBase: NullableOidSchema.openapi({
       description: "the best common ancestor, of several the newest; null: they have none",
     }),
     ahead: z.number().int().min(0).openapi({ description: "commits that head leads to and base does not" }),

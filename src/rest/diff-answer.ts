@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { DiffPage } from "../repository/diff/diff.ts";
 import { encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "./paging.ts";
-import { OidSchema } from "./schemas.ts";
+import { NullableOidSchema } from "./schemas.ts";
 
 /** The media type of a patch. */
 const PATCH_TYPE = "text/x-diff";
@@ -42,8 +42,8 @@ const ChangedFile = z
     status: z.enum(["added", "deleted", "modified", "renamed", "type-changed"]),
     oldMode: Mode,
     mode: Mode,
-    oldOid: OidSchema.nullable(),
-    oid: OidSchema.nullable(),
+    oldOid: NullableOidSchema,
+    oid: NullableOidSchema,
     similarity: z.number().int().min(0).max(100).nullable().openapi({ description: "percent, of a renamed file" }),
     additions: Lines,
     deletions: Lines,

@@ -2,7 +2,16 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { failures } from "./error.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { BranchSchema, OidSchema, PersonSchema, RefSchema, RepositoryParams, TextSchema, toIdent } from "./schemas.ts";
+import {
+  BranchSchema,
+  NullableOidSchema,
+  OidSchema,
+  PersonSchema,
+  RefSchema,
+  RepositoryParams,
+  TextSchema,
+  toIdent,
+} from "./schemas.ts";
 
 const Message = TextSchema.refine((text) => text.trim() !== "", "it must hold something").optional();
 
@@ -59,7 +68,7 @@ function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]],
   const schema = z.object({
     kind: z.enum(kinds).openapi({ description: meaning }),
     branch: z.string(),
-    commit: OidSchema.nullable().openapi({ description: "where the branch is now; null: a dry run made no commit" }),
+    commit: NullableOidSchema.openapi({ description: "where the branch is now; null: a dry run made no commit" }),
     tree: OidSchema,
     parents: z.array(OidSchema),
     dryRun: z.boolean(),

@@ -4,7 +4,16 @@ import { GitError } from "../format/errors.ts";
 import type { Operation } from "../repository/commit/operation.ts";
 import { failures } from "./error.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { BranchSchema, OidSchema, PersonSchema, RefSchema, RepositoryParams, TextSchema, toIdent } from "./schemas.ts";
+import {
+  BranchSchema,
+  NullableOidSchema,
+  OidSchema,
+  PersonSchema,
+  RefSchema,
+  RepositoryParams,
+  TextSchema,
+  toIdent,
+} from "./schemas.ts";
 
 /** Operations of one commit. */
 const MAX_OPERATIONS = 10_000;
@@ -78,7 +87,7 @@ const MadeCommit = z
     tree: OidSchema,
     parents: z.array(OidSchema),
     files: z
-      .array(z.object({ path: z.string(), mode: z.string().nullable(), oid: OidSchema.nullable() }))
+      .array(z.object({ path: z.string(), mode: z.string().nullable(), oid: NullableOidSchema }))
       .openapi({ description: "what lies now at each path that the operations name; null: nothing" }),
   })
   .openapi("MadeCommit");

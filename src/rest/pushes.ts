@@ -3,7 +3,7 @@ import { answerByIds, digestOf } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { NullableOidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -19,8 +19,8 @@ const Pushes = z
             .array(
               z.object({
                 name: z.string().openapi({ example: "refs/heads/main" }),
-                old: z.union([OidSchema, z.null()]).openapi({ description: "null: it was made" }),
-                new: z.union([OidSchema, z.null()]).openapi({ description: "null: it was deleted" }),
+                old: NullableOidSchema.openapi({ description: "null: it was made" }),
+                new: NullableOidSchema.openapi({ description: "null: it was deleted" }),
               }),
             )
             .openapi({ description: "the first 100 that moved; with `ref`, that one" }),

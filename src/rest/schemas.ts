@@ -19,6 +19,9 @@ export const OidSchema = z
   .regex(/^[0-9a-f]{40}$/)
   .openapi("Oid", { description: "object id, 40 hex digits", example: "e83c5163316f89bfbde7d9ab23ca2e25604af290" });
 
+/** A whole object id, or null. (`OidSchema.nullable()` would be described as an id that is null besides.) */
+export const NullableOidSchema = z.union([OidSchema, z.null()]);
+
 /** What stands for a commit or another object: at most 1,000 characters, none of them a control. */
 export const RefSchema = z
   .string()

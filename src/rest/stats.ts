@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { answerByIds, digestOf } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { NullableOidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
 const Time = z.iso.datetime({ offset: true }).nullable();
@@ -10,7 +10,7 @@ const Time = z.iso.datetime({ offset: true }).nullable();
 const Stats = z
   .object({
     defaultBranch: z.string().nullable(),
-    commit: z.union([OidSchema, z.null()]).openapi({
+    commit: NullableOidSchema.openapi({
       description: "what the next six are of; null: the default branch has no commit",
     }),
     commits: Count.openapi({ description: "that it leads to, itself included" }),

@@ -4,7 +4,7 @@ import { MAX_WORKTREES } from "../format/limits.ts";
 import type { WorktreesStatus } from "../repository/worktree/worktree-status.ts";
 import { failures } from "./error.ts";
 import { newRoutes, repositoryOf } from "./routes.ts";
-import { BranchSchema, OidSchema, RepositoryParams } from "./schemas.ts";
+import { BranchSchema, NullableOidSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -25,8 +25,8 @@ const Worktrees = z
             "`ready`: R2 holds the files of the branch's tip. `writing`: it is being brought there. `failing`: that failed and is tried again. " +
             "`refused`: the tip has too many paths. `leaving`: the files are on their way out. `absent`: there is no such branch",
         }),
-        tip: OidSchema.nullable().openapi({ description: "where the branch is" }),
-        materialized: OidSchema.nullable().openapi({ description: "the commit that all files in R2 were last of" }),
+        tip: NullableOidSchema.openapi({ description: "where the branch is" }),
+        materialized: NullableOidSchema.openapi({ description: "the commit that all files in R2 were last of" }),
         materializedAt: z.iso.datetime().nullable(),
         files: Count.openapi({ description: "of the commit that is or will be materialized" }),
         bytes: Count,
