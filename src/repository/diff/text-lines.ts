@@ -13,16 +13,17 @@ export interface TextLines {
 export function splitLines(bytes: Uint8Array): TextLines {
   let starts = new Uint32Array((bytes.length >>> 4) + 2);
   let count = 0;
-  for (let at = 0; at < bytes.length;) {
-    const newline = bytes.indexOf(LF, at);
-    at = newline === -1 ? bytes.length : newline + 1;
+  const end = (at: number): void => {
     if (++count === starts.length) {
       const larger = new Uint32Array(starts.length * 2);
       larger.set(starts);
       starts = larger;
     }
     starts[count] = at;
-  }
+  };
+  // A loop of our own: lines are short, and each call of indexOf costs as much as a look at a hundred bytes.
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === LF) end(at + 1);
+  if (starts[count] !== bytes.length) end(bytes.length);
   return { bytes, count, starts };
 }
 
@@ -44,17 +45,20 @@ const TAIL_BLOCK_BYTES = 1024;
 /** Both texts without most of what they have in common at their end, as git takes it away before a diff without context
  * lines (`git diff -U0`, `git blame`). What goes is whole lines, so that the line numbers stay. */
 export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, TextLines] {
-  const a = old.bytes;
-  const b = next.bytes;
+  const cutBytes = commonTailBytes(old.bytes, next.bytes);
+  if (cutBytes === 0) return [old, next];
+  return [linesUpTo(old, old.bytes.length - cutBytes), linesUpTo(next, next.bytes.length - cutBytes)];
+}
+
+/** Bytes of the common tail that `trimCommonTail` takes away. */
+export function commonTailBytes(a: Uint8Array, b: Uint8Array): number {
   const smaller = Math.min(a.length, b.length);
   let common = 0;
   while (common < smaller && a[a.length - 1 - common] === b[b.length - 1 - common]) common++;
   const trimmed = common - (common % TAIL_BLOCK_BYTES);
   // The first line of the trimmed blocks may have begun before them: it stays.
   const newline = a.subarray(a.length - trimmed).indexOf(LF);
-  if (newline === -1) return [old, next];
-  const cutBytes = trimmed - newline - 1;
-  return [linesUpTo(old, a.length - cutBytes), linesUpTo(next, b.length - cutBytes)];
+  return newline === -1 ? 0 : trimmed - newline - 1;
 }
 
 /** The lines before an offset at which a line begins. */

@@ -3,8 +3,8 @@ import { GitError } from "../../format/errors.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { ByteCache } from "../byte-cache.ts";
 import type { WholeObject } from "../delta-chains.ts";
-import { diffSplitLines } from "../diff/line-diff.ts";
-import { splitLines, type TextLines } from "../diff/text-lines.ts";
+import { diffLines } from "../diff/line-diff.ts";
+import { commonTailBytes } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { type BlamedLines, sortByStart, splitByParent } from "./blamed-lines.ts";
 import { findRename } from "./find-rename.ts";
@@ -34,7 +34,7 @@ const MAX_FILE_BYTES = 4 * 1024 * 1024;
 /** Bytes of the versions that are read in one go. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
-/** Bytes of split texts that are kept: a version is compared with its child and then with its parent. */
+/** Bytes of versions that are kept: a version is compared with its child and then with its parent. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
 /** Goes from a version of a file back to where its lines come from. Each line is passed on to the first parent that has it;
@@ -47,7 +47,7 @@ export class BlameWalk {
   /** By commit, then by path: the lines that have come to it. */
   readonly #pending = new Map<number, Map<string, readonly BlamedLines[]>>();
   readonly #histories = new Map<string, PathHistory>();
-  readonly #texts = new ByteCache<TextLines>(KEPT_BYTES);
+  readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
   readonly #blames: Blame[] = [];
 
   constructor(repository: OpenRepository, budget: WorkBudget) {
@@ -90,7 +90,9 @@ export class BlameWalk {
     for (const parent of parents) {
       if (rest.length === 0) return;
       const [old, next] = [await this.#read(parent.blob, history), await this.#read(own.blob, history)];
-      const changes = diffSplitLines(old, next, { trimTail: true });
+      // As git does it. Set aside before the texts are split, as most of both is the same.
+      const same = commonTailBytes(old, next);
+      const changes = diffLines(old.subarray(0, old.length - same), next.subarray(0, next.length - same));
       const { inherited, own: left } = splitByParent(rest, changes);
       this.#suspect(parent.commit, parent.path, inherited);
       rest = left;
@@ -141,7 +143,7 @@ export class BlameWalk {
 
   /** Reads a version of a file, and those that are likely to be compared next.
    * @throws GitError "too-large", "storage-failed" */
-  async #read(blob: number, history: PathHistory): Promise<TextLines> {
+  async #read(blob: number, history: PathHistory): Promise<Uint8Array> {
     const kept = this.#texts.get(String(blob));
     if (kept !== undefined) return kept;
     const ahead = history.known(this.#pending.keys()).map(numberOfCode);
@@ -149,11 +151,10 @@ export class BlameWalk {
       blob,
       ...ahead.filter((number) => number !== 0 && this.#texts.get(String(number)) === undefined),
     ]);
-    let text: TextLines | undefined;
+    let text: Uint8Array | undefined;
     for await (const [number, { bytes }] of readTexts(this.#repository, blob, blobs)) {
-      const lines = splitLines(bytes);
-      if (number === blob) text = lines;
-      this.#texts.set(String(number), lines, bytes.length + lines.starts.byteLength);
+      if (number === blob) text = bytes;
+      this.#texts.set(String(number), bytes, bytes.length);
       await this.#budget.step();
     }
     return text!;
