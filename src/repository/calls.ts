@@ -11,6 +11,7 @@ import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
 import { locateBlob, locateFile } from "./files/locate-file.ts";
+import { planFiles } from "./files/plan-files.ts";
 import { readObject } from "./files/read-object.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
@@ -58,6 +59,7 @@ const CALLS = {
   listFiles,
   locateBlob,
   locateFile,
+  planFiles,
   readObject,
   showCommit,
   compare,

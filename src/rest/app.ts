@@ -11,11 +11,13 @@ import { branchRoutes } from "./branches.ts";
 import { activityRoutes } from "./activity.ts";
 import { contributorRoutes } from "./contributors.ts";
 import { blameRoutes } from "./blame.ts";
+import { archiveRoutes } from "./archive.ts";
 import { answerError } from "./error.ts";
 import { filesRoutes } from "./files.ts";
 import { gitObjectRoutes } from "./git-objects.ts";
 import { languageRoutes } from "./languages.ts";
 import { logRoutes } from "./log.ts";
+import { grepRoutes } from "./grep.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mergeRoutes } from "./merge.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
@@ -83,7 +85,9 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", contributorRoutes)
     .route("/", activityRoutes)
     .route("/", pushRoutes)
-    .route("/", worktreesRoutes);
+    .route("/", worktreesRoutes)
+    .route("/", archiveRoutes)
+    .route("/", grepRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
   // Behind all routes: the app that this is mounted in would answer in plain text.

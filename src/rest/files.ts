@@ -29,7 +29,7 @@ const DirectorySchema = z
     entries: z.array(
       Entry.extend({
         name: z.string(),
-        lastCommit: OidSchema.nullish().openapi({
+        lastCommit: z.union([OidSchema, z.null()]).optional().openapi({
           description: "which commit touched it last, when asked for; null: it was not found in time",
         }),
       }),

@@ -46,7 +46,7 @@ const TagSchema = z
     object: OidSchema,
     type: Type.openapi({ description: "of the object" }),
     name: z.string(),
-    tagger: IdentSchema.nullable(),
+    tagger: z.union([IdentSchema, z.null()]),
     message: z.string().openapi({ description: "with the signature, if there is one, at its end" }),
   })
   .openapi("Tag");

@@ -6,12 +6,11 @@ import { GitError } from "../format/errors.ts";
 import type { ByteRange } from "../format/byte-range.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
 import type { LocatedFile } from "../repository/files/locate-file.ts";
-import type { Reading } from "../repository/files/reading.ts";
 import { cutStream } from "../repository/files/cut-stream.ts";
 import { FOR_EVER } from "./conditional.ts";
 import { ErrorSchema, failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { newRoutes, repositoryOf, type RestEnv } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
 /** Nothing that a file says is to be run, or to load anything, in the name of whoever is logged in here. */
@@ -41,14 +40,13 @@ const read = createRoute({
 export const rawRoutes = newRoutes();
 rawRoutes.openAPIRegistry.registerPath(read);
 rawRoutes.get("/repos/:owner/:repo/raw/*", async (context) => {
-  const { raw } = context.req;
   const file = await repositoryOf(context).locateFile(pathParts(context));
-  return answerFile(raw, file, context.get("reading"));
+  return answerFile(context.req.raw, file, context.var);
 });
 
 /** Answers with a file, whole or a range of it, under conditions or not.
  * @see RFC 9110, sections 13 and 14 */
-async function answerFile(request: Request, file: LocatedFile, reading: Reading): Promise<Response> {
+async function answerFile(request: Request, file: LocatedFile, variables: RestEnv["Variables"]): Promise<Response> {
   const etag = `"${file.oid}"`;
   const shown = {
     ETag: etag,
@@ -73,33 +71,37 @@ async function answerFile(request: Request, file: LocatedFile, reading: Reading)
     "X-Content-Type-Options": "nosniff",
   });
   if (range !== null) headers.set("Content-Range", `bytes ${start}-${start + length - 1}/${file.sizeBytes}`);
-  const body = request.method === "HEAD" ? null : await readFile(file, { start, length }, reading);
+  const body = request.method === "HEAD" ? null : await readFile(file, { start, length }, variables);
   return new Response(body, { status: range === null ? 200 : 206, headers });
 }
 
-/** Reads what is asked of a file. A large one is inflated from its beginning up to the range's end, piece by piece: deflated bytes cannot be
- * entered in the middle. */
+/** Reads what is asked of a file: as it was written to a worktree, else of its blob. A large blob is inflated from its beginning up to the
+ * range's end, piece by piece: deflated bytes cannot be entered in the middle. */
 async function readFile(
   file: LocatedFile,
   { start, length }: ByteRange,
-  reading: Reading,
+  { reading, repository }: RestEnv["Variables"],
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const reader = new BlobReader(reading, "raw");
-  const blobs = await reader.open(file.plan, [file.sizeBytes]);
+  const settle = (sentBytes: number): void => {
+    reader.sent(sentBytes);
+    reader.finish(sentBytes === length);
+  };
+  const written = file.written === null ? null : await reader.openWritten(file.written, start, length);
+  if (written !== null) {
+    settle(length);
+    return written;
+  }
+  const plan = file.plan ?? (await repository.locateBlob(file.oid)).plan;
+  const blobs = await reader.open(plan, [file.sizeBytes]);
   if (!blobs.isStreamed(0)) {
     const bytes = await blobs.read(0);
-    reader.sent(length);
-    reader.finish(true);
+    settle(length);
     return bytes.subarray(start, start + length);
   }
-  const cut = cutStream(await blobs.stream(0), start, length, {
-    wrongLength: (actual) =>
-      new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` }),
-    settle: (sentBytes) => {
-      reader.sent(sentBytes);
-      reader.finish(sentBytes === length);
-    },
-  });
+  const wrongLength = (actual: number): GitError =>
+    new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
+  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, settle });
   // Tells the runtime, and by it the client, how long it is.
   return cut.pipeThrough(new FixedLengthStream(length));
 }

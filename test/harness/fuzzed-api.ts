@@ -19,6 +19,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     repo: ["fuzzed"],
     oid: oids,
     path: paths,
+    file: ["main.tar", "v0.tar.gz", "side-0.zip"],
     ref: refs,
     base: refs,
     head: refs,

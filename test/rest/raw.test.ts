@@ -1,21 +1,21 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, tryGit } from "../harness/git.ts";
 import { makeOddRepository } from "../harness/odd-tree.ts";
-import { Random } from "../harness/random.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 let server: Server;
 let dir: string;
 
 /** Large enough to come in pieces, and to lie in an R2 object. */
-const large = new Random(1).bytes(3_000_000);
+const large = randomBytes(3_000_000);
 /** The same, and in a few bytes: of a chunk that is kept inline. */
 const zeros = new Uint8Array(2_000_000);
 const lines = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
 
 beforeAll(async () => {
-  server = await startServer();
+  // Without worktrees, which would be read in place of blobs.
+  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
   dir = await makeOddRepository([
     {
       branch: "main",
@@ -148,4 +148,28 @@ test("lost bytes fail, and never end a file early", async () => {
   await git(lost, "push", "-q", `${server.url}/me/lost.git`, "main");
   await server.loseObjects("/chunks/");
   expect((await ask("lost/raw/main/large.bin")).status).toBe(500);
+});
+
+test("a file of a worktree is passed on as it lies there, and of its blob when it is gone", async () => {
+  const other = await startServer({ vars: { LIMITS: JSON.stringify({ materializeDelayMs: 0 }) } });
+  try {
+    await git(dir, "push", "-q", `${other.url}/me/repo.git`, "main");
+    expect(await other.takeEvent("job")).toMatchObject({ kind: "materialize" });
+    const get = async (headers: Record<string, string>) => {
+      other.takeEvents();
+      const response = await fetch(`${other.url}/api/repos/me/repo/raw/main/large.bin`, { headers });
+      const bytes = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, bytes, read: await other.takeEvent("read") };
+    };
+    const written = await get({ Range: "bytes=1000-2000999" });
+    expect(written.status).toBe(206);
+    expect(written.bytes.equals(large.subarray(1_000, 2_001_000))).toBe(true);
+    expect(written.read).toMatchObject({ blobs: 0, operations: { gets: 1, bytesOut: 2_000_000 } });
+    expect(await other.loseObjects("/worktrees/")).toBeGreaterThan(0);
+    const blob = await get({});
+    expect(blob.bytes.equals(large)).toBe(true);
+    expect(blob.read).toMatchObject({ blobs: 1 });
+  } finally {
+    await other.close();
+  }
 });

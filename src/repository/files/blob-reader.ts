@@ -6,6 +6,7 @@ import type { ReadEvent } from "../repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
 import { streamEntry } from "./entry-stream.ts";
 import { gatherEntries } from "./entry-window.ts";
+import type { WrittenFile } from "./locate-file.ts";
 import type { Reading } from "./reading.ts";
 
 /** Whether a blob is read piece by piece: it is large, and no delta, which could only be resolved whole.
@@ -42,6 +43,13 @@ export class BlobReader {
     this.#blobs += rows.length;
     const gathered = await gatherEntries(plan, needed, this.#store);
     return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, this.#reading.codec), this.#store);
+  }
+
+  /** Opens what a worktree has written, as the bucket's own stream: no code runs per piece.
+   * @param length at least 1
+   * @returns null when it is gone, or another version */
+  openWritten({ key, etag }: WrittenFile, start: number, length: number): Promise<ReadableStream<Uint8Array> | null> {
+    return this.#store.openFile(key, etag, start, length);
   }
 
   /** Counts bytes that went to the client. */

@@ -1,10 +1,11 @@
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
-import { fromHex, isHexOid, toHex } from "../../format/oid.ts";
+import { equalOids, fromHex, isHexOid, toHex } from "../../format/oid.ts";
 import type { ObjectRow } from "../../store/object-index.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { peel, resolveCommit } from "../revision.ts";
 import { entryAt } from "../tree-path.ts";
+import { worktreeFileKey } from "../worktree/file-key.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 
 /** Parts of a path that may be a ref's name together: each further one is another look at the refs. */
@@ -19,8 +20,14 @@ export interface LocatedBlob {
   readonly plan: BlobPlan;
 }
 
+/** A version of a file as an R2 object of its own: as a worktree has it. */
+export interface WrittenFile {
+  readonly key: string;
+  readonly etag: string;
+}
+
 /** A file of a commit. */
-export interface LocatedFile extends LocatedBlob {
+export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
   /** Id in hex. */
   readonly commit: string;
   /** Whether the commit was named by its id: then what lies at the path never changes. */
@@ -28,6 +35,10 @@ export interface LocatedFile extends LocatedBlob {
   /** Byte string, from the root. */
   readonly path: string;
   readonly mode: number;
+  /** Null: it is not written, or is empty. */
+  readonly written: WrittenFile | null;
+  /** Where its blob lies; null: to be asked for (`locateBlob`) when what is written is gone. */
+  readonly plan: BlobPlan | null;
 }
 
 /** Finds a file by what a URL says behind `/raw/`: a revision and a path, of which nobody knows where the one ends. It is as long a name of a
@@ -44,13 +55,30 @@ export async function locateFile(repository: OpenRepository, parts: readonly str
   const row = entry.number === 0 ? null : repository.tables.objects.find(entry.oid);
   const type = row === null ? "commit" : fromTypeNumber(row.type);
   if (row === null || type !== "blob") throw wrongType(toHex(entry.oid), "blob", type);
+  const written = findWritten(repository, commit.number, path, row);
   return {
-    ...locate(repository, row),
+    oid: toHex(row.oid),
+    sizeBytes: row.size,
     commit: toHex(commit.oid),
     isImmutable: isHexOid(ref),
     path,
     mode: entry.mode,
+    written,
+    plan: written === null ? planBlobs(repository.tables, [row.number]) : null,
   };
+}
+
+/** Finds a file in the worktree of its commit, if there is one. */
+function findWritten(
+  { state, tables }: OpenRepository,
+  commit: number,
+  path: string,
+  { oid, size }: ObjectRow,
+): WrittenFile | null {
+  const worktree = tables.worktrees.ofCommit(commit);
+  const file = worktree === null ? null : tables.worktrees.file(worktree.id, path);
+  if (worktree === null || file === null || file.etag === null || size === 0 || !equalOids(file.oid, oid)) return null;
+  return { key: worktreeFileKey(state.key, worktree.branch, path), etag: file.etag };
 }
 
 /** Finds a blob by its id.

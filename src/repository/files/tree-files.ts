@@ -20,19 +20,17 @@ export interface TreeWalk {
   readonly prefix: string;
   /** Files up to this path are left out, and trees that have no others are not read; "": none is. */
   readonly after: string;
-  /** Whether anything below a directory (its path, ending in "/") is wanted, and what of its entries; without it all. Asked once for each, in
-   * the order of their paths, whether or not what is in it comes behind `after`. */
-  readonly filter?: DirectoryFilter;
+  /** Whether directories come too, each before what is in it; their paths end in "/". */
+  readonly directories?: boolean;
+  /** Chooses among the entries of a directory (its path ends in "/", "" for the root) before any tree in it is read; without it all come. */
+  readonly choose?: (directory: string, entries: readonly TreeEntry[]) => Promise<readonly TreeEntry[]>;
 }
-
-/** Chooses among the entries of a directory, before any tree in it is read.
- * @param directory path, ending in "/"; "" for the root */
-export type DirectoryFilter = (directory: string, entries: readonly TreeEntry[]) => Promise<readonly TreeEntry[]>;
 
 /** A directory on its way: read when its turn comes, or with those before it. */
 interface Directory {
   readonly path: string;
-  readonly oid: TreeEntry["oid"];
+  /** Null for the root. */
+  readonly entry: TreeEntry | null;
   entries: readonly TreeEntry[] | null;
 }
 
@@ -42,25 +40,27 @@ interface Directory {
  * @see git-ls-tree(1) -r */
 export async function* walkFiles(
   repository: OpenRepository,
-  { tree, prefix, after, filter }: TreeWalk,
+  { tree, prefix, after, directories = false, choose }: TreeWalk,
 ): AsyncGenerator<TreeFile, void, void> {
   const [root] = await readTrees(repository, NumberSet.range(tree, tree + 1));
   /** What comes next is at the end. */
-  const pending: (TreeFile | Directory)[] = [{ path: prefix, oid: new Uint8Array(0), entries: root!.entries }];
+  const pending: (TreeFile | Directory)[] = [{ path: prefix, entry: null, entries: root!.entries }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!("entries" in next)) {
       yield next;
       continue;
     }
     if (next.entries === null) await readAhead(repository, next, pending);
-    const { path, entries } = next as { path: string; entries: readonly TreeEntry[] };
-    const kept = filter === undefined ? entries : await filter(path, entries);
-    for (const { mode, name, oid } of kept.toReversed()) {
-      const full = path + name;
+    const { path, entry, entries } = next as Directory & { entries: readonly TreeEntry[] };
+    if (directories && entry !== null && path > after) yield { path, mode: entry.mode, oid: entry.oid };
+    const chosen = choose === undefined ? entries : await choose(path, entries);
+    for (const child of chosen.toReversed()) {
+      const { mode, oid } = child;
+      const full = path + child.name;
       if (!isTreeMode(mode)) {
         if (full > after) pending.push({ path: full, mode, oid });
       } else if (`${full}/` > after || after.startsWith(`${full}/`)) {
-        pending.push({ path: `${full}/`, oid, entries: null });
+        pending.push({ path: `${full}/`, entry: child, entries: null });
       }
     }
   }
@@ -77,7 +77,7 @@ async function readAhead(
     const item = pending[at]!;
     if ("entries" in item && item.entries === null) wanted.push(item);
   }
-  const { number } = repository.tables.objects.lookupMany(concatOids(wanted.map(({ oid }) => oid)));
+  const { number } = repository.tables.objects.lookupMany(concatOids(wanted.map(({ entry }) => entry!.oid)));
   const numbers = NumberSet.fromSorted(number.toSorted());
   const read = new Map((await readTrees(repository, numbers)).map((one) => [one.number, one.entries]));
   for (const [i, directory] of wanted.entries()) directory.entries = read.get(number[i]!)!;

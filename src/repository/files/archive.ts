@@ -1,0 +1,72 @@
+import { toByteString } from "../../format/byte-string.ts";
+import { isDirectory } from "../../format/tar.ts";
+import { SYMLINK_MODE, TREE_MODE } from "../../format/tree.ts";
+import { CONVERT } from "./export-attributes.ts";
+import { convertFile } from "./converted-file.ts";
+import { type PlannedFile, readPieces, readWhole } from "./planned-files.ts";
+
+/** An entry of an archive. */
+export interface ArchiveEntry {
+  /** Byte string, with the archive's prefix; a directory's ends in "/". */
+  readonly path: string;
+  readonly mode: number;
+  /** Hex. */
+  readonly oid: string;
+  /** Bytes of `content`. */
+  readonly sizeBytes: number;
+  /** Of a symbolic link: byte string. */
+  readonly target: string;
+  /** Of a file, to be taken before the next entry is asked for. */
+  readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
+/** What makes an archive of files. */
+export interface ArchiveSource {
+  /** Of the commit, seconds: that of every entry. */
+  readonly timeSeconds: number;
+  /** Hex: the commit's, and its tree's. */
+  readonly commit: string;
+  readonly tree: string;
+  /** Byte string put before all paths. */
+  readonly prefix: string;
+  readonly files: AsyncIterable<PlannedFile>;
+}
+
+/** Yields what git puts into an archive, in its order: a directory comes when a file in it is met, whether or not the file comes; a submodule
+ * is an empty directory.
+ * @see git's archive.c: write_archive_entries() */
+export async function* archiveEntries({
+  prefix,
+  tree,
+  files,
+}: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
+  const nothing = { sizeBytes: 0, target: "", content: [] };
+  if (prefix.endsWith("/")) yield { path: prefix.replace(/\/+$/, "/"), mode: TREE_MODE, oid: tree, ...nothing };
+  /** Directories that nothing came in so far, each in the one before it. */
+  let waiting: ArchiveEntry[] = [];
+  for await (const file of files) {
+    const path = prefix + file.path;
+    const { mode, oid } = file;
+    waiting = waiting.filter((directory) => path.startsWith(directory.path));
+    if (path.endsWith("/")) {
+      waiting.push({ path, mode, oid, ...nothing });
+      continue;
+    }
+    yield* waiting;
+    waiting = [];
+    if ((file.conversion & CONVERT.omit) !== 0) continue;
+    if (isDirectory(mode)) yield { path: `${path}/`, mode, oid, ...nothing };
+    else yield await toEntry(path, file);
+  }
+}
+
+async function toEntry(path: string, file: PlannedFile): Promise<ArchiveEntry> {
+  const { mode, oid, sizeBytes, conversion } = file;
+  if (mode === SYMLINK_MODE) {
+    const target = await readWhole(file);
+    return { path, mode, oid, sizeBytes, target: toByteString(target), content: [target] };
+  }
+  if (conversion === 0) return { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
+  const converted = convertFile(await readWhole(file), conversion, oid);
+  return { path, mode, oid, sizeBytes: converted.length, target: "", content: [converted] };
+}

@@ -1,0 +1,131 @@
+import { OID_BYTES, toHex } from "../../format/oid.ts";
+import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
+import { peel, resolveCommit } from "../revision.ts";
+import { type BlobPlan, planBlobs } from "./blob-plan.ts";
+import { isStreamed } from "./blob-reader.ts";
+import { CONVERT, ExportAttributes } from "./export-attributes.ts";
+import { type FileColumns, toFileColumns } from "./file-columns.ts";
+import { PathGlobs } from "./path-globs.ts";
+import { type TreeFile, walkFiles } from "./tree-files.ts";
+
+/** Files whose chains are laid out at a time. */
+const WINDOW_FILES = 2_000;
+
+/** Stored bytes that the Worker has in memory at a time, those of delta bases counted: the larger, the fewer times is a chunk read in which
+ * files lie that are far apart in the tree. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/** Which files are to be read. */
+export interface FilesPlanRequest {
+  /** Byte string; of a later window the commit's id. */
+  readonly ref: string;
+  /** The last path of the window before, "" for the first. */
+  readonly after: string;
+  /** Byte string: of a file, or of a directory of which all files are wanted; "": the root. */
+  readonly path: string;
+  /** Byte strings: what git calls pathspecs with `:(glob)`; none: all files. */
+  readonly globs: readonly string[];
+  /** `archive`: directories come too, and not what is marked `export-ignore`. `search`: regular files only. */
+  readonly purpose: "archive" | "search";
+}
+
+/** Files of a commit, in the order of their paths' bytes, and where they lie: as many as are read at a time. */
+export interface FilesPlan {
+  /** Id in hex. */
+  readonly commit: string;
+  readonly tree: string;
+  /** Of the commit, seconds. */
+  readonly timeSeconds: number;
+  readonly files: FileColumns;
+  /** Of those that are blobs, in their order. */
+  readonly plan: BlobPlan;
+  /** How each file is to be changed on its way into an archive: bits of `CONVERT`. */
+  readonly conversions: Uint8Array;
+  /** Whether there are more. */
+  readonly more: boolean;
+}
+
+/** Plans the reading of a window of files. Called again with the last path until there are no more.
+ * @throws GitError as `resolveCommit` */
+export async function planFiles(
+  repository: OpenRepository,
+  { ref, after, path, globs, purpose }: FilesPlanRequest,
+): Promise<FilesPlan> {
+  const commit = await resolveCommit(repository, ref);
+  const tree = peel(repository, commit, "tree");
+  const { graph, objects } = repository.tables;
+  const timeSeconds = graph.time(graph.position(commit.number));
+  const paths = new PathGlobs(globs, path);
+  const attributes = new ExportAttributes(repository.reader, objects);
+  const choose = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> => {
+    const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
+    return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode)));
+  };
+  const candidates: TreeFile[] = [];
+  const directories = purpose === "archive";
+  for await (const file of walkFiles(repository, { tree: tree.number, prefix: "", after, directories, choose })) {
+    if (purpose === "archive" || isRegular(file.mode)) candidates.push(file);
+    if (candidates.length > WINDOW_FILES) break;
+  }
+  const columns = toFileColumns(objects, candidates);
+  const conversions = Uint8Array.from(candidates, (file) => attributes.conversionOf(file.path, file.mode));
+  const window = cutWindow(repository, columns, conversions);
+  return {
+    commit: toHex(commit.oid),
+    tree: toHex(tree.oid),
+    timeSeconds,
+    files: firstRows(columns, window.count),
+    plan: window.plan,
+    conversions: conversions.slice(0, window.count),
+    more: window.count < candidates.length,
+  };
+}
+
+/** How many of some files are read at a time, and where they lie. */
+function cutWindow(
+  { tables }: OpenRepository,
+  columns: FileColumns,
+  conversions: Uint8Array,
+): { count: number; plan: BlobPlan } {
+  const { numbers, sizes, paths } = columns;
+  const blobs = paths.map((_, i) => i).filter((i) => isRead(columns, conversions, i));
+  const { extents, links, rows } = planBlobs(
+    tables,
+    blobs.map((i) => numbers[i]!),
+  );
+  const seen = new Set<number>();
+  let storedBytes = 0;
+  for (const [at, i] of blobs.entries()) {
+    if (!isStreamed(links[rows[at]! * LINK_STRIDE + 3]!, sizes[i]!)) {
+      for (let row = rows[at]!; row !== NO_BASE && !seen.has(row); row = links[row * LINK_STRIDE + 3]!) {
+        seen.add(row);
+        storedBytes += links[row * LINK_STRIDE + 2]!;
+      }
+    }
+    if (at > 0 && storedBytes > WINDOW_BYTES) return { count: i, plan: { extents, links, rows: rows.slice(0, at) } };
+  }
+  const count = Math.min(paths.length, WINDOW_FILES);
+  const fitting = blobs.filter((i) => i < count).length;
+  return { count, plan: { extents, links, rows: rows.slice(0, fitting) } };
+}
+
+/** Whether a file's content is read: it is a blob, and comes. */
+export function isRead({ numbers, modes }: FileColumns, conversions: Uint8Array, i: number): boolean {
+  return numbers[i] !== 0 && !isTreeMode(modes[i]!) && (conversions[i]! & CONVERT.omit) === 0;
+}
+
+function firstRows({ paths, modes, oids, numbers, sizes }: FileColumns, count: number): FileColumns {
+  return {
+    paths: paths.slice(0, count),
+    modes: modes.slice(0, count),
+    oids: oids.slice(0, count * OID_BYTES),
+    numbers: numbers.slice(0, count),
+    sizes: sizes.slice(0, count),
+  };
+}
+
+function isRegular(mode: number): boolean {
+  return (mode & 0o170000) === 0o100000;
+}

@@ -1,0 +1,65 @@
+import { toHex, OID_BYTES } from "../../format/oid.ts";
+import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
+import type { FileColumns } from "./file-columns.ts";
+import { type FilesPlan, isRead } from "./plan-files.ts";
+
+/** A file that is being read, or a directory or gitlink, which has no content. */
+export interface PlannedFile {
+  /** Byte string; a directory's ends in "/". */
+  readonly path: string;
+  readonly mode: number;
+  /** Hex. */
+  readonly oid: string;
+  readonly sizeBytes: number;
+  /** Bits of `CONVERT`. */
+  readonly conversion: number;
+  /** Its place among the blobs, −1: it is none. */
+  readonly blob: number;
+  /** The window that it is of. */
+  readonly blobs: OpenBlobs;
+}
+
+/** Reads planned files window by window, in their order: what a window needs is brought when its first file is asked for.
+ * @param first the first window @param planNext asks for the one behind a path
+ * @throws GitError as `planNext`, "storage-failed" */
+export async function* readPlanned(
+  first: FilesPlan,
+  planNext: (after: string) => Promise<FilesPlan>,
+  reader: BlobReader,
+): AsyncGenerator<PlannedFile, void, void> {
+  for (let plan: FilesPlan | null = first; plan !== null;) {
+    const { paths, modes, oids, sizes }: FileColumns = plan.files;
+    const { files, conversions }: FilesPlan = plan;
+    const isBlob = (i: number): boolean => isRead(files, conversions, i);
+    const blobs = await reader.open(
+      plan.plan,
+      [...sizes].filter((_, i) => isBlob(i)),
+    );
+    let blob = 0;
+    for (const [i, path] of paths.entries()) {
+      yield {
+        path,
+        mode: modes[i]!,
+        oid: toHex(oids, i * OID_BYTES),
+        sizeBytes: sizes[i]!,
+        conversion: conversions[i]!,
+        blob: isBlob(i) ? blob++ : -1,
+        blobs,
+      };
+    }
+    plan = plan.more ? await planNext(paths.at(-1)!) : null;
+  }
+}
+
+/** The content of a file, piece by piece. Pieces are not to be changed.
+ * @throws GitError "storage-failed", "corrupt-pack" */
+export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
+  if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);
+  else yield await blobs.read(blob);
+}
+
+/** The content of a file, whole. */
+export async function readWhole({ blob, blobs }: PlannedFile): Promise<Uint8Array> {
+  if (!blobs.isStreamed(blob)) return blobs.read(blob);
+  return new Uint8Array(await new Response(await blobs.stream(blob)).arrayBuffer());
+}
