@@ -79,12 +79,22 @@ const COMMON: readonly FsckMessage[] = ["badTimezone", "missingSpaceBeforeDate",
 
 /** The findings that refuse an object under a setting, as a mask. What git calls `info` or `ignore` never does. */
 export function maskRefused(setting: FsckSetting): bigint {
+  return REFUSED[setting];
+}
+
+function findRefused(setting: FsckSetting): bigint {
   const severities: readonly FsckSeverity[] = setting === "lenient" ? ["fatal", "error"] : ["fatal", "error", "warn"];
   const refused = severities
     .flatMap((severity): readonly FsckMessage[] => IDS[severity])
     .filter((id) => setting === "strict" || !COMMON.includes(id));
   return refused.reduce((mask, id) => mask | (1n << BigInt(FSCK_MESSAGES.indexOf(id))), 0n);
 }
+
+const REFUSED: Readonly<Record<FsckSetting, bigint>> = {
+  default: findRefused("default"),
+  strict: findRefused("strict"),
+  lenient: findRefused("lenient"),
+};
 
 /** The findings in a mask, by name, in the order of their numbers. */
 export function listFindings(mask: bigint): FsckMessage[] {

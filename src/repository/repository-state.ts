@@ -80,7 +80,6 @@ export class RepositoryState {
    * @param f returns whether its writes stand
    */
   transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; stands: boolean }): T {
-    const takenBack = new TakenBack<T>();
     const { key, createdMs } = this.#record;
     const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck };
     let tables = this.#tables;
@@ -93,14 +92,14 @@ export class RepositoryState {
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
-        if (!outcome.stands) throw takenBack.with(outcome.result);
+        if (!outcome.stands) throw new TakenBack(outcome.result);
         return outcome.result;
       });
       this.#record = record;
       this.#tables = tables;
       return result;
     } catch (error) {
-      if (error === takenBack) return takenBack.result!;
+      if (error instanceof TakenBack) return error.result as T;
       // The database failed: what is in memory is read from it again.
       if (this.#tables !== null && !isGitError(error)) this.#tables = new Tables(this.platform.sql);
       throw error;
@@ -136,11 +135,11 @@ export class RepositoryState {
 }
 
 /** Thrown to take a transaction back, with what it came to. */
-class TakenBack<T> extends Error {
-  result: T | undefined;
+class TakenBack extends Error {
+  readonly result: unknown;
 
-  with(result: T): this {
+  constructor(result: unknown) {
+    super();
     this.result = result;
-    return this;
   }
 }

@@ -87,6 +87,11 @@ const LOCATE = `${WITH_ROWS}
   SELECT group_concat(hex(oid), ''), ${INTEGERS.map((name) => `json_group_array(${name})`).join(", ")}
   FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
 
+/** The same for one number: a statement of its own costs less. */
+const LOCATE_ONE = `SELECT oid, ${INTEGERS.join(", ")} FROM object_chunks WHERE number = ?`;
+
+type LocatedRow = { oid: ArrayBuffer } & Record<(typeof INTEGERS)[number], number>;
+
 /** Columns for `count` rows, all zero. */
 export function newObjectColumns(count: number): ObjectColumns {
   const integers = Object.fromEntries(INTEGERS.map((name) => [name, new Uint32Array(count)]));
@@ -172,7 +177,18 @@ export class ObjectIndex {
       size: new Uint32Array(count),
       introducer: new Uint32Array(count),
     };
-    if (count === 0 || this.lastNumber() === 0) return found;
+    if (count <= FEW) {
+      for (let i = 0; i < count; i++) {
+        const row = this.find(oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));
+        if (row === null) continue;
+        found.number[i] = row.number;
+        found.type[i] = row.type;
+        found.size[i] = row.size;
+        found.introducer[i] = row.introducer;
+      }
+      return found;
+    }
+    if (this.lastNumber() === 0) return found;
     for (let from = 0; from < count; from += PACKED_ROWS) {
       const to = Math.min(from + PACKED_ROWS, count);
       const [columns] = [...this.#sql.exec(LOOK_UP, oids.subarray(from * OID_BYTES, to * OID_BYTES), to - from).raw()];
@@ -192,6 +208,13 @@ export class ObjectIndex {
   locate(numbers: NumberSet): ObjectColumns {
     const count = numbers.size;
     const rows = newObjectColumns(count);
+    if (count === 1) {
+      const [row] = this.#sql.exec<LocatedRow>(LOCATE_ONE, numbers.runs[0]!).toArray();
+      if (row === undefined) throw damaged("has not the object");
+      rows.oid.set(new Uint8Array(row.oid));
+      for (const name of INTEGERS) rows[name][0] = row[name];
+      return rows;
+    }
     let at = 0;
     for (const ranges of packRanges(numbers.runs)) {
       const [columns] = [...this.#sql.exec(LOCATE, ranges.cells, ranges.rows).raw()];
@@ -302,6 +325,9 @@ export class ObjectIndex {
     }
   }
 }
+
+/** Rows up to which a statement each costs less than one for all. */
+const FEW = 3;
 
 /** Cuts rows into statements' worth: start and end of each. */
 function* slices(count: number): Generator<readonly [from: number, to: number]> {

@@ -59,7 +59,8 @@ export interface PackedRanges {
 /** Cuts runs into statements' worth: at most `PACKED_ROWS` numbers each.
  * @param runs start and end (exclusive) of each, flat */
 export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
-  const cells = new Uint8Array(PACKED_ROWS * RANGE_BYTES);
+  // One more than there are runs: the last of a statement may go on in the next.
+  const cells = new Uint8Array(Math.min(PACKED_ROWS, runs.length / 2 + 1) * RANGE_BYTES);
   let rows = 0;
   let numbers = 0;
   for (let r = 0; r < runs.length; r += 2) {
