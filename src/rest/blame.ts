@@ -64,8 +64,17 @@ blameRoutes.get("/repos/:owner/:repo/blame/*", async (context) => {
   const lines = parseLines(context.req.query("lines"));
   const repository = repositoryOf(context);
   const { commit, path, isImmutable } = await repository.locateFile(pathParts(context));
-  const found = async () => context.json(await repository.blame({ commit, path, lines }));
-  return answerByIds(context, [commit], isImmutable, found);
+  let isWhole = true;
+  const response = await answerByIds(context, [commit], isImmutable, async () => {
+    const found = await repository.blame({ commit, path, lines });
+    isWhole = !found.truncated;
+    return context.json(found);
+  });
+  // What was cut short may come out whole the next time.
+  if (isWhole) return response;
+  response.headers.delete("ETag");
+  response.headers.set("Cache-Control", "no-store");
+  return response;
 });
 
 /** @throws GitError "invalid" */

@@ -3,7 +3,7 @@
 // never changes. So a second look at a path's history reads no tree, and one at a path beside it few.
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
-import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
+import { canonicalMode, EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TREE_MODE, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import type { RepositoryState } from "../repository-state.ts";
@@ -18,10 +18,9 @@ export const ABSENT: EntryCode = 0;
 /** The kinds of an entry that git tells apart, in the three lowest bits of a code; the object number is above them. */
 const KINDS = ["none", "tree", "file", "executable", "symlink"] as const;
 type Kind = (typeof KINDS)[number];
+/** The mode of each kind. */
+const MODES: readonly number[] = [0, TREE_MODE, FILE_MODE, EXECUTABLE_MODE, SYMLINK_MODE];
 const KIND_SHIFT = 8;
-
-/** The bits of a mode that say what a thing is. */
-const KIND_BITS = 0o170000;
 
 /** Entries remembered for a repository, 40 bytes each. */
 const MAX_REMEMBERED = 150_000;
@@ -120,7 +119,7 @@ class EntryMemory {
   }
 
   encode(mode: number, hex: string, number: number): EntryCode {
-    if (typeOfMode(mode) !== "commit") return number * KIND_SHIFT + KINDS.indexOf(kindOfMode(mode));
+    if (typeOfMode(mode) !== "commit") return number * KIND_SHIFT + MODES.indexOf(canonicalMode(mode));
     const code = this.#gitlinks.get(hex) ?? -1 - this.#gitlinks.size;
     this.#gitlinks.set(hex, code);
     return code;
@@ -144,11 +143,4 @@ function memoryOf(state: RepositoryState): EntryMemory {
   const memory = MEMORIES.get(state) ?? new EntryMemory();
   MEMORIES.set(state, memory);
   return memory;
-}
-
-/** @see git's cache.h: canon_mode() */
-function kindOfMode(mode: number): Kind {
-  if (isTreeMode(mode)) return "tree";
-  if ((mode & KIND_BITS) === SYMLINK_MODE) return "symlink";
-  return (mode & 0o100) === 0 ? "file" : "executable";
 }
