@@ -1,4 +1,5 @@
 import { GitError } from "../../format/errors.ts";
+import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { canonicalMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
@@ -7,10 +8,14 @@ import type { NewObject, NewObjects } from "../commit/new-objects.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { keptTree } from "../tree-contents.ts";
 
+/** Bytes of the trees and merged files that one merge makes: they are in memory until they are stored. */
+const MAX_MADE_BYTES = 32 * 1024 * 1024;
+
 /** The objects of a merge by id: those of the repository, and before them the new ones. */
 export class MergeObjects {
   readonly #repository: OpenRepository;
   readonly #made: NewObjects;
+  #madeBytes = 0;
 
   constructor(repository: OpenRepository, made: NewObjects) {
     this.#repository = repository;
@@ -56,8 +61,11 @@ export class MergeObjects {
     return sizes;
   }
 
-  /** Makes an object. */
+  /** Makes an object.
+   * @throws GitError "too-large" */
   add(type: ObjectType, content: Uint8Array): Oid {
+    this.#madeBytes += content.length;
+    checkLimit("merge (bytes of new objects)", MAX_MADE_BYTES, this.#madeBytes);
     return this.#made.add(type, content);
   }
 

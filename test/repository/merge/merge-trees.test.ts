@@ -313,3 +313,15 @@ test("what is empty on all sides stays empty", async () => {
   );
   expect(outcomeOf(merged)).toEqual({ isClean: true, tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", stages: [] });
 });
+
+test("texts that are too large are in conflict", async () => {
+  const made = new NewObjects(repository.state.platform.codec);
+  const tree = (char: string, lines: number): Uint8Array => {
+    const content = new TextEncoder().encode(`${char}\n`.repeat(lines));
+    return made.add("tree", encodeTree([{ mode: FILE_MODE, name: "a", oid: made.add("blob", content) }]));
+  };
+  const labels = { ours: "a", theirs: "b" };
+  const large = { base: tree("x", 5_000_000), ours: tree("y", 1), theirs: tree("z", 1) };
+  const merged = await mergeTrees(repository, large, labels, made);
+  expect(merged).toMatchObject({ kind: "conflicts", conflicts: [{ path: "a", kind: "too large", hunks: [] }] });
+});
