@@ -2,6 +2,9 @@ import { MAX_REF_NAME_BYTES } from "./limits.ts";
 
 // Ref names are byte strings (see byte-string.ts).
 
+/** The branch that a new repository's HEAD names when nobody chose one. */
+export const DEFAULT_BRANCH = "main";
+
 /** What no ref name may hold: control characters, space, `~ ^ : ? * [ \`, DEL, `..`, `@{`. */
 const FORBIDDEN = /[\0-\x20~^:?*[\\\x7f]|\.\.|@\{/;
 

@@ -1,7 +1,12 @@
+/** The name of the one object in `REGISTRY`. */
+export const REGISTRY_NAME = "registry";
+
 /** The Worker's bindings and variables, as `wrangler.toml` declares them. */
 export interface Env {
   /** One SQLite-backed Durable Object per repository. */
   readonly REPOSITORY: DurableObjectNamespace;
+  /** One SQLite-backed Durable Object for the deployment: which repositories there are. */
+  readonly REGISTRY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
   /** `token` asks for a token on every request, `open` lets everyone in. */

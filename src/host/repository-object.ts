@@ -2,15 +2,19 @@ import { DurableObject } from "cloudflare:workers";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
-import { advertiseReceivePack, receivePack } from "../protocol/receive-pack.ts";
-import { textResponse } from "../protocol/error-response.ts";
+import { receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
+import type { RegistryPort } from "../store/registry.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
-import type { Env } from "./env.ts";
+import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
+
+/** The status by which an object refuses a push because it is no repository, with the push's body in the response as it came: the name
+ * that led here may lead elsewhere by now. It is never shown to a client. */
+export const GONE = 410;
 
 /**
  * One repository: its refs, its object index and its jobs, in the object's own SQLite database. Pushes come as HTTP, since
@@ -24,8 +28,12 @@ export class RepositoryObject extends DurableObject<Env> {
     super(context, env);
     this.#limits = configuredLimits(env);
     this.#repository = new Repository({
+      // Objects are asked for by the registry's ids alone, as names.
+      id: context.id.name!,
+      registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       sql: context.storage.sql,
       transactor: context.storage,
+      erase: () => context.storage.deleteAll(),
       openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),
       module: wasm,
       codec: instantiateCodec(wasm),
@@ -38,10 +46,23 @@ export class RepositoryObject extends DurableObject<Env> {
 
   /** Serves git-receive-pack; the Worker has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (pathname.endsWith("/info/refs")) return advertiseReceivePack(request, this.#repository);
-    if (pathname.endsWith("/git-receive-pack")) return receivePack(request, this.#repository, this.#limits);
-    return textResponse(404, "not found");
+    if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
+    return receivePack(request, this.#repository, this.#limits);
+  }
+
+  /** @see Repository.create */
+  create(defaultBranch: string): Promise<boolean> {
+    return this.#repository.create(defaultBranch);
+  }
+
+  /** @see Repository.delete */
+  delete(): Promise<boolean> {
+    return this.#repository.delete();
+  }
+
+  /** @see Repository.announce */
+  announce(): Promise<void> {
+    return this.#repository.announce();
   }
 
   /** @see FetchSource.refs */

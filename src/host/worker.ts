@@ -3,25 +3,26 @@ import { cors } from "hono/cors";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { serveBundle } from "../protocol/bundle-file.ts";
-import { GitError } from "../format/errors.ts";
-import { textResponse } from "../protocol/error-response.ts";
+import { parseRepositoryName } from "../format/repository-name.ts";
+import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
-import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
+import { advertiseReceivePack } from "../protocol/receive-pack.ts";
+import { parseService, refuseRpc, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
-import { newRepositoryClient } from "../repository/calls.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
+import type { FetchOutcome } from "../repository/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
 import { authorise } from "./access.ts";
+import { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
+import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
+import { newRestHost } from "./rest-host.ts";
 
-export { RepositoryObject };
-
-/** A part of a repository's path: what file systems and URLs bear everywhere, and no name of git's own. */
-const NAME = /^(?!\.\.?$)(?!\.git$)[A-Za-z0-9._-]{1,100}$/;
+export { RegistryObject, RepositoryObject };
 
 type HostContext = Context<{ Bindings: Env }>;
 
@@ -59,9 +60,10 @@ app.get("/:owner/:repository/info/refs", (context) => {
   const service = parseService(new URL(context.req.url));
   if (service === null) return unknownServiceResponse();
   return withRepository(context, (repository) =>
-    service === "git-receive-pack"
-      ? repository.fetch(context.req.raw)
-      : advertiseUploadPack(context.req.raw, fetchContext(context, repository)),
+    (service === "git-receive-pack" ? advertiseReceivePack : advertiseUploadPack)(
+      context.req.raw,
+      fetchContext(context, repository),
+    ),
   );
 });
 
@@ -70,7 +72,11 @@ app.all("/:owner/:repository/git-upload-pack", (context) =>
 );
 
 app.all("/:owner/:repository/git-receive-pack", (context) =>
-  withRepository(context, (repository) => repository.fetch(context.req.raw)),
+  // What is no push reserves no name.
+  withRepository(
+    context,
+    async (repository) => refuseRpc(context.req.raw, "git-receive-pack") ?? pushTo(repository, context.req.raw),
+  ),
 );
 
 app.all("/:owner/:repository/bundles/:name", (context) =>
@@ -84,21 +90,7 @@ app.all("/:owner/:repository/bundles/:name", (context) =>
   ),
 );
 
-const api = createRestApp((context) => {
-  const host = context as unknown as HostContext;
-  return {
-    open: async (owner, name) => {
-      const repository = findRepository(host, owner, name);
-      if (repository === null) throw new GitError("not-found", { what: "repository" });
-      return newRepositoryClient((call, argument) => repository.call(call, argument));
-    },
-    reading: {
-      codec,
-      openChunks: (counters) => new R2ChunkStore(host.env.BUCKET, counters),
-      observe: printEvent,
-    },
-  };
-});
+const api = createRestApp((context) => newRestHost((context as unknown as HostContext).env, codec));
 
 app.get("/api/docs", () => renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION)));
 app.route("/api", api);
@@ -109,46 +101,46 @@ app.notFound(() => textResponse(404, "not found"));
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
 export default app;
 
-type RepositoryStub = DurableObjectStub<RepositoryObject>;
-
 /** Serves a request to the repository that its path names. */
 function withRepository(
   context: HostContext,
-  serve: (repository: RepositoryStub) => Promise<Response>,
+  serve: (repository: NamedRepository) => Promise<Response>,
 ): Promise<Response> | Response {
   const { owner, repository } = context.req.param() as { owner: string; repository: string };
-  const found = findRepository(context, owner, repository);
-  return found === null ? textResponse(404, "repository not found") : serve(found);
+  const name = parseRepositoryName(owner, repository);
+  return name === null ? textResponse(404, "repository not found") : serve(new NamedRepository(context.env, name));
 }
 
-/** Finds the repository that a path names: `name` and `name.git` are one. Null: there can be none of that name. */
-function findRepository(context: HostContext, owner: string, repository: string): RepositoryStub | null {
-  const name = repository.replace(/\.git$/, "");
-  if (!NAME.test(owner) || !NAME.test(name)) return null;
-  // The bindings do not know the class: it knows them.
-  const repositories = context.env.REPOSITORY as DurableObjectNamespace<RepositoryObject>;
-  return repositories.getByName(`${owner}/${name}`);
+async function pushTo(repository: NamedRepository, request: Request): Promise<Response> {
+  try {
+    return await repository.push(request);
+  } catch (error) {
+    return errorResponse(error);
+  }
 }
 
 /** What serving a fetch needs: the object decides, this Worker carries the bytes. */
-function fetchContext(context: HostContext, repository: RepositoryStub): FetchContext {
+function fetchContext(context: HostContext, repository: NamedRepository): FetchContext {
   const { env, executionCtx } = context;
   const operations = newChunkCounters();
   let planMs = 0;
   let rowsRead = 0;
   return {
     source: {
-      refs: (prefixes) => repository.listRefs(prefixes),
+      refs: (prefixes) => repository.ask((stub) => stub.listRefs(prefixes), isNull),
       fetch: async (request) => {
         const startMs = Date.now();
-        const outcome = await repository.planFetch(request);
+        const outcome = await repository.ask(
+          (stub) => stub.planFetch(request) as Promise<FetchOutcome>,
+          ({ kind }) => kind === "unknown-repository",
+        );
         planMs = Date.now() - startMs;
-        if (outcome.kind === "negotiated") rowsRead = outcome.rowsRead;
-        return outcome;
+        if (outcome?.kind === "negotiated") rowsRead = outcome.rowsRead;
+        return outcome ?? { kind: "unknown-repository" };
       },
-      settleResponse: (objectKey, sizeBytes) => repository.settleResponse(objectKey, sizeBytes),
-      sizes: (oids) => repository.readSizes(oids),
-      bundles: () => repository.listBundles(),
+      settleResponse: (objectKey, sizeBytes) => repository.tell((stub) => stub.settleResponse(objectKey, sizeBytes)),
+      sizes: (oids) => repository.ask((stub) => stub.readSizes(oids), isNull),
+      bundles: () => repository.ask((stub) => stub.listBundles(), isNull),
     },
     limits: configuredLimits(env),
     chunks: new R2ChunkStore(env.BUCKET, operations),
@@ -157,4 +149,8 @@ function fetchContext(context: HostContext, repository: RepositoryStub): FetchCo
     observe: (sent, cache) =>
       printEvent({ event: "fetch", ...sent, cache, planMs, operations: { ...operations, rowsRead } }),
   };
+}
+
+function isNull(answer: unknown): boolean {
+  return answer === null;
 }

@@ -24,8 +24,11 @@ const BEGIN_AFTER_BYTES = 256 * 1024;
 
 /** Answers `GET …/info/refs?service=git-receive-pack`. There is no version 2 of this service; a repository that does not exist yet
  * looks like one without refs. @see gitprotocol-http(5) */
-export async function advertiseReceivePack(request: Request, target: PushTarget): Promise<Response> {
-  const refs = await target.refs([]);
+export async function advertiseReceivePack(
+  request: Request,
+  { source }: { readonly source: Pick<PushTarget, "refs"> },
+): Promise<Response> {
+  const refs = await source.refs([]);
   const packets = new PacketText().line(`# service=${SERVICE}`).flush();
   if (protocolVersion(request) === 1) packets.line("version 1");
   const names = refs?.names ?? [];

@@ -7,6 +7,7 @@ import { commitsBetween, compare } from "./diff/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
 import { showCommit } from "./diff/show-commit.ts";
 import { blame } from "./history/blame.ts";
+import { checkDefaultBranch, setDefaultBranch } from "./default-branch.ts";
 import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
@@ -31,6 +32,8 @@ import { stats } from "./tally/stats.ts";
 import { configureWorktrees, worktrees } from "./worktree/worktree-status.ts";
 
 const CALLS = {
+  checkDefaultBranch,
+  setDefaultBranch,
   maintenance,
   maintain,
   resolve,
@@ -84,6 +87,8 @@ export type CallName = keyof Calls;
 /** How a call ended, as it crosses from the object to the Worker: errors would lose their values there. */
 export type CallOutcome =
   | { readonly kind: "done"; readonly value: unknown }
+  /** There is no repository in this object: the name that led here may lead elsewhere by now. */
+  | { readonly kind: "unknown-repository" }
   | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
 
 /** A repository as the API sees it: every call of the table as a method.
@@ -100,6 +105,7 @@ export function newRepositoryClient(
 ): RepositoryClient {
   const method = (name: CallName) => async (argument: unknown) => {
     const outcome = await send(name, argument);
+    if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;
   };
@@ -115,6 +121,7 @@ export async function answerCall(
   name: CallName,
   argument: unknown,
 ): Promise<CallOutcome> {
+  if (state.tables === null) return { kind: "unknown-repository" };
   const startMs = Date.now();
   const { rowsRead, rowsWritten } = state.sqlCounters;
   let repository: OpenRepository | null = null;

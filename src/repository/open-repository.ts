@@ -21,19 +21,21 @@ export class OpenRepository {
 
   /** @throws GitError "not-found" when there is no such repository */
   constructor(state: RepositoryState, runJobs: (nowMs: number) => Promise<void>) {
-    if (state.tables === null) throw new GitError("not-found", { what: "repository" });
+    tablesOf(state);
     this.state = state;
     this.runJobs = runJobs;
     this.chunks = state.platform.openChunks(this.operations);
   }
 
-  /** The tables; to be asked again after each wait. */
+  /** The tables; to be asked again after each wait.
+   * @throws GitError "not-found" when the repository was deleted meanwhile */
   get tables(): Tables {
-    return this.state.tables!;
+    return tablesOf(this.state);
   }
 
   /** The refs, and what they lead to; to be asked again after each wait. */
   get advertised(): AdvertisedRefs {
+    tablesOf(this.state);
     return this.state.advertised;
   }
 
@@ -62,4 +64,9 @@ export class OpenRepository {
       throw new GitError("storage-failed", { key: "object_chunks", reason: `${toHex(oid)} is missing` });
     return row.number;
   }
+}
+
+function tablesOf({ tables }: RepositoryState): Tables {
+  if (tables === null) throw new GitError("not-found", { what: "repository" });
+  return tables;
 }

@@ -1,20 +1,37 @@
 import type { Codec } from "../codec/codec.ts";
 import type { FsckSetting } from "../codec/fsck-messages.ts";
-import { isGitError } from "../format/errors.ts";
+import { GitError, isGitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
 import type { ChunkCounters, ChunkStore } from "../store/chunk-store.ts";
-import { createRepository, hasJobs, readRepository, type RepositoryRecord, setFsckSetting } from "../store/schema.ts";
+import {
+  createRepository,
+  hasJobs,
+  markDeleted,
+  readRepository,
+  type RepositoryRecord,
+  setFsckSetting,
+} from "../store/schema.ts";
 import { JobQueue } from "../store/jobs.ts";
+import type { RegistryPort } from "../store/registry.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../store/sql.ts";
 import { Tables } from "../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
+import { Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
+
+/** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
+const ANNOUNCE_DELAY_MS = 1_000;
 
 /** What a repository stands on. */
 export interface RepositoryPlatform {
+  /** By which the registry knows the repository: opaque, given to no other ever. */
+  readonly id: string;
+  readonly registry: RegistryPort;
   readonly sql: Sql;
   readonly transactor: Transactor;
+  /** Removes the whole database, at once: a transaction that follows finds it empty. */
+  erase(): Promise<void>;
   /** Opens the chunk store, which counts what it does in `counters`. */
   openChunks(counters: ChunkCounters): ChunkStore;
   readonly module: WebAssembly.Module;
@@ -26,7 +43,7 @@ export interface RepositoryPlatform {
   observe(event: RepositoryEvent): void;
 }
 
-/** What one repository's pushes, fetches and jobs share. Before the first successful push only the jobs may have a table. */
+/** What one repository's pushes, fetches and jobs share. Before it is created only the jobs may have a table. */
 export class RepositoryState {
   readonly platform: RepositoryPlatform;
   /** What the database did since the object started. */
@@ -35,6 +52,12 @@ export class RepositoryState {
   readonly activePrefixes = new Set<string>();
   /** Commits that the server makes take turns, by the ref that they move. */
   readonly refTurns = new Turns();
+  /** One announcement at a time. */
+  readonly announceSlot = new Slots(1);
+  /** Whether the job is there and not begun: a push that comes then need not write it again. */
+  isAnnouncementDue = false;
+  /** Pushes that may yet create the repository, if it does not exist. */
+  pushesUnderWay = 0;
   #tables: Tables | null = null;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
@@ -42,14 +65,18 @@ export class RepositoryState {
 
   constructor(platform: RepositoryPlatform) {
     this.platform = { ...platform, sql: new CountedSql(platform.sql, this.sqlCounters) };
-    // Pushes that race to be the first write below one key, whichever of them creates the repository.
-    this.#record = readRepository(this.platform.sql) ?? { key: crypto.randomUUID(), createdMs: 0, fsck: "default" };
-    if (this.#record.createdMs !== 0) this.#tables = new Tables(this.platform.sql);
+    this.#record = readRepository(this.platform.sql) ?? {
+      key: platform.id,
+      createdMs: 0,
+      fsck: "default",
+      deleted: false,
+    };
+    if (this.#record.createdMs !== 0 && !this.#record.deleted) this.#tables = new Tables(this.platform.sql);
     if (hasJobs(this.platform.sql)) this.jobs.recover(Date.now());
     this.scheduleJobs();
   }
 
-  /** The tables, null while the repository does not exist. */
+  /** The tables, null when the repository does not exist: not yet, or no longer. */
   get tables(): Tables | null {
     return this.#tables;
   }
@@ -62,6 +89,16 @@ export class RepositoryState {
   /** Begins every R2 key of the repository. */
   get key(): string {
     return this.#record.key;
+  }
+
+  /** Whether there was a repository, and never will be again. */
+  get isDeleted(): boolean {
+    return this.#record.deleted;
+  }
+
+  /** When the repository was created. */
+  get createdMs(): number {
+    return this.#record.createdMs;
   }
 
   /** How strictly pushed objects are checked. */
@@ -78,10 +115,12 @@ export class RepositoryState {
    * Runs `f` on the tables in one transaction, creating the repository if need be.
    * @param fsck what the repository's setting becomes, null: it stays
    * @param f returns whether its writes stand
+   * @throws GitError "not-found" when the repository was deleted
    */
   transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; stands: boolean }): T {
-    const { key, createdMs } = this.#record;
-    const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck };
+    const { key, createdMs, deleted } = this.#record;
+    if (deleted) throw new GitError("not-found", { what: "repository" });
+    const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck, deleted };
     let tables = this.#tables;
     this.#advertised = null;
     try {
@@ -93,10 +132,12 @@ export class RepositoryState {
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
         if (!outcome.stands) throw new TakenBack(outcome.result);
+        if (!this.isAnnouncementDue) tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
         return outcome.result;
       });
       this.#record = record;
       this.#tables = tables;
+      this.isAnnouncementDue = true;
       return result;
     } catch (error) {
       if (error instanceof TakenBack) return error.result as T;
@@ -106,8 +147,41 @@ export class RepositoryState {
     }
   }
 
+  /** Creates the repository without any ref.
+   * @param head the ref that HEAD names: its first branch
+   * @returns whether there was none */
+  create(head: string): boolean {
+    if (this.#tables !== null) return false;
+    this.transact(null, (tables) => {
+      tables.refs.setHead(head);
+      return { result: undefined, stands: true };
+    });
+    this.scheduleJobs();
+    return true;
+  }
+
+  /** Deletes the repository: from now on there is none. Its bytes are left to a job.
+   * @returns whether there was one */
+  delete(): boolean {
+    if (this.#tables === null) return false;
+    const { jobs } = this.#tables;
+    this.platform.transactor.transactionSync(() => {
+      markDeleted(this.platform.sql);
+      // What is being written has its sweep; nothing else is worth doing any more.
+      jobs.cancelAllBut("sweep");
+      jobs.add("erase", "", Date.now());
+      jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
+    });
+    this.#record = { ...this.#record, deleted: true };
+    this.#tables = null;
+    this.#advertised = null;
+    this.scheduleJobs();
+    return true;
+  }
+
   /** Reads the tables anew: what is in memory is no longer what is stored. */
   reload(): void {
+    if (this.#tables === null) return;
     this.#tables = new Tables(this.platform.sql);
     this.#advertised = null;
   }

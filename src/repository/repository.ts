@@ -1,6 +1,8 @@
+import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { hasJobs } from "../store/schema.ts";
+import { announce, announceNow } from "./announce.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
@@ -12,7 +14,8 @@ import { Slots } from "./slots.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { UploadPack } from "./upload-pack.ts";
 
-/** One repository: the only writer of its database, as a Durable Object is. It exists from its first successful push on. */
+/** One repository: the only writer of its database, as a Durable Object is. It exists from `create` or its first successful push on,
+ * until `delete`. */
 export class Repository implements FetchSource, PushTarget {
   readonly state: RepositoryState;
   /** One job at a time: each may rely on what it has read until it writes. */
@@ -53,8 +56,49 @@ export class Repository implements FetchSource, PushTarget {
     return bundle === null ? [] : [bundle];
   }
 
-  receive(request: PushRequest): Promise<PushResult> {
-    return new ReceivePack(this.state, request).run();
+  /** Whether a push may come: the repository exists, or the registry keeps a name for it. What is false stays so. */
+  async admitsPush(): Promise<boolean> {
+    const { tables, isDeleted, platform } = this.state;
+    if (isDeleted || tables !== null) return !isDeleted;
+    return platform.registry.admit(platform.id);
+  }
+
+  async receive(request: PushRequest): Promise<PushResult> {
+    const { state } = this;
+    state.pushesUnderWay += 1;
+    try {
+      const isNew = state.tables === null;
+      // Asked here, where the push counts as under way: until it ends, the name is kept.
+      if (isNew && !(await this.admitsPush())) throw new GitError("not-found", { what: "repository" });
+      const result = await new ReceivePack(state, request).run();
+      if (isNew && state.tables !== null) await announceNow(state);
+      return result;
+    } finally {
+      state.pushesUnderWay -= 1;
+    }
+  }
+
+  /** Creates the repository, empty.
+   * @param defaultBranch without `refs/heads/`, byte string
+   * @returns whether there was none; false, too, when the registry keeps no name for it */
+  async create(defaultBranch: string): Promise<boolean> {
+    if (!(await this.admitsPush()) || !this.state.create(`refs/heads/${defaultBranch}`)) return false;
+    await announceNow(this.state);
+    return true;
+  }
+
+  /** Deletes the repository at once; its bytes go by and by.
+   * @returns whether there was one */
+  async delete(): Promise<boolean> {
+    const existed = this.state.delete();
+    // Also when it was deleted before: who asks again may be the first to get through to the registry.
+    if (this.state.isDeleted) await announceNow(this.state);
+    return existed;
+  }
+
+  /** Tells the registry how the repository stands. @see announce */
+  announce(): Promise<void> {
+    return announce(this.state);
   }
 
   /** Answers one fetch; null: there is no repository. */
@@ -85,9 +129,17 @@ export class Repository implements FetchSource, PushTarget {
     const freeSlot = await this.#jobSlot.take();
     try {
       if (hasJobs(this.state.platform.sql)) await runJobs(this.state, nowMs);
+      await this.#eraseRemains();
     } finally {
       freeSlot();
       this.state.scheduleJobs();
     }
+  }
+
+  /** Removes the database of a repository that does not exist (deleted, or never created) once nothing is left to do for it. */
+  async #eraseRemains(): Promise<void> {
+    const { tables, platform, pushesUnderWay } = this.state;
+    if (tables !== null || pushesUnderWay > 0 || !hasJobs(platform.sql)) return;
+    if (this.state.jobs.nextDueMs() === null) await platform.erase();
   }
 }

@@ -97,9 +97,11 @@ export class ResponseCache {
     const { key, making, seen } = entry;
     this.#making.delete(objectKey);
     seen.making = null;
-    const stored = sizeBytes === null ? null : { objectKey, sizeBytes, objectCount: making.objectCount };
+    const { platform, tables, jobs } = this.#repository;
+    // A repository that was deleted meanwhile leaves the object to its sweep.
+    const isStored = sizeBytes !== null && tables !== null;
+    const stored = isStored ? { objectKey, sizeBytes, objectCount: making.objectCount } : null;
     if (stored !== null) {
-      const { platform, tables, jobs } = this.#repository;
       platform.transactor.transactionSync(() => {
         tables!.responses.insert(key, stored, Date.now());
         jobs.cancel("sweep", objectKey);

@@ -1,5 +1,6 @@
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { toTypeNumber } from "../format/object.ts";
+import { DEFAULT_BRANCH } from "../format/ref-name.ts";
 import { isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
@@ -250,10 +251,12 @@ class Settling {
     return rows.unusedKeys;
   }
 
-  /** The first branch pushed becomes HEAD; main or master before others. It never moves by itself later. */
+  /** The first branch pushed becomes HEAD, main or master before others, unless somebody chose another. It never moves by itself later. */
   #chooseHead(outcomes: readonly RefOutcome[]): void {
     const { refs } = this.#tables;
-    if (refs.head() !== null) return;
+    const head = refs.head();
+    const isChosen = head !== null && (head !== `refs/heads/${DEFAULT_BRANCH}` || refs.get(head) !== null);
+    if (isChosen) return;
     const branches = outcomes
       .filter(({ name, error }) => error === null && name.startsWith("refs/heads/") && refs.get(name) !== null)
       .map(({ name }) => name);

@@ -26,7 +26,8 @@ import { pushRoutes } from "./pushes.ts";
 import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
 import { rawRoutes } from "./raw.ts";
-import { newRoutes, type RestEnv } from "./routes.ts";
+import { repositoryRoutes } from "./repositories.ts";
+import { newRoutes, type RepositoryRegistry, type RestEnv } from "./routes.ts";
 import { tagRoutes } from "./tags.ts";
 import { statsRoutes } from "./stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
@@ -34,6 +35,7 @@ import { worktreesRoutes } from "./worktrees.ts";
 
 /** What the API needs of its host for one request. */
 export interface RestHost {
+  readonly registry: RepositoryRegistry;
   /** Opens the repository that a path names.
    * @throws GitError "not-found" when the name cannot be one */
   open(owner: string, repository: string): Promise<RepositoryClient>;
@@ -58,6 +60,10 @@ export const API_DESCRIPTION = {
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
   app.use("*", checkBody);
+  app.use("/repos/*", async (context, next) => {
+    context.set("registry", hostOf(context).registry);
+    await next();
+  });
   app.use("/repos/:owner/:repo/*", async (context, next) => {
     const { owner, repo } = context.req.param();
     const host = hostOf(context);
@@ -66,6 +72,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     await next();
   });
   const api = app
+    .route("/", repositoryRoutes)
     .route("/", maintenanceRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)

@@ -116,5 +116,8 @@ export function answerError(thrown: unknown): Response {
     console.error(error);
   }
   const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };
-  return Response.json({ error: body }, { status, headers: { "Cache-Control": "no-store" } });
+  const headers = new Headers({ "Cache-Control": "no-store" });
+  const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;
+  if (typeof retryAfterMs === "number") headers.set("Retry-After", String(Math.ceil(retryAfterMs / 1000)));
+  return Response.json({ error: body }, { status, headers });
 }

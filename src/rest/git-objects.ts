@@ -49,7 +49,7 @@ const TagSchema = z
     tagger: z.union([IdentSchema, z.null()]),
     message: z.string().openapi({ description: "with the signature, if there is one, at its end" }),
   })
-  .openapi("Tag");
+  .openapi("TagObject");
 
 function describe<Schema extends z.ZodType, const Path extends string>(path: Path, summary: string, schema: Schema) {
   return createRoute({

@@ -3,7 +3,8 @@ import type { Sql } from "./sql.ts";
 
 /** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
  * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
- * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip, `tally` sums up what was pushed. */
+ * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip, `tally` sums up what was pushed,
+ * `announce` tells the registry how the repository stands, `erase` removes a deleted repository's bytes. */
 export type JobKind =
   | "merge"
   | "seal"
@@ -14,7 +15,9 @@ export type JobKind =
   | "bundle"
   | "trim"
   | "materialize"
-  | "tally";
+  | "tally"
+  | "announce"
+  | "erase";
 
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
@@ -86,6 +89,11 @@ export class JobQueue {
   /** Removes a job that is no longer wanted. */
   cancel(kind: JobKind, key: string): void {
     this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
+  }
+
+  /** Removes all jobs but those of one kind. */
+  cancelAllBut(kind: JobKind): void {
+    this.#sql.exec("DELETE FROM jobs WHERE kind <> ?", kind);
   }
 
   /** Takes the job that is due for the longest time, null when none is. */

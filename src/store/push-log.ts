@@ -77,6 +77,12 @@ export class PushLog {
     return row?.bytes ?? 0;
   }
 
+  /** When the newest push was; null: there was none. */
+  newestMs(): number | null {
+    const query = "SELECT time_ms AS timeMs FROM pushes ORDER BY id DESC LIMIT 1";
+    return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
+  }
+
   /** What pushes later than a time did, all in all: how many objects they brought, and the ids, packed, from and to which they moved refs. */
   since(timeMs: number): { objects: number; oids: Uint8Array } {
     const rows = this.#sql

@@ -1,5 +1,5 @@
-// The tables of one repository. A repository's database is empty until its first successful push: a name that was
-// only asked for costs nothing. docs/storage.md tells each table's life.
+// The tables of one repository. A repository's database is empty until it is created, at the latest by its first successful
+// push: a name that was only asked for costs nothing. docs/storage.md tells each table's life.
 //
 // Everywhere, an object number of 0 means "none": columns stay NOT NULL, and typed arrays need no second mask.
 import type { FsckSetting } from "../codec/fsck-messages.ts";
@@ -34,6 +34,7 @@ CREATE TABLE repository (
   created_ms INTEGER NOT NULL,
   fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
   worktrees TEXT,                  -- JSON: names of the branches that are materialized; NULL: the one HEAD points at
+  deleted INTEGER NOT NULL DEFAULT 0, -- 1: nothing is served any more, jobs remove what there is
   schema INTEGER NOT NULL
 );
 CREATE TABLE refs (
@@ -167,6 +168,8 @@ export interface RepositoryRecord {
   readonly key: string;
   readonly createdMs: number;
   readonly fsck: FsckSetting;
+  /** Nothing of it is to be served any more. */
+  readonly deleted: boolean;
 }
 
 /** Makes the table of jobs if it is not there. */
@@ -179,9 +182,9 @@ export function hasJobs(sql: Sql): boolean {
   return hasTable(sql, "jobs");
 }
 
-/** Makes the tables and the repository's row; belongs in the first push's transaction.
+/** Makes the tables and the repository's row; belongs in a transaction.
  * @throws when the repository exists */
-export function createRepository(sql: Sql, record: RepositoryRecord): void {
+export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "deleted">): void {
   createJobs(sql);
   sql.exec(TABLES);
   sql.exec(
@@ -194,14 +197,20 @@ export function createRepository(sql: Sql, record: RepositoryRecord): void {
 }
 
 /** Reads the repository's row.
- * @returns null when nothing was ever pushed: no table may be asked then */
+ * @returns null when it was never created: no table may be asked then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
   if (!hasTable(sql, "repository")) return null;
-  return sql
-    .exec<{ key: string; createdMs: number; fsck: FsckSetting }>(
-      "SELECT key, created_ms AS createdMs, fsck FROM repository",
+  const { deleted, ...record } = sql
+    .exec<{ key: string; createdMs: number; fsck: FsckSetting; deleted: number }>(
+      "SELECT key, created_ms AS createdMs, fsck, deleted FROM repository",
     )
     .one();
+  return { ...record, deleted: deleted === 1 };
+}
+
+/** Marks the repository as deleted, for good. */
+export function markDeleted(sql: Sql): void {
+  sql.exec("UPDATE repository SET deleted = 1");
 }
 
 /** Sets how strictly the next pushes are checked. */

@@ -57,21 +57,27 @@ export class ApiFuzzer {
         operation: (methods as Record<string, Operation>)[method]!,
       })),
     );
+    // What deletes comes last, and what is in a thing before the thing: else there would be nothing left to ask for.
+    const rank = ({ method, path }: Route): number => (method === "delete" ? 1_000 - path.length : 0);
+    this.#routes.sort((a, b) => rank(a) - rank(b));
     (addFormats as unknown as typeof addFormats.default)(this.#ajv);
     this.#ajv.addSchema({ $id: "api", ...document });
   }
 
-  /** Asks each route so many times, in turns.
+  /** Asks each route so many times, in turns, and one that was never answered well ten times as often at the most.
    * @param between called before each turn */
   async run(rounds: number, between: () => Promise<void>): Promise<FuzzResult> {
     const violations: Violation[] = [];
     const statuses = new Map<string, Map<number, number>>();
-    for (let round = 0; round < rounds; round++) {
+    const isTried = (name: string) => [...(statuses.get(name)?.keys() ?? [])].some((status) => status < 400);
+    for (let round = 0; round < 10 * rounds; round++) {
+      const routes = round < rounds ? this.#routes : this.#routes.filter((route) => !isTried(nameOf(route)));
+      if (routes.length === 0) break;
       await between();
-      for (const route of this.#routes) {
+      for (const route of routes) {
         const { violation, status } = await this.#ask(route);
         if (violation !== null) violations.push(violation);
-        const name = `${route.method.toUpperCase()} ${route.path}`;
+        const name = nameOf(route);
         const counts = statuses.get(name) ?? new Map<number, number>();
         counts.set(status, (counts.get(status) ?? 0) + 1);
         statuses.set(name, counts);
@@ -144,6 +150,10 @@ export class ApiFuzzer {
     this.#validators.set(ref, found);
     return found;
   }
+}
+
+function nameOf({ method, path }: Route): string {
+  return `${method.toUpperCase()} ${path}`;
 }
 
 function encodePart(text: string): string {

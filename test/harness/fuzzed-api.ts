@@ -12,12 +12,14 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const history = await makeHistory({ commits: 12, files: 6, branches: 2, merges: 1, upheavals: 2, tags: 2 });
   const { body: document } = await askApi<OpenApiDocument>(server, "/openapi.json");
   const oids = (await git(history, "rev-list", "--objects", "--no-object-names", "--all")).split("\n");
+  const tag = await git(history, "rev-parse", "v0");
   const paths = (await git(history, "ls-tree", "-r", "--name-only", "main")).split("\n");
   const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
     repo: ["fuzzed"],
-    oid: oids,
+    // There are few annotated tags.
+    oid: [...oids, ...Array.from({ length: oids.length / 4 }, () => tag)],
     path: paths,
     file: ["main.tar", "v0.tar.gz", "side-0.zip"],
     ref: refs,

@@ -59,7 +59,10 @@ export class SchemaValues {
     const several = schema.anyOf ?? schema.oneOf;
     if (several !== undefined) return this.make(this.#random.pick(several), name, depth + 1);
     if (schema.allOf !== undefined) {
-      return Object.assign({}, ...schema.allOf.map((part) => this.make(part, name, depth + 1) as object));
+      // A part without a type only says more of the others.
+      const parts = schema.allOf.filter((part) => part.$ref !== undefined || part.type !== undefined);
+      if (parts.length === 1) return this.make(parts[0]!, name, depth + 1);
+      return Object.assign({}, ...parts.map((part) => this.make(part, name, depth + 1) as object));
     }
     const type = typeof schema.type === "object" ? this.#random.pick(schema.type) : schema.type;
     switch (type) {

@@ -10,6 +10,7 @@ import { streamPack } from "../../src/repository/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunk-store.ts";
+import type { RegistryPort } from "../../src/store/registry.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import type { Sql, Transactor } from "../../src/store/sql.ts";
 import { Tables } from "../../src/store/tables.ts";
@@ -57,6 +58,8 @@ export interface PushedOptions {
   readonly sql?: NodeSql;
   readonly transactor?: Transactor;
   readonly limits?: Partial<Limits>;
+  /** Without it, any push is admitted and nobody listens. */
+  readonly registry?: RegistryPort;
 }
 
 /** A repository that real pushes fill. */
@@ -68,10 +71,19 @@ export class PushedRepository {
   /** When its jobs are to run next, null: never was one. */
   wakeMs: number | null = null;
 
-  constructor({ chunks = new MemoryChunkStore(), sql = new NodeSql(), transactor, limits }: PushedOptions = {}) {
+  constructor({
+    chunks = new MemoryChunkStore(),
+    sql = new NodeSql(),
+    transactor,
+    limits,
+    registry,
+  }: PushedOptions = {}) {
     this.sql = sql;
     this.chunks = chunks;
     this.repository = new Repository({
+      id: crypto.randomUUID(),
+      registry: registry ?? { admit: async () => true, report: async () => undefined },
+      erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),
       openChunks: () => this.chunks,
@@ -94,9 +106,9 @@ export class PushedRepository {
     return new Tables(this.sql);
   }
 
-  /** Pushes a pack, or none. */
-  push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
-    return this.repository.receive({
+  /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the repository's own. */
+  async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
+    const result = await this.repository.receive({
       commands: commands.map(encodeCommand),
       atomic: options.atomic ?? false,
       pushOptions: options.pushOptions ?? [],
@@ -105,6 +117,9 @@ export class PushedRepository {
       agent: null,
       progress: () => undefined,
     });
+    await this.repository.announce();
+    this.repository.state.tables?.jobs.cancel("announce", "");
+    return result;
   }
 
   /** Brings refs to where a git repository has them, as `git push` would.

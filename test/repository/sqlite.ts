@@ -15,6 +15,12 @@ export class NodeSql implements Sql {
     const rows = statement.all(...(bindings as SQLInputValue[])) as Record<string, unknown>[];
     return new Rows<T>(rows.map((row) => Object.fromEntries(Object.entries(row).map(toSqlValue)) as T));
   }
+
+  /** Removes all tables, as `deleteAll` of a Durable Object does. */
+  erase(): void {
+    const tables = this.#database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    for (const { name } of tables) this.#database.exec(`DROP TABLE "${name as string}"`);
+  }
 }
 
 function toSqlValue([name, value]: [string, unknown]): [string, SqlValue] {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createRepository, readRepository, type RepositoryRecord } from "../../src/store/schema.ts";
 import { withEmptyDatabase } from "./database.ts";
 
-const record: RepositoryRecord = { key: "0123", createdMs: 1_700_000_000_000, fsck: "strict" };
+const record: RepositoryRecord = { key: "0123", createdMs: 1_700_000_000_000, fsck: "strict", deleted: false };
 
 test("a repository exists from its creation on, once", () =>
   withEmptyDatabase((sql) => {

@@ -42,7 +42,8 @@ export async function maintenance({ tables }: OpenRepository): Promise<Maintenan
     bytes: sum(rows),
     hotBytes: sum(hot),
     r2Objects: chunks.keys().size,
-    jobs: jobs.all(),
+    // What the registry is told is no housekeeping.
+    jobs: jobs.all().filter(({ kind }) => kind !== "announce"),
     lastRuns: jobs.lastRuns(),
   };
 }

@@ -1,0 +1,238 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { decodeText, encodeText } from "../format/byte-string.ts";
+import { GitError } from "../format/errors.ts";
+import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
+import { DEFAULT_BRANCH, isRefName } from "../format/ref-name.ts";
+import { isOwnerName, isRepositoryName, parseRepositoryName, type RepositoryName } from "../format/repository-name.ts";
+import type { NameRefusal, RepositoryEntry } from "../store/registry.ts";
+import { failures } from "./error.ts";
+import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
+import { newRoutes, repositoryOf, type RepositoryRegistry } from "./routes.ts";
+import { RepositoryParams } from "./schemas.ts";
+
+/** Characters of a description. */
+const MAX_DESCRIPTION = 1_000;
+
+const Owner = z
+  .string()
+  .refine(isOwnerName, "1 to 100 letters, digits, '.', '_', '-'; not 'api', '.', '..', and no '.git' at the end")
+  .openapi({ example: "me" });
+
+const Name = z
+  .string()
+  .refine(isRepositoryName, "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end")
+  .openapi({ example: "my-repo" });
+
+const Description = z.string().max(MAX_DESCRIPTION).nullable();
+
+const Visibility = z.enum(["public", "private"]);
+
+const Branch = z
+  .string()
+  .refine(isBranchName, "this is no name for a branch")
+  .openapi({ description: "without refs/heads/", example: "main" });
+
+const RepositorySchema = z
+  .object({
+    id: z.string().openapi({ description: "stays the same whatever the name" }),
+    owner: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    visibility: Visibility,
+    defaultBranch: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    pushedAt: z.iso.datetime().nullable().openapi({ description: "null: nothing was ever pushed" }),
+    sizeBytes: z.number().int().openapi({ description: "of the objects as they are stored; some seconds old" }),
+    objectCount: z.number().int().openapi({ description: "some seconds old" }),
+  })
+  .openapi("Repository");
+
+const Page = z
+  .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
+  .openapi("Repositories", { description: "by owner and name" });
+
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
+
+const listAll = createRoute({
+  method: "get",
+  path: "/repos",
+  tags: ["repositories"],
+  summary: "List all repositories",
+  request: { query: PageQuery },
+  responses: { 200: { description: "One page.", ...json(Page) }, ...failures() },
+});
+
+const listOwned = createRoute({
+  method: "get",
+  path: "/repos/{owner}",
+  tags: ["repositories"],
+  summary: "List the repositories of an owner",
+  request: { params: RepositoryParams.pick({ owner: true }), query: PageQuery },
+  responses: { 200: { description: "One page; empty for an owner of none.", ...json(Page) }, ...failures() },
+});
+
+const create = createRoute({
+  method: "post",
+  path: "/repos",
+  tags: ["repositories"],
+  summary: "Create an empty repository",
+  request: {
+    body: {
+      required: true,
+      ...json(
+        z.strictObject({
+          owner: Owner,
+          name: Name,
+          description: Description.default(null),
+          defaultBranch: Branch.default(DEFAULT_BRANCH),
+          visibility: Visibility.default("private"),
+        }),
+      ),
+    },
+  },
+  responses: {
+    201: { description: "It is there; `Location` says where.", ...json(RepositorySchema) },
+    ...failures(409),
+  },
+});
+
+const read = createRoute({
+  method: "get",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Tell of a repository",
+  request: { params: RepositoryParams },
+  responses: { 200: { description: "The repository.", ...json(RepositorySchema) }, ...failures() },
+});
+
+const update = createRoute({
+  method: "patch",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Change a repository, or give it another name",
+  description:
+    "The name that it had goes on leading to it until another repository takes that, a minute later at the soonest.",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      ...json(
+        z
+          .strictObject({
+            owner: Owner,
+            name: Name,
+            description: Description,
+            defaultBranch: Branch.openapi({ description: "of those that exist, if there are any" }),
+            visibility: Visibility,
+          })
+          .partial(),
+      ),
+    },
+  },
+  responses: { 200: { description: "The repository as it is now.", ...json(RepositorySchema) }, ...failures(409) },
+});
+
+const remove = createRoute({
+  method: "delete",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Delete a repository",
+  request: { params: RepositoryParams },
+  responses: { 204: { description: "It is gone, and its name is free." }, ...failures() },
+});
+
+/** `/repos`, `/repos/:owner` and `/repos/:owner/:repo`: which repositories there are. */
+export const repositoryRoutes = newRoutes()
+  .openapi(listAll, async (context) => {
+    return context.json(await readPage(context.get("registry"), null, context.req.valid("query")), 200);
+  })
+  .openapi(listOwned, async (context) => {
+    const { owner } = context.req.valid("param");
+    return context.json(await readPage(context.get("registry"), owner, context.req.valid("query")), 200);
+  })
+  .openapi(create, async (context) => {
+    const registry = context.get("registry");
+    const { owner, name, description, visibility, defaultBranch } = context.req.valid("json");
+    const asked = { owner, name };
+    const refusal = await registry.create(asked, { description, visibility }, encodeText(defaultBranch));
+    if (refusal !== null) throw nameError(asked, refusal);
+    const entry = await readEntry(registry, owner, name);
+    return context.json(toJson(entry), 201, { Location: `/api/repos/${owner}/${name}` });
+  })
+  .openapi(read, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    return context.json(toJson(await readEntry(context.get("registry"), owner, repo)), 200);
+  })
+  .openapi(update, async (context) => {
+    const registry = context.get("registry");
+    const repository = repositoryOf(context);
+    const { owner, repo } = context.req.valid("param");
+    const { defaultBranch, ...change } = context.req.valid("json");
+    const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
+    const entry = await readEntry(registry, owner, repo);
+    // What may be refused comes first.
+    if (branch !== null) await repository.checkDefaultBranch(branch);
+    const outcome = await registry.update(entry, change);
+    if (outcome === null) throw notFound();
+    if (outcome.kind !== "updated")
+      throw nameError({ owner: change.owner ?? entry.owner, name: change.name ?? entry.name }, outcome);
+    if (branch !== null) await repository.setDefaultBranch(branch);
+    return context.json(toJson({ ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) }), 200);
+  })
+  .openapi(remove, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    const name = parseRepositoryName(owner, repo);
+    if (name === null || !(await context.get("registry").delete(name))) throw notFound();
+    return context.body(null, 204);
+  });
+
+async function readPage(registry: RepositoryRegistry, owner: string | null, query: z.output<typeof PageQuery>) {
+  const { limit, cursor } = query;
+  const after = decodeCursor(cursor, z.object({ owner: z.string(), name: z.string() }));
+  const entries = await registry.list(owner, after, limit + 1);
+  const last = entries.length > limit ? entries[limit - 1]! : null;
+  return {
+    repositories: entries.slice(0, limit).map(toJson),
+    nextCursor: last === null ? null : encodeCursor({ owner: last.owner, name: last.name }),
+  };
+}
+
+/** @throws GitError "not-found" */
+async function readEntry(registry: RepositoryRegistry, owner: string, repository: string): Promise<RepositoryEntry> {
+  const name = parseRepositoryName(owner, repository);
+  const entry = name === null ? null : await registry.read(name);
+  if (entry === null) throw notFound();
+  return entry;
+}
+
+function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema> {
+  const { createdMs, pushedMs, defaultBranch, ...rest } = entry;
+  return {
+    ...rest,
+    defaultBranch: defaultBranch === null ? null : decodeText(defaultBranch),
+    createdAt: new Date(createdMs).toISOString(),
+    pushedAt: pushedMs === null ? null : new Date(pushedMs).toISOString(),
+  };
+}
+
+function notFound(): GitError {
+  return new GitError("not-found", { what: "repository" });
+}
+
+function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
+  if (refusal.kind === "held") {
+    const reason = "another repository had it a moment ago";
+    return new GitError("conflict", { what: "name", field: "name", reason, retryAfterMs: refusal.retryAfterMs });
+  }
+  const { owner, name } = refusal.by;
+  if (owner === asked.owner && name === asked.name) {
+    return new GitError("conflict", { what: "name", field: "name", reason: "there is such a repository" });
+  }
+  const reason = `it differs only in case from ${owner}/${name}, which is there`;
+  return new GitError("invalid", { what: "name", field: "name", reason });
+}
+
+function isBranchName(name: string): boolean {
+  const ref = `refs/heads/${encodeText(name)}`;
+  return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
+}
