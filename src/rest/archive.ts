@@ -9,7 +9,7 @@ import type { FilesPlan } from "../repository/files/plan-files.ts";
 import { streamPieces } from "../repository/files/piece-stream.ts";
 import { readPlanned } from "../repository/files/planned-files.ts";
 import { tarArchive } from "../repository/files/tar-archive.ts";
-import { writeZipArchive } from "../repository/files/zip-archive.ts";
+import { zipArchive } from "../repository/files/zip-archive.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
@@ -111,12 +111,6 @@ function makeBody(source: ArchiveSource, format: Format, reader: BlobReader): Re
     reader.sent(sentBytes);
     reader.finish(complete);
   };
-  if (format === "zip") {
-    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-    // A failure has the body err: it is told there.
-    writeZipArchive(source, writable).catch((error: unknown) => writable.abort(error).catch(() => undefined));
-    return streamPieces(readable.values(), settle);
-  }
-  const tar = streamPieces(tarArchive(source), settle);
-  return format === "tar" ? tar : tar.pipeThrough(new CompressionStream("gzip") as never);
+  const body = streamPieces(format === "zip" ? zipArchive(source) : tarArchive(source), settle);
+  return format === "tar.gz" ? body.pipeThrough(new CompressionStream("gzip") as never) : body;
 }

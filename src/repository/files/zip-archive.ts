@@ -1,58 +1,105 @@
-import { configure, ZipWriter } from "@zip.js/zip.js/lib/zip-core-native.js";
-import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
+import { crc32, deflateRawSync } from "node:zlib";
+import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { isDirectory } from "../../format/tar.ts";
 import { SYMLINK_MODE } from "../../format/tree.ts";
+import {
+  encodeZipDescriptor,
+  encodeZipDirectoryEntry,
+  encodeZipEnd,
+  encodeZipHeader,
+  type ZipEntry,
+} from "../../format/zip.ts";
 import { type ArchiveEntry, archiveEntries, type ArchiveSource } from "./archive.ts";
 
-// The runtime compresses by itself, and starts no workers.
-configure({ useWebWorkers: false, useCompressionStream: true });
-
-/** Permissions of entries, and what tells links from files. */
+/** Kinds and permissions of entries: as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
 
-/** Writes a ZIP with what `git archive` puts into one; its comment is the commit's id.
- * @param to is closed at the end, and errors when something fails
- * @throws GitError as reading the files does */
-export async function writeZipArchive(source: ArchiveSource, to: WritableStream<Uint8Array>): Promise<void> {
-  const zip = new ZipWriter(to, {
-    keepOrder: true,
-    bufferedWrite: false,
-    lastModDate: new Date(source.timeSeconds * 1_000),
-  });
-  for await (const entry of archiveEntries(source)) {
-    const directory = isDirectory(entry.mode);
-    const content = directory ? undefined : toStream(entry);
-    await zip.add(entry.path, content, {
-      // The name's bytes as they are, and a note when they are UTF-8.
-      encodeText: fromByteString,
-      useUnicodeFileNames: isUnicode(entry.path),
-      directory,
-      unixMode: modeOf(entry, directory),
-      // A stream does not tell: whether the entry needs 64 bits depends on it.
-      uncompressedSize: entry.sizeBytes,
-    });
+/** Makes a ZIP with what `git archive` puts into one; its comment is the commit's id. Memory grows with the number of entries, whose directory is at the
+ * end: some 100 bytes and the path for each.
+ * @throws GitError as reading the files does; what was made has no end then
+ * @see git-archive(1), APPNOTE.TXT */
+export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Array, void, void> {
+  const directory: Uint8Array[] = [];
+  let position = 0;
+  const counted = (piece: Uint8Array): Uint8Array => {
+    position += piece.length;
+    return piece;
+  };
+  for await (const file of archiveEntries(source)) {
+    const start = position;
+    const pieces = file.sizeBytes > STREAM_THRESHOLD_BYTES ? streamEntry(file, source) : wholeEntry(file, source);
+    let step = await pieces.next();
+    for (; step.done !== true; step = await pieces.next()) yield counted(step.value);
+    directory.push(encodeZipDirectoryEntry(step.value, start));
   }
-  await zip.close(fromByteString(source.commit));
+  const start = position;
+  for (const entry of directory) yield counted(entry);
+  yield encodeZipEnd(directory.length, start, position - start, source.commit);
 }
 
-function modeOf({ mode }: ArchiveEntry, directory: boolean): number {
-  if (directory) return MODE.directory;
+/** An entry that is made at once: its header tells its sizes. @returns the entry */
+async function* wholeEntry(
+  file: ArchiveEntry,
+  { timeSeconds }: ArchiveSource,
+): AsyncGenerator<Uint8Array, ZipEntry, void> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of file.content) pieces.push(piece);
+  const content = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  const deflated = content.length === 0 ? content : deflateRawSync(content);
+  const isDeflated = deflated.length < content.length;
+  const stored = isDeflated ? deflated : content;
+  const entry = {
+    path: file.path,
+    mode: modeOf(file),
+    timeSeconds,
+    isDeflated,
+    isStreamed: false,
+    sizeBytes: content.length,
+    storedBytes: stored.length,
+    crc32: crc32(content),
+  };
+  yield encodeZipHeader(entry);
+  yield stored;
+  return entry;
+}
+
+/** An entry that is made piece by piece: what is found out on the way comes behind. @returns the entry */
+async function* streamEntry(
+  file: ArchiveEntry,
+  { timeSeconds }: ArchiveSource,
+): AsyncGenerator<Uint8Array, ZipEntry, void> {
+  const { path, sizeBytes } = file;
+  const stated = { path, mode: modeOf(file), timeSeconds, isDeflated: true, isStreamed: true, sizeBytes };
+  yield encodeZipHeader({ ...stated, storedBytes: 0, crc32: 0 });
+  let checksum = 0;
+  let storedBytes = 0;
+  const source = contentStream(file, (piece) => {
+    checksum = crc32(piece, checksum);
+  });
+  const deflate = new CompressionStream("deflate-raw") as ReadableWritablePair<Uint8Array, Uint8Array>;
+  for await (const piece of source.pipeThrough(deflate)) {
+    storedBytes += piece.length;
+    yield piece;
+  }
+  const entry = { ...stated, storedBytes, crc32: checksum };
+  yield encodeZipDescriptor(entry);
+  return entry;
+}
+
+function modeOf({ mode }: ArchiveEntry): number {
+  if (isDirectory(mode)) return MODE.directory;
   if (mode === SYMLINK_MODE) return MODE.link;
   return (mode & 0o100) === 0 ? MODE.file : MODE.executable;
 }
 
-/** Whether a byte string is UTF-8 beyond ASCII. */
-function isUnicode(name: string): boolean {
-  return /[^\0-\x7f]/.test(name) && encodeText(decodeText(name)) === name;
-}
-
-function toStream({ content }: ArchiveEntry): ReadableStream<Uint8Array> {
+function contentStream({ content }: ArchiveEntry, see: (piece: Uint8Array) => void): ReadableStream<Uint8Array> {
   const pieces = Symbol.asyncIterator in content ? content[Symbol.asyncIterator]() : content[Symbol.iterator]();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { value } = await pieces.next();
-      if (value === undefined) controller.close();
-      else controller.enqueue(value);
+      const { value, done } = await pieces.next();
+      if (done === true) return controller.close();
+      see(value);
+      controller.enqueue(value);
     },
   });
 }
