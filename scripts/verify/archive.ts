@@ -135,7 +135,9 @@ async function compareLastCommits(
   for (const entry of random.shuffled(entries).slice(0, LAST_COMMITS)) {
     const last = await timed(() => git(dir, "log", "-1", "--format=%H", commit, "--", `:(literal)${entry.path}`));
     times["files?lastCommit"]!.git += last.ms;
-    if (entry.lastCommit !== last.result) wrong.push(`last commit of ${entry.path} (${entry.lastCommit})`);
+    // On a busy machine the API may have run out of time, and says so.
+    if (entry.lastCommit !== null && entry.lastCommit !== last.result)
+      wrong.push(`last commit of ${entry.path} (${entry.lastCommit})`);
   }
   return wrong;
 }

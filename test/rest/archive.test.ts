@@ -146,4 +146,7 @@ test("each chunk is read about once", async () => {
   // A window may end within a chunk, and a read takes 4 MiB at the most.
   expect(operations.gets).toBeLessThanOrEqual(pushed.puts + 2);
   expect(operations.bytesOut).toBeLessThan(pushed.bytesIn * 1.01);
+  // The object reads trees, and nothing that lies between them.
+  const calls = server.takeEvents().filter((event) => event.event === "call");
+  expect(calls.reduce((sum, call) => sum + call.operations.bytesOut, 0)).toBeLessThan(200_000);
 });

@@ -75,7 +75,7 @@ export async function listFiles(
   { ref, path, after, limit }: FilesRequest,
 ): Promise<FilesPage> {
   const commit = await resolveCommit(repository, ref);
-  const tree = (await treeAt(repository, commit, path)).number;
+  const tree = (await treeAt(repository, commit, path)).oid;
   const files = [];
   for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after })) {
     files.push(file);

@@ -65,7 +65,7 @@ export async function planFiles(
   };
   const candidates: TreeFile[] = [];
   const directories = purpose === "archive";
-  for await (const file of walkFiles(repository, { tree: tree.number, prefix: "", after, directories, choose })) {
+  for await (const file of walkFiles(repository, { tree: tree.oid, prefix: "", after, directories, choose })) {
     if (purpose === "archive" || isRegular(file.mode)) candidates.push(file);
     if (candidates.length > WINDOW_FILES) break;
   }

@@ -1,7 +1,11 @@
-import { concatOids } from "../../format/oid.ts";
+import { concatOids, type Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
+import { DeltaChains } from "../delta-chains.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { LINK_STRIDE } from "../pack-plan.ts";
+import { keepTree, keptTree } from "../tree-contents.ts";
+import { planBlobs } from "./blob-plan.ts";
+import { gatherEntries } from "./entry-window.ts";
 
 /** Trees that are read at a time: of one directory's children, and of what comes behind them. */
 const TREES_AHEAD = 64;
@@ -14,8 +18,7 @@ export interface TreeFile extends Omit<TreeEntry, "name"> {
 
 /** What of a tree is walked. */
 export interface TreeWalk {
-  /** Object number. */
-  readonly tree: number;
+  readonly tree: Oid;
   /** Byte string that the paths begin with: empty, or ending in "/". */
   readonly prefix: string;
   /** Files up to this path are left out, and trees that have no others are not read; "": none is. */
@@ -42,9 +45,9 @@ export async function* walkFiles(
   repository: OpenRepository,
   { tree, prefix, after, directories = false, choose }: TreeWalk,
 ): AsyncGenerator<TreeFile, void, void> {
-  const [root] = await readTrees(repository, NumberSet.range(tree, tree + 1));
+  const [root] = await readTrees(repository, [tree]);
   /** What comes next is at the end. */
-  const pending: (TreeFile | Directory)[] = [{ path: prefix, entry: null, entries: root!.entries }];
+  const pending: (TreeFile | Directory)[] = [{ path: prefix, entry: null, entries: root! }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!("entries" in next)) {
       yield next;
@@ -77,17 +80,24 @@ async function readAhead(
     const item = pending[at]!;
     if ("entries" in item && item.entries === null) wanted.push(item);
   }
-  const { number } = repository.tables.objects.lookupMany(concatOids(wanted.map(({ entry }) => entry!.oid)));
-  const numbers = NumberSet.fromSorted(number.toSorted());
-  const read = new Map((await readTrees(repository, numbers)).map((one) => [one.number, one.entries]));
-  for (const [i, directory] of wanted.entries()) directory.entries = read.get(number[i]!)!;
+  const oids = wanted.map(({ entry }) => entry!.oid);
+  for (const [i, entries] of (await readTrees(repository, oids)).entries()) wanted[i]!.entries = entries;
 }
 
-async function readTrees(
-  { reader }: OpenRepository,
-  numbers: NumberSet,
-): Promise<{ number: number; entries: TreeEntry[] }[]> {
-  const trees: { number: number; entries: TreeEntry[] }[] = [];
-  for await (const [number, { bytes }] of reader.readEach(numbers)) trees.push({ number, entries: parseTree(bytes) });
-  return trees;
+/** Reads trees: those that are not at hand all at once, and of a chunk only what lies between them.
+ * @returns their entries, in the order of the ids */
+async function readTrees({ tables, chunks, state }: OpenRepository, oids: readonly Oid[]): Promise<TreeEntry[][]> {
+  const contents = oids.map((oid) => keptTree(oid));
+  const unknown = oids.filter((_, i) => contents[i] === undefined);
+  const plan = planBlobs(tables, Array.from(tables.objects.lookupMany(concatOids(unknown)).number));
+  const rows = plan.links.length / LINK_STRIDE;
+  const chains = new DeltaChains(await gatherEntries(plan, Array(rows).keys(), chunks), chunks, state.platform.codec);
+  let read = 0;
+  for (const [i, oid] of oids.entries()) {
+    if (contents[i] !== undefined) continue;
+    const { bytes } = await chains.resolve(plan.rows[read++]!);
+    keepTree(oid, bytes);
+    contents[i] = bytes;
+  }
+  return contents.map((content) => parseTree(content!));
 }
