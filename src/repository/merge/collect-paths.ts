@@ -31,14 +31,19 @@ export interface CollectedPaths {
 /** A directory that is to be read in all trees that have it. */
 interface Directory {
   readonly path: string;
+  /** @see Candidate */
+  readonly place: string;
   readonly trees: Roots;
   /** @see noteCandidates */
   readonly renameMask: number;
 }
 
-/** A directory that one side only changed: it can be taken from there as a whole, unless renames lead into it. */
-interface Deferred {
+/** A path that is to be looked into. A directory that one side only changed waits: it can be taken from there as a whole, unless
+ * renames lead into it. */
+interface Pending {
   readonly path: string;
+  /** @see Candidate */
+  readonly place: string;
   readonly merged: MergedPath;
   readonly renameMask: number;
 }
@@ -57,14 +62,14 @@ class PathCollector implements CollectedPaths {
   readonly paths: MergedPaths = new Map();
   readonly candidates = [new RenameCandidates(), new RenameCandidates()] as const;
   /** For each side; null: what it alone changed is read. */
-  readonly #deferred: [Deferred[] | null, Deferred[] | null] = [[], []];
+  readonly #deferred: [Pending[] | null, Pending[] | null] = [[], []];
 
   constructor(objects: MergeObjects) {
     this.#objects = objects;
   }
 
   async collect(roots: Roots): Promise<this> {
-    await this.#read([{ path: "", trees: roots, renameMask: 0 }]);
+    await this.#read([{ path: "", place: "", trees: roots, renameMask: 0 }]);
     for (const side of [1, 2] as const) {
       const deferred = this.#deferred[side - 1]!;
       if (this.candidates[side - 1]!.relevant.size === 0) {
@@ -77,13 +82,13 @@ class PathCollector implements CollectedPaths {
     return this;
   }
 
-  /** Reads directories and what is below them. The candidates found there come in the order in which git meets them: among files of the
-   * same content the first is taken. */
+  /** Reads directories and what is below them, and puts the candidates found there into git's order. */
   async #read(top: readonly Directory[]): Promise<void> {
     const lists = this.candidates.flatMap(({ sources, targets }) => [sources, targets]);
     const before = lists.map(({ length }) => length);
     await this.#readLevels(top);
-    for (const [i, list] of lists.entries()) list.push(...list.splice(before[i]!).sort(byPath));
+    for (const [i, list] of lists.entries())
+      list.push(...list.splice(before[i]!).sort((a, b) => (a.place < b.place ? -1 : 1)));
   }
 
   async #readLevels(top: readonly Directory[]): Promise<void> {
@@ -100,7 +105,7 @@ class PathCollector implements CollectedPaths {
     }
   }
 
-  #compare({ path, renameMask }: Directory, sides: readonly (readonly TreeEntry[])[], below: Directory[]): void {
+  #compare(directory: Directory, sides: readonly (readonly TreeEntry[])[], below: Directory[]): void {
     const all = new Map<string, Versions>();
     sides.forEach((entries, side) => {
       for (const { name, mode, oid } of entries) {
@@ -109,33 +114,55 @@ class PathCollector implements CollectedPaths {
         all.set(name, versions);
       }
     });
-    const opened = Array.from(
-      all,
-      ([name, versions]) => [path === "" ? name : `${path}/${name}`, open(versions)] as const,
-    );
-    const isAddedTo = opened.some(([, { fileMask }]) => fileMask !== 0 && fileMask === renameMask);
-    for (const [entryPath, merged] of opened) {
-      merged.paths = [entryPath, entryPath, entryPath];
-      this.paths.set(entryPath, merged);
+    const opened = inTurn(sides).map((name, turn) => {
+      const path = directory.path === "" ? name : `${directory.path}/${name}`;
+      return { path, place: directory.place + placeOf(turn), merged: open(path, all.get(name)!) };
+    });
+    const { renameMask } = directory;
+    const isAddedTo = opened.some(({ merged: { fileMask } }) => fileMask !== 0 && fileMask === renameMask);
+    for (const { path, place, merged } of opened) {
+      this.paths.set(path, merged);
       if (this.paths.size > MAX_PATHS) throw new GitError("too-large", { what: "merge (paths)", limit: MAX_PATHS });
-      if (!merged.isSettled) this.#descend(entryPath, merged, isAddedTo ? ALL : renameMask, below);
+      if (!merged.isSettled) this.#descend({ path, place, merged, renameMask: isAddedTo ? ALL : renameMask }, below);
     }
   }
 
-  #descend(path: string, merged: MergedPath, renameMask: number, below: Directory[]): void {
-    const inner = noteCandidates(this.candidates, path, merged, renameMask);
+  #descend({ path, place, merged, renameMask }: Pending, below: Directory[]): void {
+    const inner = noteCandidates(this.candidates, path, place, merged, renameMask);
     if (merged.directoryMask === 0) return;
     const { fileMask, directoryMask } = merged;
     if (fileMask === 0 && (directoryMask === OURS || directoryMask === THEIRS)) merged.matchMask = ALL & ~directoryMask;
     const side = changedSide(merged);
-    const deferred = { path, merged, renameMask: inner };
+    const pending = { path, place, merged, renameMask: inner };
     const list = side === null || inner === ALL ? null : this.#deferred[side - 1]!;
-    if (list === null) below.push(openDirectory(deferred));
-    else list.push(deferred);
+    if (list === null) below.push(openDirectory(pending));
+    else list.push(pending);
   }
 }
 
-function open(versions: Versions): MergedPath {
+/** The names in three trees in git's turn: the least of those that come next, which is not always how trees sort them, as a directory
+ * sorts as if it ended in a slash. @see traverse_trees() in git's tree-walk.c */
+function inTurn(sides: readonly (readonly TreeEntry[])[]): string[] {
+  const names = new Set<string>();
+  const next = sides.map(() => 0);
+  for (;;) {
+    let least: string | undefined;
+    for (const [side, entries] of sides.entries()) {
+      while (next[side]! < entries.length && names.has(entries[next[side]!]!.name)) next[side]! += 1;
+      const name = entries[next[side]!]?.name;
+      if (name !== undefined && (least === undefined || name < least)) least = name;
+    }
+    if (least === undefined) return [...names];
+    names.add(least);
+  }
+}
+
+/** A turn as text that sorts as the number does. */
+function placeOf(turn: number): string {
+  return String.fromCharCode(turn >>> 16, turn & 0xffff);
+}
+
+function open(path: string, versions: Versions): MergedPath {
   const [base, ours, theirs] = versions;
   let fileMask = 0;
   let directoryMask = 0;
@@ -162,7 +189,7 @@ function open(versions: Versions): MergedPath {
     isSettled,
     result: isSettled ? (isOursSame ? theirs : ours) : null,
     versions,
-    paths: ["", "", ""],
+    paths: [path, path, path],
     fileMask,
     directoryMask,
     matchMask,
@@ -176,10 +203,10 @@ function changedSide({ matchMask }: MergedPath): Side | null {
   return matchMask === (BASE | OURS) ? 2 : matchMask === (BASE | THEIRS) ? 1 : null;
 }
 
-function openDirectory({ path, merged, renameMask }: Deferred): Directory {
+function openDirectory({ path, place, merged, renameMask }: Pending): Directory {
   merged.matchMask &= merged.fileMask;
   const trees = merged.versions.map((version, i) => (merged.directoryMask & (1 << i) ? version!.oid : null));
-  return { path, trees: trees as Roots, renameMask };
+  return { path, place, trees: trees as Roots, renameMask };
 }
 
 /** Takes what one side made of a directory. A file that it put there instead may be the end of a rename, and is settled later.
@@ -189,8 +216,4 @@ function takeWhole(merged: MergedPath, side: Side): void {
   merged.fileMask &= ~merged.matchMask;
   if (isFile) Object.assign(merged, withoutDirectory(merged));
   else Object.assign(merged, { isSettled: true, result: merged.versions[side] });
-}
-
-function byPath(a: { readonly path: string }, b: { readonly path: string }): number {
-  return a.path < b.path ? -1 : 1;
 }

@@ -4,6 +4,8 @@ import { ALL, BASE, directoryOf, type MergedPath, otherSide, type Version } from
 export interface Candidate {
   readonly path: string;
   readonly version: Version;
+  /** Where git meets it: sorts as text. Among files of the same content the first is taken. */
+  readonly place: string;
 }
 
 /** Why it matters where a deleted file went: the other side changed it, or its directory may have been renamed as a whole. */
@@ -24,6 +26,7 @@ export class RenameCandidates {
 
 /** Notes what a path's three versions say of renames.
  * @param candidates of ours and theirs
+ * @param place see `Candidate`
  * @param mask which side, if any, may have put files into a directory that the other has removed: `OURS` or `THEIRS` while it is
  * not known whether there are any, `ALL` when there are
  * @returns the mask for what lies below
@@ -31,6 +34,7 @@ export class RenameCandidates {
 export function noteCandidates(
   candidates: readonly [RenameCandidates, RenameCandidates],
   path: string,
+  place: string,
   { versions, fileMask, directoryMask, matchMask }: MergedPath,
   mask: number,
 ): number {
@@ -44,11 +48,11 @@ export function noteCandidates(
     if (inner === ALL && fileMask === 1 << otherSide(side)) removedDirectories.set(directoryOf(path), "self");
     if (fileMask === 0 || fileMask === ALL) continue;
     if (fileMask & BASE && !(fileMask & bit)) {
-      sources.push({ path, version: versions[0]! });
+      sources.push({ path, version: versions[0]!, place });
       if ((matchMask & fileMask) === 0) relevant.set(path, "content");
       else if (inner === ALL) relevant.set(path, "location");
     } else if (!(fileMask & BASE) && fileMask & bit) {
-      targets.push({ path, version: versions[side]! });
+      targets.push({ path, version: versions[side]!, place });
     }
   }
   return inner;
