@@ -79,7 +79,10 @@ async function timeRequest(url: string): Promise<number> {
 
 async function timeGit(dir: string, args: readonly string[]): Promise<number> {
   const startMs = performance.now();
-  await run("git", [...args], { cwd: dir, env: gitEnv(), maxBuffer: 2 ** 30 });
+  await run("git", [...args], { cwd: dir, env: gitEnv(), maxBuffer: 2 ** 30 }).catch((error: { code?: unknown }) => {
+    // Nothing found.
+    if (args[0] !== "grep" || error.code !== 1) throw error;
+  });
   return performance.now() - startMs;
 }
 
