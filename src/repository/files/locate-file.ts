@@ -5,7 +5,7 @@ import type { ObjectRow } from "../../store/object-index.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { peel, resolveCommit } from "../revision.ts";
 import { entryAt } from "../tree-path.ts";
-import { worktreeFileKey } from "../worktree/file-key.ts";
+import { findMaterialized } from "../worktree/materialized-file.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 
 /** Parts of a path that may be a ref's name together: each further one is another look at the refs. */
@@ -70,15 +70,13 @@ export async function locateFile(repository: OpenRepository, parts: readonly str
 
 /** Finds a file in the worktree of its commit, if there is one. */
 function findWritten(
-  { state, tables }: OpenRepository,
+  repository: OpenRepository,
   commit: number,
   path: string,
   { oid, size }: ObjectRow,
 ): WrittenFile | null {
-  const worktree = tables.worktrees.ofCommit(commit);
-  const file = worktree === null ? null : tables.worktrees.file(worktree.id, path);
-  if (worktree === null || file === null || file.etag === null || size === 0 || !equalOids(file.oid, oid)) return null;
-  return { key: worktreeFileKey(state.key, worktree.branch, path), etag: file.etag };
+  const file = size === 0 ? null : findMaterialized(repository, commit, path);
+  return file === null || !equalOids(file.oid, oid) ? null : { key: file.key, etag: file.etag };
 }
 
 /** Finds a blob by its id.
