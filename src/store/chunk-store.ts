@@ -32,8 +32,18 @@ export interface ChunkStore {
   openFile(key: string, etag: string, offset: number, length: number): Promise<ReadableStream<Uint8Array> | null>;
   /** Removes objects; a key that is not there is fine. */
   delete(keys: readonly string[]): Promise<void>;
-  /** The keys that begin with `prefix`, ascending. */
-  list(prefix: string): AsyncIterable<string>;
+  /** Tells of an object without reading it; null: it is not there. */
+  stat(key: string): Promise<ObjectStat | null>;
+  /** The keys that begin with `prefix`, ascending.
+   * @param after only those behind it, which begins with the prefix too; without it all */
+  list(prefix: string, after?: string): AsyncIterable<string>;
+}
+
+/** What a store says of an object. */
+export interface ObjectStat {
+  readonly sizeBytes: number;
+  /** As `putFile` gave it. */
+  readonly etag: string;
 }
 
 /** A stream whose length is known before. */
@@ -62,7 +72,7 @@ export interface MultipartWrite {
 }
 
 /** What a store did, in the bucket's billing terms: puts, parts and lists are class A operations, gets class B, deletes free.
- * Beginning and completing a multipart write counts as a put each. */
+ * A `stat` counts as a get. Beginning and completing a multipart write counts as a put each. */
 export interface ChunkCounters {
   puts: number;
   parts: number;

@@ -1,5 +1,12 @@
 import { GitError } from "../format/errors.ts";
-import { type ChunkStore, type FileLabel, type MultipartWrite, type SizedStream, wrongLength } from "./chunk-store.ts";
+import {
+  type ChunkStore,
+  type FileLabel,
+  type MultipartWrite,
+  type ObjectStat,
+  type SizedStream,
+  wrongLength,
+} from "./chunk-store.ts";
 
 /** What goes wrong with a call: it fails before or after its effect; what it reads is cut by a byte or has one bit flipped
  * (for a write, a cut or flip means a failure before its effect); or the process dies: the call has no effect, and every later one fails. */
@@ -22,6 +29,7 @@ export interface ChunkCall {
     | "putFile"
     | "openFile"
     | "delete"
+    | "stat"
     | "list";
   /** The object, a delete's first key, a list's prefix. */
   readonly key: string;
@@ -147,10 +155,17 @@ export class FaultyChunkStore implements ChunkStore {
     return this.#write("delete", keys[0] ?? "", () => this.#inner.delete(keys));
   }
 
-  async *list(prefix: string): AsyncGenerator<string> {
+  /** A cut or flip is a failure: there are no bytes. */
+  async stat(key: string): Promise<ObjectStat | null> {
+    const fault = this.#fault("stat", key);
+    if (fault !== null) throw planned(key, fault);
+    return this.#inner.stat(key);
+  }
+
+  async *list(prefix: string, after?: string): AsyncGenerator<string> {
     const fault = this.#fault("list", prefix);
     if (fault === "before") throw planned(prefix, fault);
-    yield* this.#inner.list(prefix);
+    yield* this.#inner.list(prefix, after);
     if (fault !== null) throw planned(prefix, fault);
   }
 

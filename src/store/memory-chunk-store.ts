@@ -1,6 +1,13 @@
 import { createHash } from "node:crypto";
 import { GitError } from "../format/errors.ts";
-import { type ChunkStore, type FileLabel, type MultipartWrite, type SizedStream, wrongLength } from "./chunk-store.ts";
+import {
+  type ChunkStore,
+  type FileLabel,
+  type MultipartWrite,
+  type ObjectStat,
+  type SizedStream,
+  wrongLength,
+} from "./chunk-store.ts";
 
 /** Chunks in memory, for tests: keeps its own copies, as a bucket does. */
 export class MemoryChunkStore implements ChunkStore {
@@ -95,8 +102,13 @@ export class MemoryChunkStore implements ChunkStore {
     for (const key of keys) this.#objects.delete(key);
   }
 
-  async *list(prefix: string): AsyncGenerator<string> {
-    yield* [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).sort();
+  async stat(key: string): Promise<ObjectStat | null> {
+    const bytes = this.#objects.get(key);
+    return bytes === undefined ? null : { sizeBytes: bytes.length, etag: etagOf(bytes) };
+  }
+
+  async *list(prefix: string, after = ""): AsyncGenerator<string> {
+    yield* [...this.#objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
   }
 }
 

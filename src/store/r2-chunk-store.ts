@@ -5,6 +5,7 @@ import {
   type ChunkStore,
   type FileLabel,
   type MultipartWrite,
+  type ObjectStat,
   type SizedStream,
   wrongLength,
 } from "./chunk-store.ts";
@@ -25,7 +26,8 @@ export interface Bucket {
     options: { range: BucketRange; onlyIf: { etagMatches: string } },
   ): Promise<BucketBody | BucketObject | null>;
   delete(keys: string[]): Promise<void>;
-  list(options: { prefix: string; cursor?: string }): Promise<BucketListing>;
+  head(key: string): Promise<BucketObject | null>;
+  list(options: { prefix: string; cursor?: string; startAfter?: string }): Promise<BucketListing>;
   createMultipartUpload(key: string): Promise<BucketUpload>;
 }
 
@@ -150,11 +152,18 @@ export class R2ChunkStore implements ChunkStore {
     }
   }
 
-  async *list(prefix: string): AsyncGenerator<string> {
+  async stat(key: string): Promise<ObjectStat | null> {
+    this.#counters.gets += 1;
+    const object = await storing(key, "head", () => this.#bucket.head(key));
+    return object === null ? null : { sizeBytes: object.size, etag: object.etag };
+  }
+
+  async *list(prefix: string, after?: string): AsyncGenerator<string> {
+    const startAfter = after === undefined ? {} : { startAfter: after };
     let cursor: string | undefined;
     do {
       this.#counters.lists += 1;
-      const options = cursor === undefined ? { prefix } : { prefix, cursor };
+      const options = cursor === undefined ? { prefix, ...startAfter } : { prefix, cursor };
       const page = await storing(prefix, "list", () => this.#bucket.list(options));
       for (const { key } of page.objects) yield key;
       cursor = page.truncated ? page.cursor : undefined;

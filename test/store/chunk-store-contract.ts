@@ -135,6 +135,13 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
       expect(await store.openFile(key, first, 0, 1)).toBeNull();
     });
 
+    test("an object tells its size and version without being read", async () => {
+      const { store, prefix } = open();
+      const etag = await store.putFile(`${prefix}a`, new Uint8Array(7), { contentType: "text/plain", metadata: {} });
+      expect(await store.stat(`${prefix}a`)).toEqual({ sizeBytes: 7, etag });
+      expect(await store.stat(`${prefix}b`)).toBeNull();
+    });
+
     test("a file whose stream fails, or is short or long, stays as it was", async () => {
       const { store, prefix } = open();
       const label = { contentType: "text/plain", metadata: {} };
@@ -158,6 +165,7 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
       const shuffled = [...new Random(2).shuffled(keys), `${prefix}a`, `${prefix}c`];
       await Promise.all(shuffled.map((key) => store.put(key, new Uint8Array(1))));
       expect(await collect(store.list(`${prefix}b/`))).toEqual(keys);
+      expect(await collect(store.list(`${prefix}b/`, keys[997]))).toEqual(keys.slice(998));
       await store.delete([...keys, `${prefix}never-there`]);
       expect(await collect(store.list(prefix))).toEqual([`${prefix}a`, `${prefix}c`]);
       await store.delete([]);

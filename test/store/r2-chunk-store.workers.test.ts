@@ -126,6 +126,7 @@ function boundBucket(): Bucket {
     put: (key, bytes, options) => env.BUCKET.put(key, bytes, options),
     get: (key: string, options: R2GetOptions) => env.BUCKET.get(key, options) as Promise<R2ObjectBody>,
     delete: (keys) => env.BUCKET.delete(keys),
+    head: (key) => env.BUCKET.head(key),
     list: (options) => env.BUCKET.list(options),
     createMultipartUpload: (key) => env.BUCKET.createMultipartUpload(key),
   };

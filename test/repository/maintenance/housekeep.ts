@@ -74,5 +74,6 @@ export class GatedStore implements ChunkStore {
   };
   openFile: ChunkStore["openFile"] = (...range) => this.#inner.openFile(...range);
   delete: ChunkStore["delete"] = (keys) => this.#inner.delete(keys);
-  list: ChunkStore["list"] = (prefix) => this.#inner.list(prefix);
+  stat: ChunkStore["stat"] = (key) => this.#inner.stat(key);
+  list: ChunkStore["list"] = (...range) => this.#inner.list(...range);
 }
