@@ -9,6 +9,7 @@ import { Random } from "../../test/harness/random.ts";
 import { startServer } from "../../test/harness/server.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 import { formatRows, showProgress } from "./report.ts";
+import { ANYONE } from "../../test/harness/requester.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/verify/merge.ts [OPTIONS] HISTORY
 
@@ -151,7 +152,7 @@ function count({ kind, ours, theirs, from }: Pair, isClean: boolean, difference:
 async function compareInProcess(pairs: readonly Pair[]): Promise<void> {
   const pushed = new PushedRepository();
   await pushed.pushFrom(dir, Object.fromEntries(pairs.flatMap(refsOf)));
-  const repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  const repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
   const { graph } = repository.tables;
   const positionOf = (commit: string): number => graph.position(repository.numberOf(fromHex(commit)));
   for (const [i, pair] of pairs.entries()) {

@@ -44,6 +44,10 @@ const MESSAGES = {
   unsupported: (data) => `${value(data, "what")} is not supported${detail(data)}`,
   // A named thing (repository, ref, path, token) does not exist, or may not be known to exist.
   "not-found": (data) => `${noun(data, "resource")} was not found${detail(data)}`,
+  // Who asks has not said who they are, or not rightly.
+  unauthenticated: (data) => `a valid ${value(data, "what", "token")} is needed${detail(data)}`,
+  // Too many requests of a kind: `what`, `retryAfterMs`.
+  "rate-limited": (data) => `there were too many ${value(data, "what", "requests")}${detail(data)}`,
   // The caller is known but may not do this.
   forbidden: (data) => `${value(data, "what", "this")} is not allowed${detail(data)}`,
   // The client or a back end took longer than its time limit.

@@ -9,10 +9,10 @@ export interface Env {
   readonly REGISTRY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
-  /** `token` asks for a token on every request, `open` lets everyone in. */
+  /** `token` asks for a token for whatever is not public, `open` lets everyone in. */
   readonly ACCESS: "open" | "token";
-  /** Secret: the token that may do everything. */
-  readonly HOLDFAST_TOKEN?: string;
+  /** Secret: the token that may do everything; `npm run setup` makes one. Without it only tokens that were given out get in. */
+  readonly ADMIN_TOKEN?: string;
   /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

@@ -1,25 +1,31 @@
 import { DurableObject } from "cloudflare:workers";
+import { randomUUID } from "node:crypto";
+import type { Caller, Target, Token, TokenScope } from "../access/caller.ts";
+import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
   Registry,
   type RepositoryChange,
-  type RepositoryDetails,
-  type RepositoryEntry,
   type RepositoryRoute,
   type RepositoryStanding,
   RESERVATION_MS,
 } from "../store/registry.ts";
+import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
+import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/token-table.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
-/** Which repositories there are: one object for the deployment, in front of the tables of `Registry`. */
+/** Which repositories there are, and which tokens: one object for the deployment, in front of the tables of `Registry` and `TokenTable`. */
 export class RegistryObject extends DurableObject<Env> {
   readonly #registry: Registry;
+  readonly #tokens: TokenTable;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#registry = new Registry(context.storage.sql, context.storage);
+    context.storage.sql.exec(TOKEN_TABLE);
+    this.#tokens = new TokenTable(context.storage.sql);
   }
 
   /** @see Registry.find */
@@ -52,6 +58,7 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see Registry.report */
   report(id: string, standing: RepositoryStanding): void {
     this.#registry.report(id, standing, Date.now());
+    if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
   }
 
   /** @see Registry.read */
@@ -60,13 +67,46 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** @see Registry.list */
-  list(owner: string | null, after: RepositoryName | null, limit: number): RepositoryEntry[] {
-    return this.#registry.list(owner, after, limit);
+  list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
+    return this.#registry.list(owner, after, limit, caller);
   }
 
   /** @see Registry.update */
   update(id: string, change: RepositoryChange): ReturnType<Registry["update"]> {
     return this.#registry.update(id, change, Date.now());
+  }
+
+  /** @see TokenTable.use */
+  useToken(hash: string): Token | null {
+    return this.#tokens.use(hash, Date.now());
+  }
+
+  /** Makes a token.
+   * @returns it with its text, which is told this once; null: there are too many of its scope */
+  createToken(wanted: Omit<NewToken, "id">): { readonly token: Token; readonly text: string } | null {
+    const text = newTokenText();
+    const token = this.#tokens.create({ ...wanted, id: randomUUID() }, hashToken(text), Date.now());
+    return token === null ? null : { token, text };
+  }
+
+  /** @see TokenTable.read */
+  readToken(id: string): Token | null {
+    return this.#tokens.read(id);
+  }
+
+  /** @see Registry.targetOf */
+  targetOf(scope: TokenScope): Target | null {
+    return this.#registry.targetOf(scope);
+  }
+
+  /** @see TokenTable.list */
+  listTokens(scope: TokenScope, after: string, limit: number): Token[] {
+    return this.#tokens.list(scope, after, limit);
+  }
+
+  /** @see TokenTable.revoke */
+  revokeToken(id: string): boolean {
+    return this.#tokens.revoke(id);
   }
 
   override async alarm(): Promise<void> {

@@ -1,4 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
+import type { Requester } from "../access/caller.ts";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
@@ -15,6 +16,9 @@ import { printEvent } from "./event-log.ts";
 /** The status by which an object refuses a push because it is no repository, with the push's body in the response as it came: the name
  * that led here may lead elsewhere by now. It is never shown to a client. */
 export const GONE = 410;
+
+/** Carries a push's `Requester` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
+export const REQUESTER_HEADER = "Holdfast-Requester";
 
 /**
  * One repository: its refs, its object index and its jobs, in the object's own SQLite database. Pushes come as HTTP, since
@@ -47,7 +51,8 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Serves git-receive-pack; the Worker has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
     if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
-    return receivePack(request, this.#repository, this.#limits);
+    const requester = JSON.parse(decodeURIComponent(request.headers.get(REQUESTER_HEADER)!)) as Requester;
+    return receivePack(request, this.#repository, this.#limits, requester);
   }
 
   /** @see Repository.create */
@@ -91,8 +96,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Does what the REST API asks. @see answerCall */
-  call(name: CallName, argument: unknown): Promise<CallOutcome> {
-    return this.#repository.call(name, argument);
+  call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
+    return this.#repository.call(name, argument, requester);
   }
 
   override async alarm(): Promise<void> {

@@ -1,35 +1,36 @@
 import { type Context, Hono } from "hono";
+import type { Requester } from "../access/caller.ts";
 import { cors } from "hono/cors";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
-import { serveBundle } from "../protocol/bundle-file.ts";
+import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
-import { advertiseReceivePack } from "../protocol/receive-pack.ts";
-import { parseService, refuseRpc, unknownServiceResponse } from "../protocol/smart-http.ts";
-import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
+import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import type { FetchOutcome } from "../repository/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
-import { authorise } from "./access.ts";
 import { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
+import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
+import { identify } from "./identify.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
 
 export { RegistryObject, RepositoryObject };
 
-type HostContext = Context<{ Bindings: Env }>;
+type HostEnv = { Bindings: Env; Variables: { identify: () => Promise<Requester> } };
+type HostContext = Context<HostEnv>;
 
 /** One for the isolate: its calls are synchronous, so no two requests are ever in it. */
 const codec = instantiateCodec(wasm);
 
-const app = new Hono<{ Bindings: Env }>();
+const app = new Hono<HostEnv>();
 
 app.get("/", (context) =>
   context.text("Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main\n"),
@@ -49,48 +50,33 @@ app.use(
       "Link",
       "Location",
       "Retry-After",
+      "X-Request-Id",
     ],
     maxAge: 86_400,
   }),
 );
 
-app.use("/:owner/:repository/*", async (context, next) => authorise(context.req.raw, context.env) ?? next());
-
-app.get("/:owner/:repository/info/refs", (context) => {
-  const service = parseService(new URL(context.req.url));
-  if (service === null) return unknownServiceResponse();
-  return withRepository(context, (repository) =>
-    (service === "git-receive-pack" ? advertiseReceivePack : advertiseUploadPack)(
-      context.req.raw,
-      fetchContext(context, repository),
-    ),
-  );
+app.use("*", async (context, next) => {
+  const requestId = context.req.header("CF-Ray") ?? crypto.randomUUID();
+  let requester: Promise<Requester> | undefined;
+  // Found out once, and only where it matters.
+  context.set("identify", () => (requester ??= newRequester(context, requestId)));
+  await next();
+  context.res.headers.set("X-Request-Id", requestId);
 });
 
-app.all("/:owner/:repository/git-upload-pack", (context) =>
-  withRepository(context, (repository) => serveUploadPack(context.req.raw, fetchContext(context, repository))),
-);
+for (const [path, routes] of Map.groupBy(GIT_ROUTES, (route) => route.path)) {
+  app.all(`/:owner/:repository${path}`, async (context) => {
+    const service = parseService(new URL(context.req.url));
+    const route = routes.find((one) => one.service === undefined || one.service === service);
+    return route === undefined ? unknownServiceResponse() : serveGit(context, route);
+  });
+}
 
-app.all("/:owner/:repository/git-receive-pack", (context) =>
-  // What is no push reserves no name.
-  withRepository(
-    context,
-    async (repository) => refuseRpc(context.req.raw, "git-receive-pack") ?? pushTo(repository, context.req.raw),
-  ),
-);
-
-app.all("/:owner/:repository/bundles/:name", (context) =>
-  withRepository(context, (repository) =>
-    serveBundle(
-      context.req.raw,
-      context.req.param("name"),
-      fetchContext(context, repository),
-      context.env.ACCESS === "open" ? "public" : "private",
-    ),
-  ),
-);
-
-const api = createRestApp((context) => newRestHost((context as unknown as HostContext).env, codec));
+const api = createRestApp((context) => {
+  const { env, var: variables } = context as unknown as HostContext;
+  return newRestHost(env, codec, variables.identify);
+});
 
 app.get("/api/docs", () => renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION)));
 app.route("/api", api);
@@ -101,19 +87,25 @@ app.notFound(() => textResponse(404, "not found"));
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
 export default app;
 
-/** Serves a request to the repository that its path names. */
-function withRepository(
-  context: HostContext,
-  serve: (repository: NamedRepository) => Promise<Response>,
-): Promise<Response> | Response {
-  const { owner, repository } = context.req.param() as { owner: string; repository: string };
-  const name = parseRepositoryName(owner, repository);
-  return name === null ? textResponse(404, "repository not found") : serve(new NamedRepository(context.env, name));
+async function newRequester(context: HostContext, requestId: string): Promise<Requester> {
+  return { requestId, caller: await identify(context.req.raw, context.env) };
 }
 
-async function pushTo(repository: NamedRepository, request: Request): Promise<Response> {
+/** Serves a request of Git's to the repository that its path names, if its sender may make it. */
+async function serveGit(context: HostContext, route: GitRoute): Promise<Response> {
+  const { env } = context;
+  const request = context.req.raw;
+  const methods = route.method === "GET" ? ["GET", "HEAD"] : ["POST"];
+  if (!methods.includes(request.method))
+    return textResponse(405, `this is served by ${methods.join(" and ")}`, { Allow: methods.join(", ") });
+  const { owner, repository: repositoryName } = context.req.param() as { owner: string; repository: string };
+  const name = parseRepositoryName(owner, repositoryName);
   try {
-    return await repository.push(request);
+    if (name === null) throw new GitError("not-found", { what: "repository" });
+    const repository = new NamedRepository(env, name, await context.get("identify")(), route.needed);
+    await repository.admit();
+    const fetch = fetchContext(context, repository);
+    return await route.serve({ request, repository, fetch, isOpen: env.ACCESS === "open" });
   } catch (error) {
     return errorResponse(error);
   }

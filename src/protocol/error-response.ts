@@ -20,6 +20,8 @@ const STATUS: Record<GitErrorCode, number> = {
   conflict: 409,
   unsupported: 415,
   "not-found": 404,
+  unauthenticated: 401,
+  "rate-limited": 429,
   forbidden: 403,
   timeout: 408,
   "storage-failed": 500,
@@ -32,7 +34,17 @@ const INTERNAL = "internal error";
 /** Answers a failed Git request. git shows a plain-text body to its user as `remote: …`.
  * @returns a response with the failure's status, or 500 (without particulars) for a failure nobody foresaw */
 export function errorResponse(error: unknown): Response {
-  return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error));
+  return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error), errorHeaders(error));
+}
+
+/** The headers that go with a failure: git asks its user for a password when it reads that Basic authentication would do. */
+function errorHeaders(error: unknown): Record<string, string> {
+  if (!isGitError(error)) return {};
+  const { retryAfterMs } = error.data;
+  return {
+    ...(error.code === "unauthenticated" && { "WWW-Authenticate": 'Basic realm="Holdfast", charset="UTF-8"' }),
+    ...(typeof retryAfterMs === "number" && { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) }),
+  };
 }
 
 /** A plain-text response that is not cached. */

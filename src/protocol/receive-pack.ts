@@ -1,3 +1,4 @@
+import type { Requester } from "../access/caller.ts";
 import type { Limits } from "../format/limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import type { ByteReader } from "../format/pkt-line.ts";
@@ -41,7 +42,12 @@ export async function advertiseReceivePack(
 
 /** Answers `POST …/git-receive-pack`. A malformed request is refused with a status before the repository hears of it; whatever
  * is wrong with the pack or a ref is reported per command. @see gitprotocol-pack(5) "Pushing Data To a Server" */
-export async function receivePack(request: Request, target: PushTarget, limits: Limits): Promise<Response> {
+export async function receivePack(
+  request: Request,
+  target: PushTarget,
+  limits: Limits,
+  requester: Requester,
+): Promise<Response> {
   const refusal = refuseRpc(request, SERVICE);
   if (refusal !== null) return refusal;
   let push: Push;
@@ -49,7 +55,7 @@ export async function receivePack(request: Request, target: PushTarget, limits: 
     const body = openRequestBody(request, limits.maxCommandBytes + limits.maxPackSizeBytes);
     const head = await readPushHead(body, limits);
     if (head === null) return resultResponse(SERVICE, new Uint8Array(0));
-    push = new Push(head, body, target);
+    push = new Push(head, body, target, requester);
   } catch (error) {
     return errorResponse(error);
   }
@@ -61,14 +67,16 @@ class Push {
   readonly #head: PushHead;
   readonly #pack: BodyPack;
   readonly #target: PushTarget;
+  readonly #requester: Requester;
   /** Null when the client takes no side-band. */
   readonly #channel: PushChannel | null;
 
-  constructor(head: PushHead, body: ByteReader, target: PushTarget) {
+  constructor(head: PushHead, body: ByteReader, target: PushTarget, requester: Requester) {
     this.#head = head;
     this.#channel = head.capabilities.sideBand ? new PushChannel(head.capabilities.quiet) : null;
     this.#pack = new BodyPack(body, this.#channel);
     this.#target = target;
+    this.#requester = requester;
   }
 
   /** Carries the push out.
@@ -118,6 +126,7 @@ class Push {
       shallow,
       pack: accepted.every(isDeletion) ? null : this.#pack,
       agent,
+      requester: this.#requester,
       progress: (title, done, total) => this.#channel?.progress(title, done, total),
     });
     // A body that could not be read on is the request's failure, whatever the repository made of it.

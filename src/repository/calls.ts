@@ -1,6 +1,7 @@
 // What the REST API asks of a repository. The API's Worker checks requests and writes JSON; what is asked runs in the
 // repository's object, by the name of an entry of this table. A new call is one row here: a function of the open repository and one
 // argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
+import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./diff/compare.ts";
@@ -117,6 +118,7 @@ export function newRepositoryClient(
  * @throws what is no GitError: the failure is the server's own */
 export async function answerCall(
   state: RepositoryState,
+  requester: Requester,
   runJobs: (nowMs: number) => Promise<void>,
   name: CallName,
   argument: unknown,
@@ -127,7 +129,7 @@ export async function answerCall(
   let repository: OpenRepository | null = null;
   let failure: string | null = null;
   try {
-    const opened = (repository = new OpenRepository(state, runJobs));
+    const opened = (repository = new OpenRepository(state, requester, runJobs));
     const call = CALLS[name] as (repository: OpenRepository, argument: unknown) => Promise<unknown>;
     const run = () => call(opened, argument);
     return { kind: "done", value: await (HOLDS_NO_NUMBERS.has(name) ? run() : state.holdNumbers(run)) };

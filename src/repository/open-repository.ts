@@ -1,3 +1,4 @@
+import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { type Oid, toHex } from "../format/oid.ts";
 import { type ChunkStore, newChunkCounters } from "../store/chunk-store.ts";
@@ -12,6 +13,8 @@ import type { RepositoryState } from "./repository-state.ts";
  * one that no ref leads to any more, is not there. */
 export class OpenRepository {
   readonly state: RepositoryState;
+  /** Who calls. */
+  readonly requester: Requester;
   /** What the call does to R2. */
   readonly operations = newChunkCounters();
   readonly chunks: ChunkStore;
@@ -20,9 +23,10 @@ export class OpenRepository {
   readonly runJobs: (nowMs: number) => Promise<void>;
 
   /** @throws GitError "not-found" when there is no such repository */
-  constructor(state: RepositoryState, runJobs: (nowMs: number) => Promise<void>) {
+  constructor(state: RepositoryState, requester: Requester, runJobs: (nowMs: number) => Promise<void>) {
     tablesOf(state);
     this.state = state;
+    this.requester = requester;
     this.runJobs = runJobs;
     this.chunks = state.platform.openChunks(this.operations);
   }

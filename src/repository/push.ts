@@ -1,3 +1,4 @@
+import type { Requester } from "../access/caller.ts";
 import type { FetchSource } from "./fetch-source.ts";
 
 /** One ref to create, update or delete. */
@@ -34,7 +35,8 @@ export interface PushRequest {
   readonly pack: PackSource | null;
   /** What the client calls itself; byte string. */
   readonly agent: string | null;
-  /** Who pushes, where somebody says so; byte string. */
+  readonly requester: Requester;
+  /** Who is behind the push, where the requester says so; byte string. */
   readonly who?: string | null;
   /** What HEAD is to point at from now on; without it, HEAD stays. */
   readonly head?: string;

@@ -1,3 +1,4 @@
+import { nameOf } from "../access/caller.ts";
 import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
@@ -154,7 +155,7 @@ export class ReceivePack {
             written: pack?.chunks ?? [],
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
-            who: this.#request.who ?? null,
+            who: this.#request.who ?? nameOf(this.#request.requester.caller),
             head: this.#request.head ?? null,
           },
           entries,

@@ -1,3 +1,4 @@
+import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
@@ -120,8 +121,8 @@ export class Repository implements FetchSource, PushTarget {
   }
 
   /** Does what the API asks. @see answerCall */
-  call(name: CallName, argument: unknown): Promise<CallOutcome> {
-    return answerCall(this.state, (nowMs) => this.runJobs(nowMs), name, argument);
+  call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
+    return answerCall(this.state, requester, (nowMs) => this.runJobs(nowMs), name, argument);
   }
 
   /** Runs the jobs that are due, and sees to the next. */

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { GitError } from "../format/errors.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -28,7 +28,7 @@ const Activity = z
   })
   .openapi("Activity");
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/activity",
   tags: ["stats"],

@@ -1,10 +1,8 @@
 // The REST API: JSON over HTTP under /api, described as OpenAPI by the very schemas that check it. It runs in the Worker: what is
-// malformed never reaches a repository's object. A resource is one file, which exports its routes as an app of its own (`newRoutes`) and
-// asks the repository by `repositoryOf(context)`; it is mounted here. What all share is in `error`, `schemas`, `paging`,
+// malformed never reaches a repository's object. A resource is one file, which exports its routes as an app of its own (`newRoutes`); each
+// declares what right it needs (`defineRoute`), and finds the repository opened for that (`repositoryOf(context)`). It is mounted here. What all share is in `error`, `schemas`, `paging`,
 // `conditional` and `request-body`; no resource knows another.
 import type { MiddlewareHandler } from "hono";
-import type { RepositoryClient } from "../repository/calls.ts";
-import type { Reading } from "../repository/files/reading.ts";
 import { commitRoutes } from "./commits.ts";
 import { compareRoutes } from "./compare.ts";
 import { branchRoutes } from "./branches.ts";
@@ -23,25 +21,15 @@ import { mergeRoutes } from "./merge.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
 import { refRoutes } from "./refs.ts";
 import { pushRoutes } from "./pushes.ts";
-import { checkBody } from "./request-body.ts";
 import { newCommitRoutes } from "./new-commit.ts";
 import { rawRoutes } from "./raw.ts";
 import { repositoryRoutes } from "./repositories.ts";
-import { newRoutes, type RepositoryRegistry, type RestEnv } from "./routes.ts";
+import { newRoutes, type RestEnv, type RestHost } from "./routes.ts";
 import { tagRoutes } from "./tags.ts";
+import { tokenRoutes } from "./tokens.ts";
 import { statsRoutes } from "./stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { worktreesRoutes } from "./worktrees.ts";
-
-/** What the API needs of its host for one request. */
-export interface RestHost {
-  readonly registry: RepositoryRegistry;
-  /** Opens the repository that a path names.
-   * @throws GitError "not-found" when the name cannot be one */
-  open(owner: string, repository: string): Promise<RepositoryClient>;
-  /** Reads the bytes that the repository only tells the place of. */
-  readonly reading: Reading;
-}
 
 /** What the API's document says of it as a whole. */
 export const API_DESCRIPTION = {
@@ -59,20 +47,19 @@ export const API_DESCRIPTION = {
  * @param hostOf what a request runs on */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
-  app.use("*", checkBody);
-  app.use("/repos/*", async (context, next) => {
-    context.set("registry", hostOf(context).registry);
+  app.use("*", async (context, next) => {
+    context.set("host", hostOf(context));
     await next();
   });
-  app.use("/repos/:owner/:repo/*", async (context, next) => {
-    const { owner, repo } = context.req.param();
-    const host = hostOf(context);
-    context.set("repository", await host.open(owner, repo));
-    context.set("reading", host.reading);
-    await next();
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  app.openAPIRegistry.registerComponent("securitySchemes", "basic", {
+    type: "http",
+    scheme: "basic",
+    description: "the token is the password; the name does not matter",
   });
   const api = app
     .route("/", repositoryRoutes)
+    .route("/", tokenRoutes)
     .route("/", maintenanceRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { contentDisposition } from "../format/content-disposition.ts";
 import { GitError } from "../format/errors.ts";
@@ -13,7 +13,7 @@ import { zipArchive } from "../repository/files/zip-archive.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf, serveBelow } from "./routes.ts";
 import { PathSchema, RepositoryParams } from "./schemas.ts";
 
 const TYPES = {
@@ -39,7 +39,7 @@ const Query = z.object({
 
 const content = { schema: z.string().openapi({ format: "binary" }) };
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/archive/{file}",
   tags: ["files"],
@@ -61,8 +61,7 @@ const read = createRoute({
 
 /** `/repos/:owner/:repo/archive/:ref.{tar,tar.gz,zip}`. */
 export const archiveRoutes = newRoutes();
-archiveRoutes.openAPIRegistry.registerPath(read);
-archiveRoutes.get("/repos/:owner/:repo/archive/*", async (context) => {
+serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context) => {
   const { ref, format } = splitName(pathParts(context).join("/"));
   const parsed = Query.safeParse(context.req.query());
   if (!parsed.success) {

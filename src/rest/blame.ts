@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { GitError } from "../format/errors.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf, serveBelow } from "./routes.ts";
 import { CommitSchema, OidSchema, RepositoryParams } from "./schemas.ts";
 
 const Line = z.int().min(1).openapi({ description: "line number, from 1" });
@@ -39,7 +39,7 @@ const Query = z.object({
     .openapi({ description: "the first line and the last; without it all", example: "10,20" }),
 });
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/blame/{ref}/{path}",
   tags: ["history"],
@@ -59,8 +59,7 @@ const read = createRoute({
 
 /** `/repos/:owner/:repo/blame/:ref/*path`. */
 export const blameRoutes = newRoutes();
-blameRoutes.openAPIRegistry.registerPath(read);
-blameRoutes.get("/repos/:owner/:repo/blame/*", async (context) => {
+serveBelow(blameRoutes, read, "/repos/:owner/:repo/blame/*", async (context) => {
   const lines = parseLines(context.req.query("lines"));
   const repository = repositoryOf(context);
   const { commit, path, isImmutable } = await repository.locateFile(pathParts(context));

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { BranchSchema, ExpectedSchema, ForceSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Branch = z
@@ -41,7 +41,7 @@ const tags = ["branches"];
 
 const answers = (description: string) => ({ description, content: { "application/json": { schema: Branch } } });
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path,
   tags,
@@ -60,7 +60,7 @@ const list = createRoute({
   },
 });
 
-const create = createRoute({
+const create = defineRoute("write", {
   method: "post",
   path,
   tags,
@@ -81,7 +81,7 @@ const create = createRoute({
   responses: { 201: answers("The branch is there."), ...failures(409) },
 });
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: `${path}/{name}`,
   tags,
@@ -90,7 +90,7 @@ const read = createRoute({
   responses: { 200: answers("The branch."), ...failures() },
 });
 
-const change = createRoute({
+const change = defineRoute("write", {
   method: "patch",
   path: `${path}/{name}`,
   tags,
@@ -109,7 +109,7 @@ const change = createRoute({
   responses: { 200: answers("The branch as it is now."), ...failures(409) },
 });
 
-const remove = createRoute({
+const remove = defineRoute("write", {
   method: "delete",
   path: `${path}/{name}`,
   tags,

@@ -1,10 +1,10 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { GitError } from "../format/errors.ts";
 import { answerByIds } from "./conditional.ts";
 import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, wantsPatch } from "./diff-answer.ts";
 import { failures } from "./error.ts";
 import { decodeCursor } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** Commits that a comparison lists. */
@@ -26,7 +26,7 @@ const Comparison = z
   })
   .openapi("Comparison");
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/compare/{range}",
   tags: ["history"],

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -29,7 +29,7 @@ const Contributors = z
 /** The next pages are of the same commit, wherever the ref has gone. */
 const Place = z.object({ commit: OidSchema, from: Count });
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/contributors",
   tags: ["stats"],

@@ -20,6 +20,8 @@ const STATUS = {
   conflict: 409,
   unsupported: 415,
   "not-found": 404,
+  unauthenticated: 401,
+  "rate-limited": 429,
   forbidden: 403,
   timeout: 408,
   "storage-failed": 500,
@@ -77,7 +79,7 @@ export const ErrorSchema = z
   })
   .openapi("Error");
 
-/** Describes the answers by which a route may fail, besides those that any may give (400, 404, 413, 415, 422, 500, 503). */
+/** Describes the answers by which a route may fail, besides those that any may give (400, 401, 403, 404, 413, 415, 422, 429, 500, 503). */
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,
@@ -85,10 +87,13 @@ export function failures<Status extends number = never>(...further: Status[]) {
   });
   return {
     400: answer("The request is malformed."),
+    401: answer("A valid token is needed."),
+    403: answer("The token's right does not reach as far."),
     404: answer("The repository, or what was asked of it, is not there."),
     413: answer("The request, or what it asks for, is too large."),
     415: answer("The body is not JSON."),
     422: answer("A value of the request is not valid."),
+    429: answer("There were too many requests with a wrong token."),
     500: answer("The server failed."),
     503: answer("The server cannot serve now; try again."),
     ...(Object.fromEntries(further.map((status) => [status, answer("See `error.code`.")])) as Record<
@@ -118,6 +123,8 @@ export function answerError(thrown: unknown): Response {
   const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };
   const headers = new Headers({ "Cache-Control": "no-store" });
   const retryAfterMs = isGitError(error) ? error.data["retryAfterMs"] : undefined;
+  // Not Basic: browsers would ask the reader of a page for a password.
+  if (status === 401) headers.set("WWW-Authenticate", 'Bearer realm="Holdfast"');
   if (typeof retryAfterMs === "number") headers.set("Retry-After", String(Math.ceil(retryAfterMs / 1000)));
   return Response.json({ error: body }, { status, headers });
 }

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { isHexOid, OID_BYTES, toHex } from "../format/oid.ts";
 import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../format/tree.ts";
@@ -7,7 +7,7 @@ import { MAX_FILES_PER_PAGE } from "../repository/files/list-files.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Entry = z.object({
@@ -46,7 +46,7 @@ const FilesSchema = z
 const Ref = RefSchema.default("HEAD");
 const Path = PathSchema.default("").openapi({ description: "of a directory; without it the root" });
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/files",
   tags: ["files"],
@@ -69,7 +69,7 @@ const list = createRoute({
   },
 });
 
-const listAll = createRoute({
+const listAll = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/files/all",
   tags: ["files"],

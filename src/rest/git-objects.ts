@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText } from "../format/byte-string.ts";
 import { checkLimit } from "../format/limits.ts";
 import { toHex } from "../format/oid.ts";
@@ -9,7 +9,7 @@ import { BlobReader } from "../repository/files/blob-reader.ts";
 import { MAX_SHOWN_BYTES } from "../repository/files/read-object.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, IdentSchema, OidSchema, RepositoryParams } from "./schemas.ts";
 
 const Type = z.enum(["commit", "tree", "blob", "tag"]);
@@ -52,7 +52,7 @@ const TagSchema = z
   .openapi("TagObject");
 
 function describe<Schema extends z.ZodType, const Path extends string>(path: Path, summary: string, schema: Schema) {
-  return createRoute({
+  return defineRoute("read", {
     method: "get",
     path,
     tags: ["git objects"],

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { isHexOid } from "../format/oid.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
@@ -8,7 +8,7 @@ import { readPlanned } from "../repository/files/planned-files.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** Globs of one search: each is held against every path. */
@@ -39,7 +39,7 @@ const ResultSchema = z
   })
   .openapi("GrepResult");
 
-const search = createRoute({
+const search = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/grep",
   tags: ["files"],

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { isHexOid } from "../format/oid.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -27,7 +27,7 @@ const Languages = z
   })
   .openapi("Languages");
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/languages",
   tags: ["stats"],

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import { isHexOid } from "../format/oid.ts";
@@ -6,7 +6,7 @@ import type { LogPlace } from "../repository/history/log-selection.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** A time in a query, as seconds since 1970. */
@@ -54,7 +54,7 @@ const Numbers = z.array(z.int());
 /** Object numbers, as the difference of each from the one before: neighbours in a history have neighbouring numbers. */
 const Place = z.object({ open: Numbers.min(1), walked: Numbers, path: z.string().nullable() });
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/log",
   tags: ["history"],

@@ -1,7 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { MAINTENANCE_KINDS } from "../repository/maintenance/housekeeping.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -35,7 +35,7 @@ const answer = {
   ...failures(),
 };
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/maintenance",
   tags: ["maintenance"],
@@ -44,7 +44,7 @@ const read = createRoute({
   responses: answer,
 });
 
-const run = createRoute({
+const run = defineRoute("admin", {
   method: "post",
   path: "/repos/{owner}/{repo}/maintenance",
   tags: ["maintenance"],

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 /** Commits that may be named at a time. */
@@ -18,7 +18,7 @@ const MergeBase = z
   })
   .openapi("MergeBase");
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/merge-base",
   tags: ["history"],

@@ -1,7 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import {
   BranchSchema,
   NullableOidSchema,
@@ -81,7 +81,7 @@ function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]],
   };
 }
 
-const merge = createRoute({
+const merge = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/merge",
   tags: ["commits"],
@@ -96,7 +96,7 @@ const merge = createRoute({
   ),
 });
 
-const cherryPick = createRoute({
+const cherryPick = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/cherry-pick",
   tags: ["commits"],
@@ -108,7 +108,7 @@ const cherryPick = createRoute({
   responses: newAnswer(["picked", "unchanged"], "`unchanged`: the branch had the change already"),
 });
 
-const revert = createRoute({
+const revert = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/revert",
   tags: ["commits"],

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import type { Operation } from "../repository/commit/operation.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import {
   BranchSchema,
   NullableOidSchema,
@@ -94,7 +94,7 @@ const MadeCommit = z
 
 const made = (description: string) => ({ description, content: { "application/json": { schema: MadeCommit } } });
 
-const make = createRoute({
+const make = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/commits",
   tags: ["commits"],

@@ -1,8 +1,8 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { answerByIds, digestOf } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { NullableOidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -34,7 +34,7 @@ const Pushes = z
   })
   .openapi("Pushes");
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/pushes",
   tags: ["stats"],

@@ -1,4 +1,4 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { contentDisposition } from "../format/content-disposition.ts";
 import { safeContentType } from "../format/content-type.ts";
 import { checkConditions, wantedRange } from "../format/conditional-request.ts";
@@ -10,13 +10,13 @@ import { cutStream } from "../repository/files/cut-stream.ts";
 import { FOR_EVER } from "./conditional.ts";
 import { ErrorSchema, failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
-import { newRoutes, repositoryOf, type RestEnv } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf, type RestEnv, serveBelow } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
 /** Nothing that a file says is to be run, or to load anything, in the name of whoever is logged in here. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/raw/{ref}/{path}",
   tags: ["files"],
@@ -38,8 +38,7 @@ const read = createRoute({
 
 /** `/repos/:owner/:repo/raw/:ref/*path`: the bytes of a file. */
 export const rawRoutes = newRoutes();
-rawRoutes.openAPIRegistry.registerPath(read);
-rawRoutes.get("/repos/:owner/:repo/raw/*", async (context) => {
+serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
   const file = await repositoryOf(context).locateFile(pathParts(context));
   return answerFile(context.req.raw, file, context.var);
 });

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { encodeText } from "../format/byte-string.ts";
 import { failures } from "./error.ts";
 import type { RefRecord } from "../repository/refs/move-ref.ts";
-import { newRoutes, repositoryOf, type RestEnv } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf, type RestEnv } from "./routes.ts";
 import { ExpectedSchema, ForceSchema, OidSchema, RefNameSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Params = RepositoryParams.extend({ name: RefNameSchema });
@@ -62,18 +62,18 @@ const withSlashes = { path: "/repos/{owner}/{repo}/refs/{name{.+}}", hide: true 
 
 /** `/repos/:owner/:repo/refs/*name`. */
 export const refRoutes = newRoutes()
-  .openapi(createRoute({ ...put, path }), async (context) => {
+  .openapi(defineRoute("write", { ...put, path }), async (context) => {
     return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
   })
-  .openapi(createRoute({ ...remove, path }), async (context) => {
+  .openapi(defineRoute("write", { ...remove, path }), async (context) => {
     await removeAt(context, context.req.valid("param"), context.req.valid("query"));
     return context.body(null, 204);
   });
 
-refRoutes.openapi(createRoute({ ...put, ...withSlashes }), async (context) => {
+refRoutes.openapi(defineRoute("write", { ...put, ...withSlashes }), async (context) => {
   return context.json(await putAt(context, context.req.valid("param"), context.req.valid("json")), 200);
 });
-refRoutes.openapi(createRoute({ ...remove, ...withSlashes }), async (context) => {
+refRoutes.openapi(defineRoute("write", { ...remove, ...withSlashes }), async (context) => {
   await removeAt(context, context.req.valid("param"), context.req.valid("query"));
   return context.body(null, 204);
 });

@@ -1,13 +1,14 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { DEFAULT_BRANCH, isRefName } from "../format/ref-name.ts";
 import { isOwnerName, isRepositoryName, parseRepositoryName, type RepositoryName } from "../format/repository-name.ts";
-import type { NameRefusal, RepositoryEntry } from "../store/registry.ts";
+import type { NameRefusal } from "../store/registry.ts";
+import type { RepositoryEntry } from "../store/repository-rows.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf, type RepositoryRegistry } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
 /** Characters of a description. */
@@ -53,16 +54,16 @@ const Page = z
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
-const listAll = createRoute({
+const listAll = defineRoute("nothing", {
   method: "get",
   path: "/repos",
   tags: ["repositories"],
-  summary: "List all repositories",
+  summary: "List the repositories that you may read",
   request: { query: PageQuery },
   responses: { 200: { description: "One page.", ...json(Page) }, ...failures() },
 });
 
-const listOwned = createRoute({
+const listOwned = defineRoute("nothing", {
   method: "get",
   path: "/repos/{owner}",
   tags: ["repositories"],
@@ -71,11 +72,12 @@ const listOwned = createRoute({
   responses: { 200: { description: "One page; empty for an owner of none.", ...json(Page) }, ...failures() },
 });
 
-const create = createRoute({
+const create = defineRoute("token", {
   method: "post",
   path: "/repos",
   tags: ["repositories"],
   summary: "Create an empty repository",
+  description: "This needs the right to write whatever the owner has.",
   request: {
     body: {
       required: true,
@@ -96,7 +98,7 @@ const create = createRoute({
   },
 });
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}",
   tags: ["repositories"],
@@ -105,7 +107,7 @@ const read = createRoute({
   responses: { 200: { description: "The repository.", ...json(RepositorySchema) }, ...failures() },
 });
 
-const update = createRoute({
+const update = defineRoute("admin", {
   method: "patch",
   path: "/repos/{owner}/{repo}",
   tags: ["repositories"],
@@ -132,7 +134,7 @@ const update = createRoute({
   responses: { 200: { description: "The repository as it is now.", ...json(RepositorySchema) }, ...failures(409) },
 });
 
-const remove = createRoute({
+const remove = defineRoute("admin", {
   method: "delete",
   path: "/repos/{owner}/{repo}",
   tags: ["repositories"],
@@ -144,14 +146,14 @@ const remove = createRoute({
 /** `/repos`, `/repos/:owner` and `/repos/:owner/:repo`: which repositories there are. */
 export const repositoryRoutes = newRoutes()
   .openapi(listAll, async (context) => {
-    return context.json(await readPage(context.get("registry"), null, context.req.valid("query")), 200);
+    return context.json(await readPage(context.get("host").registry, null, context.req.valid("query")), 200);
   })
   .openapi(listOwned, async (context) => {
     const { owner } = context.req.valid("param");
-    return context.json(await readPage(context.get("registry"), owner, context.req.valid("query")), 200);
+    return context.json(await readPage(context.get("host").registry, owner, context.req.valid("query")), 200);
   })
   .openapi(create, async (context) => {
-    const registry = context.get("registry");
+    const registry = context.get("host").registry;
     const { owner, name, description, visibility, defaultBranch } = context.req.valid("json");
     const asked = { owner, name };
     const refusal = await registry.create(asked, { description, visibility }, encodeText(defaultBranch));
@@ -161,15 +163,18 @@ export const repositoryRoutes = newRoutes()
   })
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");
-    return context.json(toJson(await readEntry(context.get("registry"), owner, repo)), 200);
+    return context.json(toJson(await readEntry(context.get("host").registry, owner, repo)), 200);
   })
   .openapi(update, async (context) => {
-    const registry = context.get("registry");
+    const registry = context.get("host").registry;
     const repository = repositoryOf(context);
     const { owner, repo } = context.req.valid("param");
     const { defaultBranch, ...change } = context.req.valid("json");
     const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
     const entry = await readEntry(registry, owner, repo);
+    // Who gives a repository to another owner must be able to take it from there.
+    if (change.owner !== undefined && change.owner.toLowerCase() !== entry.owner.toLowerCase())
+      await context.get("host").demand("admin", change.owner);
     // What may be refused comes first.
     if (branch !== null) await repository.checkDefaultBranch(branch);
     const outcome = await registry.update(entry, change);
@@ -182,7 +187,7 @@ export const repositoryRoutes = newRoutes()
   .openapi(remove, async (context) => {
     const { owner, repo } = context.req.valid("param");
     const name = parseRepositoryName(owner, repo);
-    if (name === null || !(await context.get("registry").delete(name))) throw notFound();
+    if (name === null || !(await context.get("host").registry.delete(name))) throw notFound();
     return context.body(null, 204);
   });
 

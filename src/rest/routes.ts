@@ -1,27 +1,74 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
+import { createRoute, OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
+import type { Context, Handler, MiddlewareHandler } from "hono";
+import type { Right, Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
-import type { NameRefusal, RepositoryChange, RepositoryDetails, RepositoryEntry } from "../store/registry.ts";
+import type { NameRefusal, RepositoryChange } from "../store/registry.ts";
+import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
+import type { NewToken } from "../store/token-table.ts";
 import { answerError } from "./error.ts";
+import { checkBody } from "./request-body.ts";
+
+/** What a route needs of who asks it: a right to the repository that its path names, or
+ * - `token`: any valid token; what the request names is looked at by the route itself (`RestHost.demand`);
+ * - `nothing`: everybody is answered, with what they may see. */
+export type Need = Right | "token" | "nothing";
+
+/** What the API needs of its host for one request. */
+export interface RestHost {
+  readonly registry: RepositoryRegistry;
+  readonly tokens: TokenDesk;
+  /** Reads the bytes that a repository only tells the place of. */
+  readonly reading: Reading;
+  /** Opens the repository that a path names, for who may do so much with it.
+   * @throws GitError "not-found" when the name cannot be one, and as `authorise` */
+  open(owner: string, repository: string, needed: Right): Promise<RepositoryClient>;
+  /** Refuses who shows no valid token.
+   * @throws GitError "unauthenticated" */
+  demandToken(): Promise<void>;
+  /** Refuses who may not do so much with all that an owner has.
+   * @throws GitError "unauthenticated", "forbidden" */
+  demand(needed: Right, owner: string): Promise<void>;
+}
+
+/** Where tokens are given out, shown and revoked, each only to an admin of what it is for, and to itself.
+ * @throws GitError "not-found", and as `RestHost.demand` */
+export interface TokenDesk {
+  /** @throws GitError also "conflict" when there are too many */
+  create(
+    place: TokenPlace,
+    wanted: Omit<NewToken, "id" | "scope">,
+  ): Promise<{ readonly token: Token; readonly text: string }>;
+  /** @see TokenTable.list */
+  list(place: TokenPlace, after: string, limit: number): Promise<Token[]>;
+  /** @param id `current` for the one that the request shows */
+  read(id: string): Promise<Token>;
+  revoke(id: string): Promise<void>;
+}
+
+/** What a token is for, by name: without a repository, all of the owner's. */
+export interface TokenPlace {
+  readonly owner: string;
+  readonly repository?: string | undefined;
+}
 
 /** What the routes find in a request's context. */
 export interface RestEnv {
   Variables: {
-    /** The repository that the path names; set for everything below `/repos/:owner/:repo`. */
+    host: RestHost;
+    /** The repository that the path names, opened for what the route needs: there is no other way to it. */
     repository: RepositoryClient;
-    /** Reads its bytes here, where the object says they lie; set likewise. */
+    /** Reads its bytes here, where the object says they lie. */
     reading: Reading;
-    /** Which repositories there are. */
-    registry: RepositoryRegistry;
   };
 }
 
-/** The repositories of the deployment, which need not wake to be listed. */
+/** The repositories of the deployment, which need not wake to be listed; each is shown, and changed, only for who may do so.
+ * @throws GitError as `authorise` */
 export interface RepositoryRegistry {
-  /** @see Registry.list */
+  /** Those that the caller may read. @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number): Promise<RepositoryEntry[]>;
   /** @see Registry.read */
   read(name: RepositoryName): Promise<RepositoryEntry | null>;
@@ -51,6 +98,55 @@ export function newRoutes(): OpenAPIHono<RestEnv> {
       );
     },
   });
+}
+
+/** Declares a route: what it needs of who asks, and what it takes and answers. It is asked in this order: may they; is the body JSON; is
+ * the request valid. */
+export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
+  needed: Need,
+  route: R,
+): ReturnType<typeof createRoute<P, R>> {
+  const middleware = [admit(needed), ...(takesOtherThanJson(route) ? [] : [checkBody])];
+  const tokens = [{ bearer: [] }, { basic: [] }];
+  const isOpen = needed === "nothing" || needed === "read";
+  return createRoute<P, R>({
+    ...route,
+    middleware,
+    security: isOpen ? [{}, ...tokens] : tokens,
+    "x-needs": needed,
+  });
+}
+
+/** Serves a route whose last parameter may hold slashes as they are, which the document's templates cannot say.
+ * @param pattern of its path */
+export function serveBelow<Pattern extends string>(
+  app: OpenAPIHono<RestEnv>,
+  route: RouteConfig,
+  pattern: Pattern,
+  handler: Handler<RestEnv, Pattern>,
+): void {
+  const { middleware, ...documented } = route;
+  app.openAPIRegistry.registerPath(documented);
+  app.on("GET", [pattern], ...[middleware ?? []].flat(), handler);
+}
+
+function takesOtherThanJson({ request }: Pick<RouteConfig, "request">): boolean {
+  const content = request?.body?.content;
+  return content !== undefined && content["application/json"] === undefined;
+}
+
+/** Lets only those through who have what a route needs. */
+function admit(needed: Need): MiddlewareHandler<RestEnv> {
+  return async (context, next) => {
+    const host = context.get("host");
+    if (needed === "token") await host.demandToken();
+    else if (needed !== "nothing") {
+      const { owner, repo } = context.req.param() as { owner: string; repo: string };
+      context.set("repository", await host.open(owner, repo, needed));
+      context.set("reading", host.reading);
+    }
+    await next();
+  };
 }
 
 /** The repository that a request's path names. */

@@ -1,7 +1,7 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { answerByIds, digestOf } from "./conditional.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { NullableOidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -28,7 +28,7 @@ const Stats = z
   })
   .openapi("Stats");
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/stats",
   tags: ["stats"],

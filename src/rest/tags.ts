@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import type { Annotation } from "../repository/refs/tags.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import {
   ExpectedSchema,
   ForceSchema,
@@ -57,7 +57,7 @@ const tags = ["tags"];
 
 const answers = (description: string) => ({ description, content: { "application/json": { schema: Tag } } });
 
-const list = createRoute({
+const list = defineRoute("read", {
   method: "get",
   path,
   tags,
@@ -74,7 +74,7 @@ const list = createRoute({
   },
 });
 
-const create = createRoute({
+const create = defineRoute("write", {
   method: "post",
   path,
   tags,
@@ -96,7 +96,7 @@ const create = createRoute({
   responses: { 201: answers("The tag is there."), ...failures(409) },
 });
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: `${path}/{name}`,
   tags,
@@ -105,7 +105,7 @@ const read = createRoute({
   responses: { 200: answers("The tag."), ...failures() },
 });
 
-const change = createRoute({
+const change = defineRoute("write", {
   method: "patch",
   path: `${path}/{name}`,
   tags,
@@ -124,7 +124,7 @@ const change = createRoute({
   responses: { 200: answers("The tag as it is now."), ...failures(409) },
 });
 
-const remove = createRoute({
+const remove = defineRoute("write", {
   method: "delete",
   path: `${path}/{name}`,
   tags,

@@ -1,9 +1,9 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { MAX_WORKTREES } from "../format/limits.ts";
 import type { WorktreesStatus } from "../repository/worktree/worktree-status.ts";
 import { failures } from "./error.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { BranchSchema, NullableOidSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -41,7 +41,7 @@ const answer = {
   ...failures(),
 };
 
-const read = createRoute({
+const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/worktrees",
   tags: ["worktrees"],
@@ -50,7 +50,7 @@ const read = createRoute({
   responses: answer,
 });
 
-const configure = createRoute({
+const configure = defineRoute("admin", {
   method: "put",
   path: "/repos/{owner}/{repo}/worktrees",
   tags: ["worktrees"],

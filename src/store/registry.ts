@@ -3,57 +3,33 @@
 //
 // A row comes and goes only with the repository's word: `reserve` and `create` enter a name before there is anything, and from then on
 // the object says what became of it (`report`). So no row is lost whose repository exists.
+import { type Caller, everythingOf, type Target, type TokenScope } from "../access/caller.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
+import {
+  listRepositories,
+  REPOSITORY_COLUMNS,
+  REPOSITORY_TABLES,
+  type RepositoryDetails,
+  type RepositoryEntry,
+  type RepositoryFigures,
+  type RepositoryRow,
+  toEntry,
+} from "./repository-rows.ts";
 import type { Sql, Transactor } from "./sql.ts";
 
-const TABLES = `
-CREATE TABLE IF NOT EXISTS repositories (
-  id TEXT PRIMARY KEY,                    -- opaque, random: names the repository's object, begins its R2 keys
-  owner TEXT NOT NULL COLLATE NOCASE,     -- as they are shown
-  name TEXT NOT NULL COLLATE NOCASE,
-  state TEXT NOT NULL CHECK (state IN ('reserved', 'live')),
-  touched_ms INTEGER NOT NULL,            -- when the name was last reserved
-  description TEXT,
-  visibility TEXT NOT NULL CHECK (visibility IN ('public', 'private')),
-  default_branch TEXT,                    -- byte string; from here on as the repository last told
-  created_ms INTEGER,
-  pushed_ms INTEGER,
-  size INTEGER NOT NULL DEFAULT 0,
-  objects INTEGER NOT NULL DEFAULT 0,
-  UNIQUE (owner, name)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS reserved ON repositories(touched_ms) WHERE state = 'reserved';
-CREATE TABLE IF NOT EXISTS former_names (
-  owner TEXT NOT NULL COLLATE NOCASE,
-  name TEXT NOT NULL COLLATE NOCASE,
-  id TEXT NOT NULL,                       -- the repository that had the name
-  left_ms INTEGER NOT NULL,               -- when it took another
-  PRIMARY KEY (owner, name)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);
-`;
-
-/** How long whoever asked where a name leads may remember it. What leads elsewhere meanwhile is safe: a deleted repository
- * answers that it is unknown, and a name that was left is given to nobody else for `NAME_HOLD_MS`. */
-export const ROUTE_LIFE_MS = 30_000;
+/** How long whoever asked the registry may remember its answer: where a name leads, who may see what is there, what a token holds for.
+ * So long a revoked token may go on, and a repository stay open that was made private. A name that leads elsewhere meanwhile is safe: a
+ * deleted repository answers that it is unknown, and a name that was left is given to nobody else for `NAME_HOLD_MS`. */
+export const ANSWER_LIFE_MS = 10_000;
 
 /** How long a name stays with the repository that left it, whoever wants it: longer than it is remembered by any clock. */
-export const NAME_HOLD_MS = 2 * ROUTE_LIFE_MS;
+export const NAME_HOLD_MS = 6 * ANSWER_LIFE_MS;
 
 /** How long a reserved name waits for its repository before that is asked what became of it. */
 export const RESERVATION_MS = 60 * 60_000;
 
 /** Reservations looked into at a time. */
 const LAPSED_AT_ONCE = 100;
-
-/** Who may see a repository. */
-export type Visibility = "public" | "private";
-
-/** What is said of a repository and kept by the registry alone. */
-export interface RepositoryDetails {
-  readonly description: string | null;
-  readonly visibility: Visibility;
-}
 
 /** Of a repository that a push creates. */
 const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility: "private" };
@@ -73,25 +49,8 @@ export interface RegistryPort {
   report(id: string, standing: RepositoryStanding): Promise<void>;
 }
 
-/** A repository in figures. */
-export interface RepositoryFigures {
-  /** Without `refs/heads/`, byte string; null: no branch is. */
-  readonly defaultBranch: string | null;
-  readonly createdMs: number;
-  /** Null: nothing was ever pushed. */
-  readonly pushedMs: number | null;
-  /** Of the objects as they are stored. */
-  readonly sizeBytes: number;
-  readonly objectCount: number;
-}
-
-/** A repository as a list shows it. */
-export interface RepositoryEntry extends RepositoryName, RepositoryDetails, RepositoryFigures {
-  readonly id: string;
-}
-
 /** Where a name leads. */
-export interface RepositoryRoute {
+export interface RepositoryRoute extends Target {
   readonly id: string;
   /** The repository has another name now: this one may be given away, and is not to be remembered. */
   readonly isFormer: boolean;
@@ -109,23 +68,6 @@ export type RepositoryChange = {
     | undefined;
 };
 
-interface Row extends Record<string, string | number | null> {
-  readonly id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly state: "reserved" | "live";
-  readonly description: string | null;
-  readonly visibility: Visibility;
-  readonly defaultBranch: string | null;
-  readonly createdMs: number;
-  readonly pushedMs: number | null;
-  readonly sizeBytes: number;
-  readonly objectCount: number;
-}
-
-const COLUMNS = `id, owner, name, state, description, visibility, default_branch AS defaultBranch, created_ms AS createdMs,
-  pushed_ms AS pushedMs, size AS sizeBytes, objects AS objectCount`;
-
 /** The repositories of a deployment by name. */
 export class Registry {
   readonly #sql: Sql;
@@ -135,22 +77,27 @@ export class Registry {
   constructor(sql: Sql, transactor: Transactor) {
     this.#sql = sql;
     this.#transactor = transactor;
-    sql.exec(TABLES);
+    sql.exec(REPOSITORY_TABLES);
   }
 
   /** Where a name leads; null: nowhere. What it leads to need not be created yet. */
   find({ owner, name }: RepositoryName): RepositoryRoute | null {
-    const row = this.#named({ owner, name });
-    if (row !== null) return { id: row.id, isFormer: false };
-    const former = this.#former({ owner, name });
-    return former === null ? null : { id: former.id, isFormer: true };
+    const named = this.#named({ owner, name });
+    const former = named === null ? this.#former({ owner, name }) : null;
+    const row = former === null ? named : this.#row("id = ?", former.id);
+    return row === null
+      ? null
+      : { id: row.id, owner: row.owner, visibility: row.visibility, isFormer: former !== null };
   }
 
   /** Where a name leads; a name that leads nowhere is reserved, for a push that may create its repository. */
   reserve(name: RepositoryName, nowMs: number): RepositoryRoute {
     return this.#transactor.transactionSync(() => {
       const found = this.find(name);
-      if (found === null) return { id: this.#enter(name, PUSHED_DETAILS, nowMs), isFormer: false };
+      if (found === null) {
+        const id = this.#enter(name, PUSHED_DETAILS, nowMs);
+        return { id, owner: name.owner, visibility: PUSHED_DETAILS.visibility, isFormer: false };
+      }
       this.#touch(found.id, nowMs);
       return found;
     });
@@ -226,21 +173,14 @@ export class Registry {
     return row?.state === "live" ? toEntry(row) : null;
   }
 
-  /** Repositories that exist, in the order of their names.
-   * @param owner only of this owner, null: of all
-   * @param after only those behind this name, null: from the beginning */
-  list(owner: string | null, after: RepositoryName | null, limit: number): RepositoryEntry[] {
-    // One range of the index whatever is asked: no owner sorts before the empty one, none has a character behind "~".
-    const rows = this.#sql.exec<Row>(
-      `SELECT ${COLUMNS} FROM repositories
-        WHERE (owner, name) > (?, ?) AND owner BETWEEN ? AND ? AND state = 'live' ORDER BY owner, name LIMIT ?`,
-      after?.owner ?? "",
-      after?.name ?? "",
-      owner ?? "",
-      owner ?? "~",
-      limit,
-    );
-    return rows.toArray().map(toEntry);
+  /** What a token is for; null: the repository is gone. */
+  targetOf(scope: TokenScope): Target | null {
+    return "owner" in scope ? everythingOf(scope.owner) : this.#row("id = ?", scope.repositoryId);
+  }
+
+  /** @see listRepositories */
+  list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
+    return listRepositories(this.#sql, owner, after, limit, caller);
   }
 
   /** Changes what is said of a repository, and its name: the one it had goes on leading to it, until another takes it.
@@ -294,7 +234,7 @@ export class Registry {
   }
 
   /** Gives a row another name, or says why not; belongs in a transaction. */
-  #rename(row: Row, to: RepositoryName, nowMs: number): NameRefusal | null {
+  #rename(row: RepositoryRow, to: RepositoryName, nowMs: number): NameRefusal | null {
     if (foldRepositoryName(row) === foldRepositoryName(to)) return null;
     const other = this.#named(to);
     if (other !== null) return { kind: "taken", by: other };
@@ -339,22 +279,17 @@ export class Registry {
     this.#sql.exec("UPDATE repositories SET touched_ms = ? WHERE id = ? AND state = 'reserved'", nowMs, id);
   }
 
-  #named({ owner, name }: RepositoryName): Row | null {
+  #named({ owner, name }: RepositoryName): RepositoryRow | null {
     return this.#row("owner = ? AND name = ?", owner, name);
   }
 
-  #row(condition: string, ...bindings: string[]): Row | null {
-    const query = `SELECT ${COLUMNS} FROM repositories WHERE ${condition}`;
-    return this.#sql.exec<Row>(query, ...bindings).toArray()[0] ?? null;
+  #row(condition: string, ...bindings: string[]): RepositoryRow | null {
+    const query = `SELECT ${REPOSITORY_COLUMNS} FROM repositories WHERE ${condition}`;
+    return this.#sql.exec<RepositoryRow>(query, ...bindings).toArray()[0] ?? null;
   }
 
   #former({ owner, name }: RepositoryName): { id: string; leftMs: number } | null {
     const query = "SELECT id, left_ms AS leftMs FROM former_names WHERE owner = ? AND name = ?";
     return this.#sql.exec<{ id: string; leftMs: number }>(query, owner, name).toArray()[0] ?? null;
   }
-}
-
-function toEntry(row: Row): RepositoryEntry {
-  const { state: _state, ...entry } = row;
-  return entry;
 }

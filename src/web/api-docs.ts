@@ -7,7 +7,7 @@ type Html = ReturnType<typeof html>;
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 /** Failures that every route may answer with alike: told once, at the head of the page. */
-const COMMON = new Set(["400", "404", "413", "415", "422", "500", "503"]);
+const COMMON = new Set(["400", "401", "403", "404", "413", "415", "422", "429", "500", "503"]);
 
 /** An operation with its place. */
 interface Listed {
@@ -46,8 +46,10 @@ export async function renderApiDocs(document: OpenApiDocument): Promise<Response
           <p>${description}</p>
           <p>
             All paths are below <code>/api</code>. The document that this page is made of is
-            <a href="openapi.json">openapi.json</a>. Any route may fail with 400 (malformed), 404 (not there), 413 (too
-            large), 415 (no JSON), 422 (a value is not valid; <code>field</code> says which), 500 or 503.
+            <a href="openapi.json">openapi.json</a>. Any route may fail with 400 (malformed), 401 (no valid token), 403
+            (the token's right does not reach as far), 404 (not there, or not to be seen by this token), 413 (too
+            large), 415 (no JSON), 422 (a value is not valid; <code>field</code> says which), 429 (too many wrong
+            tokens), 500 or 503.
           </p>
           ${tags.map(
             ([tag, operations]) =>

@@ -160,7 +160,7 @@ describe("HTTP", () => {
 
   test("who may not fetch may not download, and who may keeps it to himself", async () => {
     const closed = await startServer({
-      vars: { ACCESS: "token", HOLDFAST_TOKEN: "secret", LIMITS: '{"minBundleBytes":1,"bundleDelayMs":0}' },
+      vars: { ACCESS: "token", ADMIN_TOKEN: "secret", LIMITS: '{"minBundleBytes":1,"bundleDelayMs":0}' },
     });
     const closedUrl = `${closed.url.replace("//", "//me:secret@")}/me/closed.git`;
     await git(origin, "push", "-q", closedUrl, "main~1:refs/heads/main");

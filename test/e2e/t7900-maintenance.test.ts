@@ -84,7 +84,7 @@ test("maintenance on demand merges, prunes and tells; git finds all sound", asyn
 });
 
 test("maintenance asks for the same token as everything", async () => {
-  const closed = await startServer({ vars: { ACCESS: "token", HOLDFAST_TOKEN: "secret" } });
+  const closed = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: "secret" } });
   try {
     const api = `${closed.url}/api/repos/me/tended/maintenance`;
     expect((await fetch(api, { method: "POST" })).status).toBe(401);

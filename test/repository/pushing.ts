@@ -17,6 +17,7 @@ import { Tables } from "../../src/store/tables.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { NodeSql } from "./sqlite.ts";
 import { fromHex, nodeCodec } from "./stored-repository.ts";
+import { ANYONE } from "../harness/requester.ts";
 
 const NULL_HEX = "0".repeat(40);
 
@@ -115,6 +116,7 @@ export class PushedRepository {
       shallow: [],
       pack: pack === null ? null : sourceOf(pack, options.pieceBytes ?? pack.length),
       agent: null,
+      requester: ANYONE,
       progress: () => undefined,
     });
     await this.repository.announce();

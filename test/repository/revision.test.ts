@@ -6,6 +6,7 @@ import { OpenRepository } from "../../src/repository/open-repository.ts";
 import { resolveRevision } from "../../src/repository/revision.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { PushedRepository } from "./pushing.ts";
+import { ANYONE } from "../harness/requester.ts";
 
 let dir: string;
 let repository: OpenRepository;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   const pushed = new PushedRepository();
   const names = (await git(dir, "for-each-ref", "--format=%(refname)")).split("\n");
   await pushed.pushFrom(dir, Object.fromEntries(names.map((name) => [name, name])));
-  repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
 const resolve = async (text: string): Promise<string> => toHex((await resolveRevision(repository, text)).oid);
@@ -88,7 +89,7 @@ test("what no ref leads to is not there", async () => {
   const pushed = new PushedRepository();
   await pushed.pushFrom(dir, { "refs/heads/main": "main", "refs/heads/gone": "gone" });
   await pushed.pushFrom(dir, { "refs/heads/gone": null });
-  const open = new OpenRepository(pushed.repository.state, async () => undefined);
+  const open = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
   const oid = await parse("gone");
   expect(pushed.tables.objects.find(Uint8Array.fromHex(oid))).not.toBe(null);
   await expect(resolveRevision(open, oid)).rejects.toMatchObject({ code: "not-found" });

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 let server: Server;
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", HOLDFAST_TOKEN: TOKEN } });
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: TOKEN } });
   const dir = await makeRepository("source");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
   await git(dir, "push", "-q", `${server.url.replace("://", `://me:${TOKEN}@`)}/me/repo.git`, "main");

@@ -43,6 +43,7 @@ export async function publish(
     shallow: [],
     pack: objects.length === 0 ? null : packInMemory(encodeNewPack(state.platform.codec, objects)),
     agent: null,
+    requester: repository.requester,
     ...options,
     progress: () => undefined,
   });

@@ -4,6 +4,7 @@ import { OpenRepository } from "../../../src/repository/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 const COMMITS = 60;
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
   const refs = (await git(dir, "for-each-ref", "--format=%(refname) %(objectname)")).split("\n");
   const pushed = new PushedRepository();
   await pushed.pushFrom(dir, Object.fromEntries(refs.map((line) => line.split(" ") as [string, string])));
-  repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
 /** Every line as "commit line path". */

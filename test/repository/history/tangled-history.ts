@@ -4,6 +4,7 @@ import { OpenRepository } from "../../../src/repository/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 /** A history in git and as pushed. */
 export interface TangledHistory {
@@ -60,6 +61,6 @@ export async function makeTangledHistory(seed: number, commits: number, width: n
   return {
     dir,
     oids: Array.from({ length: commits }, (_, i) => oidOf.get(`refs/heads/b${i + 1}`)!),
-    repository: new OpenRepository(pushed.repository.state, async () => undefined),
+    repository: new OpenRepository(pushed.repository.state, ANYONE, async () => undefined),
   };
 }

@@ -10,6 +10,7 @@ import { CLONE_REQUEST } from "../clone-request.ts";
 import { PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { GatedStore } from "./housekeep.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 const random = new Random(5);
 const blob = makeObject("blob", random.bytes(600_000));
@@ -72,7 +73,7 @@ test("from the deletion on there is no repository; then its bytes go, and its da
   expect(await repository.fetch({ ...CLONE_REQUEST, wants: new Uint8Array(20) })).toEqual({
     kind: "unknown-repository",
   });
-  expect(await repository.call("maintenance", undefined)).toEqual({ kind: "unknown-repository" });
+  expect(await repository.call("maintenance", undefined, ANYONE)).toEqual({ kind: "unknown-repository" });
   expect(await repository.admitsPush()).toBe(false);
   expect(await repository.create("main")).toBe(false);
   expect(await repository.delete()).toBe(false);

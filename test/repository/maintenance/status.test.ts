@@ -4,12 +4,13 @@ import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { TinyPushes } from "./tiny-pushes.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 test("the status says what there is, what waits and what was done", async () => {
   const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), (call) => plan.faults(call));
   const repository = new PushedRepository({ chunks, limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
-  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument));
+  const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument, ANYONE));
   await expect(client.maintenance()).rejects.toMatchObject({ code: "not-found" });
   await expect(client.maintain(["merge"])).rejects.toMatchObject({ code: "not-found" });
   const pushes = new TinyPushes(repository);

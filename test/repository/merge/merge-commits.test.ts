@@ -8,6 +8,7 @@ import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";
 import { mergeByGit, outcomeOf } from "./merge-outcome.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 type Files = Map<string, { mode: string; content: string }>;
 
@@ -112,7 +113,7 @@ beforeAll(async () => {
   const pushed = new PushedRepository();
   const refs = (await git(dir, "for-each-ref", "--format=%(refname)")).split("\n");
   await pushed.pushFrom(dir, Object.fromEntries(refs.map((ref) => [ref, ref])));
-  repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
 test("merges in a tangled history come out as git's, with several merge bases too", async () => {

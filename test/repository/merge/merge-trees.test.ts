@@ -8,6 +8,7 @@ import { OpenRepository } from "../../../src/repository/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { PushedRepository } from "../pushing.ts";
 import { mergeByGit, outcomeOf } from "./merge-outcome.ts";
+import { ANYONE } from "../../harness/requester.ts";
 
 /** Path → content; with a mode in front of a colon, something else than a plain file. */
 type Files = Record<string, string>;
@@ -227,7 +228,7 @@ beforeAll(async () => {
   const pushed = new PushedRepository();
   const refs = (await git(dir, "for-each-ref", "--format=%(refname)")).split("\n");
   await pushed.pushFrom(dir, Object.fromEntries(refs.map((ref) => [ref, ref])));
-  repository = new OpenRepository(pushed.repository.state, async () => undefined);
+  repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
 function changed(base: Files, changes: Record<string, string | null>): Files {

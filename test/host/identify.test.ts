@@ -7,7 +7,7 @@ const TOKEN = "correct-horse-battery";
 let server: Server;
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", HOLDFAST_TOKEN: TOKEN } });
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: TOKEN } });
 });
 afterAll(() => server.close());
 

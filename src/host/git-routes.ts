@@ -1,0 +1,65 @@
+// Git's own routes below a repository's URL, each with the right that it needs.
+import type { Right } from "../access/caller.ts";
+import { serveBundle } from "../protocol/bundle-file.ts";
+import type { FetchContext } from "../protocol/fetch-context.ts";
+import { advertiseReceivePack } from "../protocol/receive-pack.ts";
+import { refuseRpc } from "../protocol/smart-http.ts";
+import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
+import type { NamedRepository } from "./directory.ts";
+
+/** A request to a repository, by who may make it. */
+export interface GitRequest {
+  readonly request: Request;
+  readonly repository: NamedRepository;
+  readonly fetch: FetchContext;
+  /** Whether everybody may read everything here. */
+  readonly isOpen: boolean;
+}
+
+/** A route below `/:owner/:repository`. */
+export interface GitRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** The query parameter `service`, of the routes that have one. */
+  readonly service?: "git-upload-pack" | "git-receive-pack";
+  readonly needed: Right;
+  serve(context: GitRequest): Promise<Response> | Response;
+}
+
+/** @see gitprotocol-http(5) */
+export const GIT_ROUTES: readonly GitRoute[] = [
+  {
+    method: "GET",
+    path: "/info/refs",
+    service: "git-upload-pack",
+    needed: "read",
+    serve: ({ request, fetch }) => advertiseUploadPack(request, fetch),
+  },
+  {
+    method: "GET",
+    path: "/info/refs",
+    service: "git-receive-pack",
+    needed: "write",
+    serve: ({ request, fetch }) => advertiseReceivePack(request, fetch),
+  },
+  {
+    method: "POST",
+    path: "/git-upload-pack",
+    needed: "read",
+    serve: ({ request, fetch }) => serveUploadPack(request, fetch),
+  },
+  {
+    method: "POST",
+    path: "/git-receive-pack",
+    needed: "write",
+    // What is no push reserves no name.
+    serve: ({ request, repository }) => refuseRpc(request, "git-receive-pack") ?? repository.push(request),
+  },
+  {
+    method: "GET",
+    path: "/bundles/:name",
+    needed: "read",
+    serve: ({ request, fetch, isOpen }) =>
+      serveBundle(request, new URL(request.url).pathname.split("/").at(-1)!, fetch, isOpen ? "public" : "private"),
+  },
+];

@@ -1,0 +1,72 @@
+import { authorise, type Caller, type Token, type TokenScope } from "../access/caller.ts";
+import { GitError } from "../format/errors.ts";
+import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
+import type { NewToken } from "../store/token-table.ts";
+import type { RestHost, TokenDesk } from "../rest/routes.ts";
+import { registryOf } from "./directory.ts";
+import type { Env } from "./env.ts";
+import { forgetToken } from "./identify.ts";
+
+/** Where one request gets, sees and returns tokens, as far as its caller may.
+ * @param demand @see RestHost.demand */
+export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): TokenDesk {
+  const registry = registryOf(env);
+
+  /** Finds what a token is for, for who is its admin. */
+  const demandScope = async ({ owner, repository }: Parameters<TokenDesk["list"]>[0]): Promise<TokenScope> => {
+    if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
+    if (repository === undefined) {
+      await demand("admin", owner);
+      return { owner };
+    }
+    const name = parseRepositoryName(owner, repository);
+    const entry = name === null ? null : await registry.read(name);
+    if (entry === null) throw new GitError("not-found", { what: "repository" });
+    authorise(await caller(), "admin", entry);
+    return { repositoryId: entry.id };
+  };
+
+  /** Finds a token for itself, or for an admin of what it is for. Others are not told that there is one. */
+  const demandToken = async (id: string): Promise<Token> => {
+    const asking = await caller();
+    const own = asking.kind === "token" ? asking.token : null;
+    if (own !== null && (id === "current" || id === own.id)) return own;
+    const token = await registry.readToken(id);
+    const target = token === null ? null : await registry.targetOf(token.scope);
+    if (token === null || target === null) throw new GitError("not-found", { what: "token" });
+    try {
+      authorise(asking, "admin", target);
+    } catch (cause) {
+      throw new GitError("not-found", { what: "token" }, { cause });
+    }
+    return token;
+  };
+
+  return {
+    create: async (place, wanted) => {
+      const scope = await demandScope(place);
+      checkExpiry(wanted, await caller());
+      const made = await registry.createToken({ ...wanted, scope });
+      if (made === null) throw new GitError("conflict", { what: "token", reason: "there are too many; revoke some" });
+      return made;
+    },
+    list: async (place, after, limit) => registry.listTokens(await demandScope(place), after, limit),
+    read: demandToken,
+    revoke: async (id) => {
+      const token = await demandToken(id);
+      await registry.revokeToken(token.id);
+      forgetToken(token.id);
+    },
+  };
+}
+
+/** @throws GitError "invalid" for a time that is over, "forbidden" for one beyond that of the token which makes it */
+function checkExpiry({ expiresMs }: Pick<NewToken, "expiresMs">, caller: Caller): void {
+  if (expiresMs !== null && expiresMs <= Date.now())
+    throw new GitError("invalid", { what: "expiresAt", field: "expiresAt", reason: "that time is over" });
+  const lastMs = caller.kind === "token" ? caller.token.expiresMs : null;
+  if (lastMs !== null && (expiresMs === null || expiresMs > lastMs)) {
+    const reason = `your own ends at ${new Date(lastMs).toISOString()}`;
+    throw new GitError("forbidden", { what: "a token that lives longer than the one it is made with", reason });
+  }
+}
