@@ -1,4 +1,5 @@
 import { toByteString } from "./byte-string.ts";
+import type { MatchBudget } from "./match-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
 /** Bytes of a line; git ignores what is longer. @see git's attr.h: ATTR_MAX_LINE_LENGTH */
@@ -51,8 +52,9 @@ export class TreeAttributes {
   }
 
   /** The attributes of a path.
-   * @param path byte string, without a slash at its end */
-  of(path: string, isDirectory: boolean): Attributes {
+   * @param path byte string, without a slash at its end
+   * @throws GitError "too-large" when the budget is spent */
+  of(path: string, isDirectory: boolean, budget?: MatchBudget): Attributes {
     const decided = new Map<string, true | false | string | null>();
     // The nearest file decides, and in it the last line.
     for (let end = path.lastIndexOf("/") + 1; ; end = path.lastIndexOf("/", end - 2) + 1) {
@@ -60,7 +62,7 @@ export class TreeAttributes {
       const basename = path.slice(path.lastIndexOf("/") + 1);
       for (const rule of (this.#rules.get(path.slice(0, end)) ?? []).toReversed()) {
         if (rule.directoriesOnly && !isDirectory) continue;
-        if (rule.wild.matches(rule.basenameOnly ? basename : below)) this.#decide(rule.assignments, decided);
+        if (rule.wild.matches(rule.basenameOnly ? basename : below, budget)) this.#decide(rule.assignments, decided);
       }
       if (end === 0) break;
     }

@@ -88,11 +88,19 @@ export const MAX_SUB_FILTERS = 64;
  * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
 export const MAX_REF_PREFIXES = 65_536;
 
-/** Bytes of a sparse-checkout file that filters a fetch: every path costs at most these bytes times its own. */
+/** Bytes of a sparse-checkout file that filters a fetch, and of a `.gitattributes` file that an archive obeys. */
 export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 
 /** Patterns in such a file: each is held against every path. */
 export const MAX_SPARSE_PATTERNS = 4_096;
+
+/** Steps that patterns and paths may take in one request, beside those that each tree has for itself where a history is walked:
+ * a second or two of the object's one thread, in slices. A search looks at half a million paths for it that its globs do not name. */
+export const MAX_PATTERN_STEPS = 30_000_000;
+
+/** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 64 for each included: a tree has as many as
+ * there are ways to it, which no memory need hold. */
+export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
 
 /** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
  * is hot, and one read of it from R2 carries hundreds of objects. */

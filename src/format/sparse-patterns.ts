@@ -1,5 +1,6 @@
 import { toByteString } from "./byte-string.ts";
 import { checkLimit, MAX_SPARSE_FILE_BYTES, MAX_SPARSE_PATTERNS } from "./limits.ts";
+import type { MatchBudget } from "./match-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
 const BYTE_ORDER_MARK = "\xef\xbb\xbf";
@@ -28,12 +29,13 @@ export class SparsePatterns {
 
   /** Finds the last pattern that matches a path. Takes time in proportion to the patterns' bytes times the path's, at most.
    * @param path byte string without a slash at either end; empty for a root tree
-   * @param basename its last component */
-  match(path: string, basename: string, isDirectory: boolean): SparseMatch {
+   * @param basename its last component
+   * @throws GitError "too-large" when the budget is spent */
+  match(path: string, basename: string, isDirectory: boolean, budget?: MatchBudget): SparseMatch {
     const found = this.#patterns.findLast(
       ({ directoriesOnly, basenameOnly, wild }) =>
         (isDirectory || !directoriesOnly) &&
-        (basenameOnly ? wild.matches(basename) : path !== "" && wild.matches(path)),
+        (basenameOnly ? wild.matches(basename, budget) : path !== "" && wild.matches(path, budget)),
     );
     if (found === undefined) return "undecided";
     return found.negative ? "exclude" : "include";

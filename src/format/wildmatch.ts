@@ -1,3 +1,5 @@
+import type { MatchBudget } from "./match-budget.ts";
+
 // Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps and a text is matched against all the
 // ways through them at once, so that the time is at most the product of both lengths; git backtracks, and a hostile pattern costs it more.
 
@@ -13,6 +15,9 @@ const NEVER = 0x104;
 const FIRST_SET = 0x200;
 
 const LEADING_DIRS_STEPS = 3;
+
+/** What the start of a match costs, besides what is cleared for it. */
+const START_STEPS = 12;
 
 /** The bytes of each `[:class:]`, in pairs of first and last, as git's own locale-free tables have them. */
 const CLASSES: ReadonlyMap<string, string> = new Map([
@@ -49,16 +54,23 @@ export class WildPattern {
     const { steps, sets } = compile(pattern);
     const firstWild = steps.findIndex((step) => step >= ANY_BYTE);
     const prefixLength = firstWild < 0 ? steps.length : firstWild;
-    this.#prefix = String.fromCharCode(...steps.slice(0, prefixLength));
+    this.#prefix = steps
+      .slice(0, prefixLength)
+      .map((byte) => String.fromCharCode(byte))
+      .join("");
     this.#steps = steps.slice(prefixLength);
     this.#sets = sets;
     this.#reachedAt = new Int32Array(this.#steps.length + 1);
   }
 
-  /** Whether the pattern stands for the whole of a text. */
-  matches(text: string): boolean {
+  /** Whether the pattern stands for the whole of a text.
+   * @param budget what it costs is taken from
+   * @throws GitError "too-large" when the budget is spent */
+  matches(text: string, budget?: MatchBudget): boolean {
+    budget?.spend(1);
     if (!text.startsWith(this.#prefix)) return false;
     if (this.#steps.length === 0) return text.length === this.#prefix.length;
+    budget?.spend(START_STEPS + (this.#steps.length >>> 4));
     this.#reachedAt.fill(-1);
     this.#next.length = 0;
     this.#reach(0, this.#prefix.length);
@@ -66,6 +78,7 @@ export class WildPattern {
       [this.#reached, this.#next] = [this.#next, this.#reached];
       if (this.#reached.length === 0) return false;
       this.#next.length = 0;
+      budget?.spend(this.#reached.length);
       for (const step of this.#reached) this.#take(step, text.charCodeAt(at), at + 1);
     }
     return this.#reachedAt[this.#steps.length] === text.length;
@@ -81,13 +94,18 @@ export class WildPattern {
   }
 
   /** Notes that a step comes next at a text position, and what follows it if it stands for nothing. */
-  #reach(step: number, at: number): void {
-    if (this.#reachedAt[step] === at) return;
-    this.#reachedAt[step] = at;
-    this.#next.push(step);
-    const what = this.#steps[step];
-    if (what === STAR || what === STAR_STAR || what === LEADING_DIRS) this.#reach(step + 1, at);
-    if (what === LEADING_DIRS) this.#reach(step + LEADING_DIRS_STEPS, at);
+  #reach(first: number, at: number): void {
+    // In a loop: a pattern may be a long row of what stands for nothing.
+    for (let step = first; this.#reachedAt[step] !== at;) {
+      this.#reachedAt[step] = at;
+      this.#next.push(step);
+      const what = this.#steps[step];
+      if (what === LEADING_DIRS) {
+        this.#reach(step + 1, at);
+        step += LEADING_DIRS_STEPS;
+      } else if (what === STAR || what === STAR_STAR) step += 1;
+      else return;
+    }
   }
 }
 

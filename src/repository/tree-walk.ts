@@ -1,9 +1,11 @@
+import { checkLimit, MAX_SPARSE_PATH_BYTES } from "../format/limits.ts";
 import { isTreeMode } from "../format/tree.ts";
 import type { SparsePatterns } from "../format/sparse-patterns.ts";
 import { Bitset } from "../store/bitset.ts";
 import { NumberSet } from "../store/number-set.ts";
 import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import type { ObjectReader } from "./object-reader.ts";
+import { PatternBudget } from "./pattern-budget.ts";
 
 /** Finds those among some objects that need no visit, nor what they lead to. */
 export type FindHad = (objects: NumberSet) => NumberSet;
@@ -44,6 +46,12 @@ export async function walkTrees(
   return found;
 }
 
+/** What a path costs beside its patterns, in steps, what each entry of a tree has for itself and its patterns (a large history is no
+ * fault: a tree that is met at ever more places is), and what a directory costs besides its path, in bytes. */
+const STEPS_PER_PATH = 60;
+const STEPS_PER_ENTRY = 200;
+const BYTES_PER_DIRECTORY = 64;
+
 /** A tree at one of its places. */
 interface Place {
   /** Byte string, ending in "/" unless it is a root. */
@@ -53,6 +61,7 @@ interface Place {
 }
 
 /** What trees lead to like `walkTrees`, of the blobs only those that every list of patterns names, at one of their places.
+ * @throws GitError "too-large" when the patterns cost too much, or there are too many directories
  * @see git's list-objects-filter.c: filter_sparse() */
 export async function walkSparse(
   reader: ObjectReader,
@@ -63,36 +72,46 @@ export async function walkSparse(
 ): Promise<NumberSet> {
   const found = new Set<number>();
   const visited = new Set<string>();
+  let visitedBytes = 0;
+  const budget = new PatternBudget();
   const hadHere = roots.difference(had(roots));
-  const included = patterns.map((list) => list.match("", "", true) === "include");
+  const included = patterns.map((list) => list.match("", "", true, budget) === "include");
   let places = new Map<number, Place[]>();
   for (const root of hadHere.toArray()) places.set(root, [{ path: "", included }]);
   for (let level = 0; level < depth && places.size > 0; level++) {
     const below = new Map<number, Place[]>();
     const blobs: number[] = [];
-    for (const tree of places.keys()) found.add(tree);
-    if (level + 1 === depth) break;
+    if (level + 1 === depth) {
+      for (const tree of places.keys()) found.add(tree);
+      break;
+    }
     for await (const { number, entries, numbers } of reader.readTrees(toNumberSet([...places.keys()]))) {
+      if (!found.has(number)) budget.allow(entries.length * STEPS_PER_ENTRY);
+      found.add(number);
       for (const place of places.get(number)!) {
-        entries.forEach(({ mode, name }, i) => {
+        for (const [i, { mode, name }] of entries.entries()) {
           const entry = numbers[i]!;
-          if (entry === 0) return;
+          if (entry === 0) continue;
           const path = place.path + name;
           const isTree = isTreeMode(mode);
-          if (isTree && visited.has(`${entry} ${path}`)) return;
+          budget.spend(STEPS_PER_PATH);
+          await budget.pause();
+          if (isTree && visited.has(`${entry} ${path}`)) continue;
           const included = patterns.map((list, k) => {
-            const verdict = list.match(path, name, isTree);
+            const verdict = list.match(path, name, isTree, budget);
             return verdict === "undecided" ? place.included[k]! : verdict === "include";
           });
           if (!isTree) {
             if (included.every(Boolean)) blobs.push(entry);
-            return;
+            continue;
           }
           visited.add(`${entry} ${path}`);
+          visitedBytes += path.length + BYTES_PER_DIRECTORY;
+          checkLimit("the directories looked into (bytes of paths)", MAX_SPARSE_PATH_BYTES, visitedBytes);
           const known = below.get(entry);
           if (known === undefined) below.set(entry, [{ path: `${path}/`, included }]);
           else known.push({ path: `${path}/`, included });
-        });
+        }
       }
     }
     for (const blob of blobs) found.add(blob);

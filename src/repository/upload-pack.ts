@@ -87,6 +87,16 @@ export class UploadPack {
   /** Negotiates, and plans the pack when it is time.
    * @throws GitError "storage-failed" when the tables contradict one another, or a tree cannot be read */
   async fetch(request: FetchRequest): Promise<FetchAnswer> {
+    try {
+      return await this.#fetch(request);
+    } catch (error) {
+      // What to send cannot be found out at a bearable cost.
+      if (isGitError(error, "too-large")) return { kind: "refused", message: error.message };
+      throw error;
+    }
+  }
+
+  async #fetch(request: FetchRequest): Promise<FetchAnswer> {
     const wantedRefs = this.#findWantedRefs(request.wantRefs);
     if (typeof wantedRefs === "string") return { kind: "refused", message: wantedRefs };
     const oids = concatOids([request.wants, ...wantedRefs.map(({ oid }) => oid)]);

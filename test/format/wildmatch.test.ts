@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MatchBudget } from "../../src/format/match-budget.ts";
 import { WildPattern } from "../../src/format/wildmatch.ts";
 
 // That git agrees is shown by sparse-patterns.test.ts; here are texts that cannot be paths, and hostile patterns.
@@ -39,4 +40,21 @@ test.each([
 test("a pattern can be used again", () => {
   const pattern = new WildPattern("a*b");
   expect(["ab", "b", "axb", "ax", "ab"].map((text) => pattern.matches(text))).toEqual([true, false, true, false, true]);
+});
+
+test("a pattern as long as a file of them, of stars or of letters, takes no stack", () => {
+  expect(new WildPattern("**/".repeat(21_000)).matches("a/b/")).toBe(true);
+  expect(new WildPattern("a".repeat(65_536)).matches("a".repeat(65_536))).toBe(true);
+});
+
+test("what a match costs is taken from a budget, which ends it midway", () => {
+  const pattern = new WildPattern("*a".repeat(1_000));
+  const enough = new MatchBudget(10_000_000);
+  expect(pattern.matches("a".repeat(1_000), enough)).toBe(true);
+  expect(enough.spent).toBeGreaterThan(100_000);
+  const tooLittle = new MatchBudget(50_000);
+  expect(() => pattern.matches("a".repeat(1_000), tooLittle)).toThrow(
+    expect.objectContaining({ code: "too-large", data: { what: "matching paths (steps)", limit: 50_000 } }),
+  );
+  expect(tooLittle.spent).toBeLessThan(60_000);
 });

@@ -5,6 +5,9 @@ import type { NamedTree, ObjectReader } from "../object-reader.ts";
 import type { TimeSlice } from "../time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 
+/** Directories that are compared, on all levels: a tree that names itself many times over, on every level, has no end of them. */
+const MAX_DIRECTORIES = 200_000;
+
 /** A directory that is not the same on both sides. */
 interface ChangedDirectory {
   /** Byte string, empty or ending in "/". */
@@ -23,6 +26,7 @@ export interface TreeDiff {
 }
 
 /** Compares two trees with all below them, level by level, so that each level is read at once. Trees that are the same are not read.
+ * A directory that is not the same holds a change at least: of more directories on one level than there may be changes, the first are looked into.
  * @param old object number, 0: an empty tree
  * @param next likewise
  * @param maxChanges above which the comparison ends
@@ -37,17 +41,24 @@ export async function diffTrees(
 ): Promise<TreeDiff> {
   const changes: FileChange[] = [];
   let level: ChangedDirectory[] = old === next ? [] : [{ path: "", old, next }];
-  while (level.length > 0 && changes.length <= maxChanges) {
+  let directories = 0;
+  let isCut = false;
+  while (level.length > 0 && changes.length <= maxChanges && directories <= MAX_DIRECTORIES) {
+    directories += level.length;
     const trees = await readTrees(reader, level);
     const below: ChangedDirectory[] = [];
     for (const directory of level) {
+      if (changes.length > maxChanges) break;
       compareDirectory(directory, trees, changes, below);
+      isCut ||= below.length > maxChanges;
+      below.length = Math.min(below.length, maxChanges);
       await slice.pause();
     }
     level = below;
   }
+  isCut ||= changes.length > maxChanges || level.length > 0;
   changes.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { changes: changes.slice(0, maxChanges), isCut: changes.length > maxChanges };
+  return { changes: changes.slice(0, maxChanges), isCut };
 }
 
 async function readTrees(

@@ -3,6 +3,7 @@ import { MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/object-index.ts";
 import type { ObjectReader } from "../object-reader.ts";
+import type { PatternBudget } from "../pattern-budget.ts";
 
 /** What is done to a file on its way out, as bits. */
 export const CONVERT = {
@@ -21,12 +22,15 @@ export const CONVERT = {
 export class ExportAttributes {
   readonly #reader: ObjectReader;
   readonly #objects: ObjectIndex;
+  readonly #budget: PatternBudget;
   readonly #attributes = new TreeAttributes();
   #isEmpty = true;
 
-  constructor(reader: ObjectReader, objects: ObjectIndex) {
+  /** @param budget for the patterns in the files */
+  constructor(reader: ObjectReader, objects: ObjectIndex, budget: PatternBudget) {
     this.#reader = reader;
     this.#objects = objects;
+    this.#budget = budget;
   }
 
   /** The entries of a directory without the directories that are marked `export-ignore`. Directories must be asked for before what lies in them.
@@ -43,14 +47,14 @@ export class ExportAttributes {
     }
     if (this.#isEmpty) return entries;
     return entries.filter(
-      ({ name, mode }) => !isTreeMode(mode) || !isIgnored(this.#attributes.of(directory + name, true)),
+      ({ name, mode }) => !isTreeMode(mode) || !isIgnored(this.#attributes.of(directory + name, true, this.#budget)),
     );
   }
 
   /** What is done to a file, or gitlink: bits of `CONVERT`. */
   conversionOf(path: string, mode: number): number {
     if (this.#isEmpty || isTreeMode(mode)) return 0;
-    const attributes = this.#attributes.of(path, typeOfMode(mode) === "commit");
+    const attributes = this.#attributes.of(path, typeOfMode(mode) === "commit", this.#budget);
     if (isIgnored(attributes)) return CONVERT.omit;
     return lineEndsOf(attributes) | (attributes.get("ident") === true ? CONVERT.ident : 0);
   }

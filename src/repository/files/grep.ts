@@ -13,8 +13,8 @@ const BUDGET_MS = 10_000;
 const MAX_LINE_CHARS = 256 * 1024;
 const SHOWN_CHARS = 1_000;
 
-/** Characters between two looks at the clock, which stands still while code runs. */
-const SLICE_CHARS = 256 * 1024;
+/** Steps of the pattern between two looks at the clock, which stands still while code runs: 100 ms of the worst pattern. */
+const SLICE_STEPS = 2_000_000;
 
 /** A line with a match. */
 export interface GrepMatch {
@@ -96,13 +96,13 @@ async function searchLines(
   endMs: number,
   found: (line: number, column: number) => boolean,
 ): Promise<number> {
-  let chars = 0;
+  let sliceEnd = pattern.steps + SLICE_STEPS;
   for (let i = done; i < lines.length; i++) {
     const line = lines[i]!;
     const column = pattern.find(line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line);
     if (column >= 0 && !found(i, column)) return i + 1;
-    if ((chars += line.length) < SLICE_CHARS) continue;
-    chars = 0;
+    if (pattern.steps < sliceEnd) continue;
+    sliceEnd = pattern.steps + SLICE_STEPS;
     await new Promise((resolve) => setTimeout(resolve, 0));
     if (Date.now() > endMs) return i + 1;
   }

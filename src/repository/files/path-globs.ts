@@ -1,3 +1,4 @@
+import type { MatchBudget } from "../../format/match-budget.ts";
 import { WildPattern } from "../../format/wildmatch.ts";
 
 /** One glob. */
@@ -29,12 +30,13 @@ export class PathGlobs {
   }
 
   /** Whether a path is stood for, or, of a directory, something below it may be.
-   * @param path byte string without a slash at its end */
-  leadsTo(path: string, isDirectory: boolean): boolean {
+   * @param path byte string without a slash at its end
+   * @throws GitError "too-large" when the budget is spent */
+  leadsTo(path: string, isDirectory: boolean, budget?: MatchBudget): boolean {
     if (this.#globs.length === 0) return true;
     return this.#globs.some(({ text, wild, fixed }) => {
       if (text === "" || path === text || path.startsWith(`${text}/`)) return true;
-      if (!isDirectory) return wild?.matches(path) ?? false;
+      if (!isDirectory) return wild?.matches(path, budget) ?? false;
       // The directory lies on the way to where the glob's wildcards begin, or behind.
       return fixed.startsWith(`${path}/`) || (wild !== null && `${path}/`.startsWith(fixed));
     });

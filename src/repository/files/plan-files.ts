@@ -1,6 +1,7 @@
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../open-repository.ts";
+import { PatternBudget } from "../pattern-budget.ts";
 import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
 import { peel, resolveCommit } from "../revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
@@ -16,6 +17,9 @@ const WINDOW_FILES = 2_000;
 /** Stored bytes that the Worker has in memory at a time, those of delta bases counted: the larger, the fewer times is a chunk read in which
  * files lie that are far apart in the tree. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
+
+/** What an entry of a tree costs beside its patterns, in steps: trees can name themselves so often that there is no end to their paths. */
+const STEPS_PER_ENTRY = 20;
 
 /** Which files are to be read. */
 export interface FilesPlanRequest {
@@ -48,7 +52,7 @@ export interface FilesPlan {
 }
 
 /** Plans the reading of a window of files. Called again with the last path until there are no more.
- * @throws GitError as `resolveCommit` */
+ * @throws GitError as `resolveCommit`, "too-large" when patterns, or entries that they do not stand for, cost too much for one window */
 export async function planFiles(
   repository: OpenRepository,
   { ref, after, path, globs, purpose }: FilesPlanRequest,
@@ -58,10 +62,13 @@ export async function planFiles(
   const { graph, objects } = repository.tables;
   const timeSeconds = graph.time(graph.position(commit.number));
   const paths = new PathGlobs(globs, path);
-  const attributes = new ExportAttributes(repository.reader, objects);
+  const budget = new PatternBudget();
+  const attributes = new ExportAttributes(repository.reader, objects, budget);
   const choose = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> => {
+    budget.spend(entries.length * STEPS_PER_ENTRY);
+    await budget.pause();
     const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
-    return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode)));
+    return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode), budget));
   };
   const candidates: TreeFile[] = [];
   const directories = purpose === "archive";
@@ -70,7 +77,11 @@ export async function planFiles(
     if (candidates.length > WINDOW_FILES) break;
   }
   const columns = toFileColumns(objects, candidates);
-  const conversions = Uint8Array.from(candidates, (file) => attributes.conversionOf(file.path, file.mode));
+  const conversions = new Uint8Array(candidates.length);
+  for (const [i, { path: file, mode }] of candidates.entries()) {
+    conversions[i] = attributes.conversionOf(file, mode);
+    await budget.pause();
+  }
   const window = cutWindow(repository, columns, conversions);
   return {
     commit: toHex(commit.oid),

@@ -1,0 +1,106 @@
+// Trees that name one another so often that 20 objects have ten thousand million paths, and patterns that take their time: whatever
+// looks at paths ends, in words, and lets others through.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { makeCommit, type MadeObject, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
+import { readRefs, sendPush } from "../harness/raw-push.ts";
+import { type Server, startServer } from "../harness/server.ts";
+import { encodeRequest, post } from "../harness/transcript.ts";
+
+const LEVELS = 10;
+const NAMES = "abcdefghij".split("");
+
+/** Longer than any of this takes on a busy machine, and far shorter than it took without its bound: no such request ended. */
+const BOUND_MS = 30_000;
+
+/** Trees in ten levels, each with ten names for the next, and 10^10 files at the end. */
+function makeBomb(content: string): { readonly root: MadeObject; readonly objects: MadeObject[] } {
+  const objects = [makeObject("blob", content)];
+  for (let level = 0; level < LEVELS; level++) {
+    const mode = level === 0 ? "100644" : "40000";
+    objects.push(makeTree(...NAMES.map((name) => [mode, name, objects.at(-1)!] as const)));
+  }
+  return { root: objects.at(-1)!, objects };
+}
+
+const first = makeBomb("first\n");
+const second = makeBomb("second\n");
+const base = makeCommit(first.root);
+const tip = makeCommit(second.root, [base.oid]);
+const other = makeBomb("third\n");
+const fork = makeCommit(other.root, [base.oid]);
+/** Sparse-checkout files: no file at all, many patterns for every name, a long row of stars. */
+const patterns = ["nothing\n", "*a*a*a*b\n".repeat(4_000), `${"**/".repeat(21_000)}\n`].map((text) =>
+  makeObject("blob", text),
+);
+const lists = makeTree(...patterns.map((blob, i) => ["100644", `list-${i}`, blob] as const));
+const listed = makeCommit(lists);
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  server = await startServer();
+  url = `${server.url}/me/bomb.git`;
+  const objects = [first, second, other].flatMap((bomb) => bomb.objects);
+  const commands = Object.entries({ main: tip, fork, lists: listed }).map(([name, commit]) => ({
+    name: `refs/heads/${name}`,
+    new: commit.oid,
+  }));
+  const pack = packOf(...objects, ...patterns, lists, base, tip, fork, listed);
+  expect(await sendPush(url, { commands, pack })).toMatchObject({ unpack: "ok" });
+});
+afterAll(() => server.close());
+
+/** Runs it while others ask for the refs, each of whom must get them within a second or so. */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const startMs = Date.now();
+  let ended = false;
+  const others = (async () => {
+    while (!ended) {
+      const askedMs = Date.now();
+      expect((await readRefs(url)).size).toBe(3);
+      expect(Date.now() - askedMs).toBeLessThan(5_000);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  })();
+  const result = await work.finally(() => {
+    ended = true;
+  });
+  await others;
+  expect(Date.now() - startMs).toBeLessThan(BOUND_MS);
+  return result;
+}
+
+test.each(patterns.map(({ oid }, i) => [i, oid] as const))("a fetch with sparse patterns (list %i)", async (_, oid) => {
+  const lines = ["command=fetch", "delim", `want ${tip.oid}`, `filter sparse:oid=${oid}`, "done", "flush"];
+  const { status, body } = await inTime(post({ url }, encodeRequest(...lines), 2));
+  expect(status).toBe(200);
+  expect(body.toString()).toMatch(/^....ERR (matching paths|the directories looked into) .*exceeds the limit of \d+/);
+});
+
+test.each([
+  ["two bombs", "/compare/fork...main", 200],
+  ["two bombs, as a patch", "/compare/fork...main?format=diff", 413],
+  ["a commit", "/commits/main", 200],
+  ["a file whose former name is looked for", `/log?ref=main&follow=true&path=${"a/".repeat(9)}b`, 200],
+  ["a search in files that no glob names", "/grep?ref=main&pattern=x&path=**/nothing", 413],
+  ["a search in files of a hostile glob", `/grep?ref=main&pattern=x&path=${"**/*a*b/".repeat(200)}c`, 413],
+  ["a list of files", "/files/all?ref=main", 200],
+  ["the last commits of a directory", "/files?ref=main&lastCommit=true", 200],
+  ["counts", "/stats", 200],
+  ["languages", "/languages", 200],
+  ["a worktree", "/worktrees", 200],
+])("%s", async (_, path, status) => {
+  const answer = await inTime(askApi(server, `/repos/me/bomb${path}`));
+  expect(answer.status, JSON.stringify(answer.body).slice(0, 300)).toBe(status);
+});
+
+test("a merge of two bombs, and an archive that is not read to its end", async () => {
+  const merge = { base: "main", head: "fork", message: "Merge", author: { name: "Ada", email: "ada@example.com" } };
+  const merged = await inTime(askApi(server, "/repos/me/bomb/merge", { method: "POST", json: merge }));
+  expect(merged).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
+  const archive = await fetch(`${server.url}/api/repos/me/bomb/archive/main.tar`);
+  expect(archive.status).toBe(200);
+  await archive.body!.cancel();
+  expect((await readRefs(url)).get("refs/heads/main")).toBe(tip.oid);
+});
