@@ -1,0 +1,220 @@
+/** Who may do what: every route, by everybody, with either scheme. What is expected comes from what each route declares; that it declares
+ * something is expected too. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RIGHTS, type Right } from "../../src/access/caller.ts";
+import { GIT_ROUTES } from "../../src/host/git-routes.ts";
+import { askApi } from "../harness/api.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const OPERATOR = "correct-horse-battery";
+
+/** A route as it is asked here. */
+interface Asked {
+  readonly method: string;
+  /** With `{owner}` and `{repo}`. */
+  readonly path: string;
+  readonly needed: Right | "token" | "nothing";
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+}
+
+/** What a caller has for `me/private`; null: it counts as nobody; none: it is somebody, without any right. */
+const CALLERS = {
+  nobody: null,
+  wrong: null,
+  "that a bit is wrong with": null,
+  expired: null,
+  revoked: null,
+  "of another repository": "none",
+  "of another owner": "none",
+  read: "read",
+  write: "write",
+  admin: "admin",
+  "of the repository": "admin",
+  operator: "operate",
+} as const satisfies Record<string, Right | "none" | null>;
+
+type CallerName = keyof typeof CALLERS;
+
+const SCHEMES = {
+  Basic: (token: string) => `Basic ${Buffer.from(`git:${token}`).toString("base64")}`,
+  Bearer: (token: string) => `Bearer ${token}`,
+};
+
+let server: Server;
+let routes: Asked[];
+const tokens: Partial<Record<CallerName, string>> = {};
+let asked = 0;
+
+beforeAll(async () => {
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: OPERATOR } });
+  const history = await makeHistory({ commits: 2, files: 2 });
+  for (const name of ["me/private", "me/public", "me/other", "you/one"]) {
+    await git(history, "push", `${server.url.replace("://", `://git:${OPERATOR}@`)}/${name}`, "--all");
+  }
+  await askAs(OPERATOR, "PATCH", "/repos/me/public", { visibility: "public" });
+  await makeTokens();
+  routes = [...(await documentedRoutes()), ...gitRoutes()];
+});
+afterAll(() => server.close());
+
+async function askAs(token: string, method: string, path: string, json: unknown): Promise<Record<string, string>> {
+  const headers = { Authorization: `Bearer ${token}` };
+  const { status, body } = await askApi<Record<string, string>>(server, path, { method, json, headers });
+  expect(status, `${method} ${path}`).toBeLessThan(300);
+  return body;
+}
+
+async function makeTokens(): Promise<void> {
+  const make = async (wanted: Record<string, unknown>): Promise<Record<string, string>> =>
+    askAs(OPERATOR, "POST", "/tokens", { owner: "me", name: "matrix", right: "admin", ...wanted });
+  for (const right of ["read", "write", "admin"] as const) tokens[right] = (await make({ right }))["token"]!;
+  tokens["of the repository"] = (await make({ repository: "private" }))["token"]!;
+  tokens["of another repository"] = (await make({ repository: "other" }))["token"]!;
+  tokens["of another owner"] = (await make({ owner: "you" }))["token"]!;
+  const revoked = await make({});
+  await askApi(server, `/tokens/${revoked["id"]}`, {
+    method: "DELETE",
+    headers: { Authorization: `Bearer ${OPERATOR}` },
+  });
+  tokens.revoked = revoked["token"]!;
+  tokens.expired = (await make({ expiresAt: new Date(Date.now() + 500).toISOString() }))["token"]!;
+  tokens.operator = OPERATOR;
+  tokens.wrong = "wrong";
+  // Right in its form, check and all, but for one character.
+  tokens["that a bit is wrong with"] = tokens.admin!.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+  await sleep(600);
+}
+
+async function documentedRoutes(): Promise<Asked[]> {
+  const document = (await (await fetch(`${server.url}/api/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { "x-needs"?: Asked["needed"]; requestBody?: unknown }>>;
+  };
+  return Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]): Asked => {
+      const hasBody = operation.requestBody !== undefined;
+      return {
+        method: method.toUpperCase(),
+        path: `/api${path}`,
+        needed: operation["x-needs"]!,
+        headers: hasBody ? { "Content-Type": "application/json" } : {},
+        body: hasBody ? "{}" : null,
+      };
+    }),
+  );
+}
+
+function gitRoutes(): Asked[] {
+  return GIT_ROUTES.map(({ method, path, service, needed }) => ({
+    method,
+    path: `/{owner}/{repo}${path}${service === undefined ? "" : `?service=${service}`}`,
+    needed,
+    headers: method === "POST" ? { "Content-Type": `application/x-${path.slice(1)}-request` } : {},
+    body: method === "POST" ? "0000" : null,
+  }));
+}
+
+async function ask(route: Asked, repository: string, authorization: string | null): Promise<Response> {
+  const path = route.path
+    .replace("{owner}", "me")
+    .replace("{repo}", repository)
+    .replace(/\{\w+\}|:\w+/g, "0123456789abcdef0123456789abcdef01234567");
+  asked += 1;
+  return fetch(server.url + path, {
+    method: route.method,
+    body: route.body,
+    headers: {
+      ...route.headers,
+      // Each from an address of its own: wrong tokens are counted by those.
+      "CF-Connecting-IP": `10.0.${asked >> 8}.${asked & 255}`,
+      ...(authorization !== null && { Authorization: authorization }),
+    },
+  });
+}
+
+/** Whether the answer is one of those that keep somebody out, and which. */
+async function refusalOf(response: Response): Promise<401 | 403 | 404 | null> {
+  const text = await response.text();
+  if (response.status === 401 || response.status === 403) return response.status;
+  return response.status === 404 && text.includes("the repository was not found") ? 404 : null;
+}
+
+function expectedRefusal({ needed, path }: Asked, caller: CallerName): 401 | 403 | 404 | null {
+  const has = CALLERS[caller];
+  if (caller === "nobody" && needed === "nothing") return null;
+  if (has === null) return 401;
+  if (needed === "nothing") return null;
+  // What these let through depends on what the request names.
+  if (needed === "token") return null;
+  if (!path.includes("{repo}")) throw new Error(`${path} needs '${needed}', of nothing that it names`);
+  if (has === "none") return 404;
+  return RIGHTS.indexOf(has) >= RIGHTS.indexOf(needed) ? null : 403;
+}
+
+const nameOf = ({ method, path }: Asked): string => `${method} ${path}`;
+const deletesRepository = (route: Asked): boolean => nameOf(route) === "DELETE /api/repos/{owner}/{repo}";
+
+test("every route declares what it needs, and what changes something is not for readers", () => {
+  expect(routes.length).toBeGreaterThan(50);
+  for (const route of routes) {
+    expect([...RIGHTS, "token", "nothing"], nameOf(route)).toContain(route.needed);
+    if (route.method !== "GET" && !route.path.endsWith("/git-upload-pack")) {
+      expect(["write", "admin", "operate", "token"], nameOf(route)).toContain(route.needed);
+    }
+  }
+});
+
+describe.each(Object.keys(CALLERS) as CallerName[])("token: %s", (caller) => {
+  test.each(Object.keys(SCHEMES) as (keyof typeof SCHEMES)[])("by %s", async (scheme) => {
+    const authorization = caller === "nobody" ? null : SCHEMES[scheme](tokens[caller]!);
+    const wrong: string[] = [];
+    for (const route of routes) {
+      const expected = expectedRefusal(route, caller);
+      let repository = "private";
+      if (deletesRepository(route) && expected === null) {
+        // The token of a repository goes with it.
+        if (caller === "of the repository") continue;
+        await askAs(OPERATOR, "POST", "/repos", { owner: "me", name: (repository = "doomed") });
+      }
+      const response = await ask(route, repository, authorization);
+      const { status } = response;
+      const refusal = await refusalOf(response);
+      // These are decided by what is asked: a body that names nothing is not valid.
+      const isDecidedLater = route.needed === "token" && (refusal === 403 || status === 404);
+      if (refusal !== expected && !isDecidedLater) wrong.push(`${nameOf(route)}: ${status}, expected ${expected}`);
+      if (status >= 500) wrong.push(`${nameOf(route)}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+test.each(["nobody", "of another repository", "of another owner"] as const)(
+  "to %s, what is private and what is missing look the same",
+  async (caller) => {
+    const authorization = caller === "nobody" ? null : SCHEMES.Bearer(tokens[caller]!);
+    const look = async (route: Asked, repository: string) => {
+      const response = await ask(route, repository, authorization);
+      const headers = [...response.headers].filter(
+        ([name]) => !["x-request-id", "server-timing", "date"].includes(name),
+      );
+      return [response.status, headers, await response.text()];
+    };
+    for (const route of routes.filter(({ path }) => path.includes("{repo}"))) {
+      expect(await look(route, "private"), nameOf(route)).toEqual(await look(route, "missing"));
+    }
+  },
+);
+
+test("everybody reads what is public, and changes nothing", async () => {
+  for (const route of routes.filter(({ path }) => path.includes("{repo}"))) {
+    for (const caller of ["nobody", "of another owner"] as const) {
+      const authorization = caller === "nobody" ? null : SCHEMES.Basic(tokens[caller]!);
+      const refusal = await refusalOf(await ask(route, "public", authorization));
+      const expected = route.needed === "read" ? null : caller === "nobody" ? 401 : 403;
+      expect(refusal, `${nameOf(route)} by ${caller}`).toBe(expected);
+    }
+  }
+});
