@@ -81,11 +81,17 @@ export function rightOf(caller: Caller, target: Target): Right | null {
   }
 }
 
+/** Whether a caller may do something. */
+export function may(caller: Caller, needed: Right, target: Target): boolean {
+  const right = rightOf(caller, target);
+  return right !== null && RIGHTS.indexOf(right) >= RIGHTS.indexOf(needed);
+}
+
 /** Lets a caller do something, or throws. Who may not even read is told that there is no repository, as it is told of one that is missing.
  * @throws GitError "unauthenticated" when a token might help, "not-found" when the caller may not know of it, "forbidden" when it may */
 export function authorise(caller: Caller, needed: Right, target: Target): void {
+  if (may(caller, needed, target)) return;
   const right = rightOf(caller, target);
-  if (right !== null && RIGHTS.indexOf(right) >= RIGHTS.indexOf(needed)) return;
   if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });
   if (right === null) throw new GitError("not-found", { what: "repository" });
   throw new GitError("forbidden", { what: `this needs the right '${needed}', which`, reason: `it has '${right}'` });

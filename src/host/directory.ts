@@ -1,7 +1,7 @@
 // How a name leads to a repository's object, for who may use it. The registry knows; an isolate remembers what it said for `ANSWER_LIFE_MS`,
 // so that a clone costs no call more. What is remembered may be stale, and is safe all the same: an object that is no repository (any
 // more) says so, on which the registry is asked again, and no name passes from one living repository to another while it may be remembered.
-import { authorise, everythingOf, type Requester, type Right } from "../access/caller.ts";
+import { authorise, everythingOf, may, type Requester, type Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import { type CallName, type CallOutcome, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
@@ -9,6 +9,7 @@ import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store
 import type { RepositoryDetails } from "../store/repository-rows.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
+import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
 import { GONE, REQUESTER_HEADER, type RepositoryObject } from "./repository-object.ts";
 
@@ -46,22 +47,32 @@ export class NamedRepository {
   readonly #env: Env;
   readonly #name: RepositoryName;
   readonly #requester: Requester;
+  readonly #timings: Timings;
   readonly #needed: Right;
   /** Which repository this request has met. */
   #id: string | null = null;
 
   /** @param needed what the request needs of whatever the name leads to */
-  constructor(env: Env, name: RepositoryName, requester: Requester, needed: Right) {
+  constructor(env: Env, name: RepositoryName, needed: Right, requester: Requester, timings: Timings) {
     this.#env = env;
     this.#name = name;
     this.#requester = requester;
+    this.#timings = timings;
     this.#needed = needed;
   }
 
-  /** Refuses who lacks the right, before anything else is looked at.
+  /** The id of the repository that this request has met; null: of none so far. */
+  get id(): string | null {
+    return this.#id;
+  }
+
+  /** Refuses who lacks the right, before anything else is looked at. Nobody is refused by what is only remembered: it may have changed,
+   * and a name that leads nowhere, which is never remembered, would be told from one that is hidden by the time it takes.
    * @throws GitError @see authorise */
   async admit(): Promise<void> {
-    this.#authorise(recall(this.#name) ?? (await this.#route("find")));
+    const known = recall(this.#name);
+    if (known !== null && may(this.#requester.caller, this.#needed, known)) return;
+    this.#authorise(await this.#timings.time("access", () => this.#route("find")));
   }
 
   /** Asks the repository.
@@ -98,7 +109,7 @@ export class NamedRepository {
     const stale = recall(this.#name);
     if (stale !== null) {
       this.#authorise(stale);
-      const response = await this.#open(stale.id).fetch(unread);
+      const response = await this.#fetch(stale.id, unread);
       if (response.status !== GONE) return response;
       // The object gave the body back as it came.
       unread = new Request(request.url, { method, headers, body: response.body });
@@ -108,7 +119,7 @@ export class NamedRepository {
     const route = found ?? (await this.#route("reserve"));
     this.#authorise(route);
     if (route !== null && route.id !== stale?.id) {
-      const response = await this.#open(route.id).fetch(unread);
+      const response = await this.#fetch(route.id, unread);
       if (response.status !== GONE) return response;
       unread = new Request(request.url, { method, body: response.body });
     }
@@ -157,7 +168,7 @@ export class NamedRepository {
     call: (repository: RepositoryStub) => Promise<T>,
     isUnknown: (answer: T) => boolean,
   ): Promise<T | null> {
-    const answer = await call(this.#open(id));
+    const answer = await this.#timings.time("repository", () => call(this.#open(id)));
     if (isUnknown(answer)) return null;
     this.#id = id;
     return answer;
@@ -174,6 +185,12 @@ export class NamedRepository {
     if (route === null) forgetRoute(this.#name);
     else remember(this.#name, route, askedMs);
     return route;
+  }
+
+  async #fetch(id: string, request: Request): Promise<Response> {
+    const response = await this.#timings.time("repository", () => this.#open(id).fetch(request));
+    if (response.status !== GONE) this.#id = id;
+    return response;
   }
 
   #open(id: string): RepositoryStub {

@@ -44,7 +44,7 @@ export class RepositoryObject extends DurableObject<Env> {
       limits: this.#limits,
       // Losing an alarm loses no job: the next push sets it again.
       wakeAt: (timeMs) => void context.storage.setAlarm(timeMs),
-      observe: printEvent,
+      observe: (event) => printEvent(event, { repository: context.id.name! }),
     });
   }
 

@@ -1,4 +1,4 @@
-import { authorise, type Caller, type Token, type TokenScope } from "../access/caller.ts";
+import { authorise, type Caller, may, type Token, type TokenScope } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
 import type { NewToken } from "../store/token-table.ts";
@@ -33,12 +33,8 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: Re
     if (own !== null && (id === "current" || id === own.id)) return own;
     const token = await registry.readToken(id);
     const target = token === null ? null : await registry.targetOf(token.scope);
-    if (token === null || target === null) throw new GitError("not-found", { what: "token" });
-    try {
-      authorise(asking, "admin", target);
-    } catch (cause) {
-      throw new GitError("not-found", { what: "token" }, { cause });
-    }
+    if (token === null || target === null || !may(asking, "admin", target))
+      throw new GitError("not-found", { what: "token" });
     return token;
   };
 

@@ -1,9 +1,7 @@
 import { type Context, Hono } from "hono";
-import type { Requester } from "../access/caller.ts";
 import { cors } from "hono/cors";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
-import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
@@ -17,14 +15,15 @@ import { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
-import { identify } from "./identify.ts";
+import { serveHealth } from "./health.ts";
+import { HostRequest } from "./host-request.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
 
 export { RegistryObject, RepositoryObject };
 
-type HostEnv = { Bindings: Env; Variables: { identify: () => Promise<Requester> } };
+type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;
 
 /** One for the isolate: its calls are synchronous, so no two requests are ever in it. */
@@ -50,6 +49,7 @@ app.use(
       "Link",
       "Location",
       "Retry-After",
+      "Server-Timing",
       "X-Request-Id",
     ],
     maxAge: 86_400,
@@ -57,13 +57,15 @@ app.use(
 );
 
 app.use("*", async (context, next) => {
-  const requestId = context.req.header("CF-Ray") ?? crypto.randomUUID();
-  let requester: Promise<Requester> | undefined;
-  // Found out once, and only where it matters.
-  context.set("identify", () => (requester ??= newRequester(context, requestId)));
+  const request = new HostRequest(context.req.raw, context.env);
+  context.set("request", request);
   await next();
-  context.res.headers.set("X-Request-Id", requestId);
+  context.header("X-Request-Id", request.id);
+  context.header("Server-Timing", request.timings.toHeader());
+  request.log(context.res.status);
 });
+
+app.get("/healthz", (context) => serveHealth(context.env));
 
 for (const [path, routes] of Map.groupBy(GIT_ROUTES, (route) => route.path)) {
   app.all(`/:owner/:repository${path}`, async (context) => {
@@ -73,10 +75,7 @@ for (const [path, routes] of Map.groupBy(GIT_ROUTES, (route) => route.path)) {
   });
 }
 
-const api = createRestApp((context) => {
-  const { env, var: variables } = context as unknown as HostContext;
-  return newRestHost(env, codec, variables.identify);
-});
+const api = createRestApp((context) => newRestHost((context as unknown as HostContext).get("request"), codec));
 
 app.get("/api/docs", () => renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION)));
 app.route("/api", api);
@@ -87,25 +86,17 @@ app.notFound(() => textResponse(404, "not found"));
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
 export default app;
 
-async function newRequester(context: HostContext, requestId: string): Promise<Requester> {
-  return { requestId, caller: await identify(context.req.raw, context.env) };
-}
-
 /** Serves a request of Git's to the repository that its path names, if its sender may make it. */
 async function serveGit(context: HostContext, route: GitRoute): Promise<Response> {
-  const { env } = context;
   const request = context.req.raw;
   const methods = route.method === "GET" ? ["GET", "HEAD"] : ["POST"];
   if (!methods.includes(request.method))
     return textResponse(405, `this is served by ${methods.join(" and ")}`, { Allow: methods.join(", ") });
-  const { owner, repository: repositoryName } = context.req.param() as { owner: string; repository: string };
-  const name = parseRepositoryName(owner, repositoryName);
+  const { owner, repository: name } = context.req.param() as { owner: string; repository: string };
   try {
-    if (name === null) throw new GitError("not-found", { what: "repository" });
-    const repository = new NamedRepository(env, name, await context.get("identify")(), route.needed);
-    await repository.admit();
+    const repository = await context.get("request").open(parseRepositoryName(owner, name), route.needed);
     const fetch = fetchContext(context, repository);
-    return await route.serve({ request, repository, fetch, isOpen: env.ACCESS === "open" });
+    return await route.serve({ request, repository, fetch, isOpen: context.env.ACCESS === "open" });
   } catch (error) {
     return errorResponse(error);
   }
@@ -139,7 +130,10 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
     codec,
     waitUntil: (promise) => executionCtx.waitUntil(promise),
     observe: (sent, cache) =>
-      printEvent({ event: "fetch", ...sent, cache, planMs, operations: { ...operations, rowsRead } }),
+      printEvent(
+        { event: "fetch", ...sent, cache, planMs, operations: { ...operations, rowsRead } },
+        context.get("request").origin,
+      ),
   };
 }
 

@@ -142,7 +142,9 @@ export async function answerCall(
       const { sqlCounters } = state;
       const rows = { rowsRead: sqlCounters.rowsRead - rowsRead, rowsWritten: sqlCounters.rowsWritten - rowsWritten };
       const operations = { ...repository.operations, ...rows };
-      state.platform.observe({ event: "call", name, ms: Date.now() - startMs, error: failure, operations });
+      const ms = Date.now() - startMs;
+      const { requestId } = requester;
+      state.platform.observe({ event: "call", request: requestId, name, ms, error: failure, operations });
     }
   }
 }

@@ -90,6 +90,7 @@ export class ReceivePack {
       const settlement = await this.#repository.holdNumbers(() => this.#settle(indexed));
       this.#repository.platform.observe({
         event: "push",
+        request: this.#request.requester.requestId,
         refs: this.#request.commands.length,
         packBytes: indexed?.packBytes ?? 0,
         objects: indexed?.indexer.count ?? 0,

@@ -9,6 +9,8 @@ export type RepositoryEvent = PushEvent | FetchEvent | CallEvent | ReadEvent | B
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
   readonly event: "push";
+  /** The id of the request. */
+  readonly request: string;
   readonly refs: number;
   readonly packBytes: number;
   readonly objects: number;
@@ -33,6 +35,8 @@ export interface FetchEvent extends SentPack {
 /** The API was answered. */
 export interface CallEvent {
   readonly event: "call";
+  /** The id of the request. */
+  readonly request: string;
   readonly name: string;
   readonly ms: number;
   /** What it failed with, null: it did not. */

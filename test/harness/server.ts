@@ -15,7 +15,7 @@ import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
-import { WorkerLog } from "./worker-log.ts";
+import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 
 /** How to start a server; every field may be left out. */
 export interface ServerOptions {
@@ -50,6 +50,8 @@ export interface Server {
   loseObjects(text: string): Promise<number>;
   /** Takes every event that nobody has taken and that has come by now, the oldest first. */
   takeEvents(): RepositoryEvent[];
+  /** Every request that the Worker has logged so far. */
+  readonly requests: readonly LoggedRequest[];
   /** CPU and memory of workerd since it started. */
   readUsage(): Usage;
   /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
@@ -77,6 +79,9 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     takeEvent: (kind) => log.take(kind),
     takeEvents: () => log.takeAll(),
+    get requests() {
+      return log.requests;
+    },
     async loseObjects(text) {
       const bucket = await running.miniflare.getR2Bucket("BUCKET");
       const keys = await listKeys(bucket, text);

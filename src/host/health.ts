@@ -1,0 +1,44 @@
+import { registryOf } from "./directory.ts";
+import { type Env } from "./env.ts";
+
+/** How long an answer holds: whoever asks, and however often, the check costs little. */
+const CHECK_LIFE_MS = 5_000;
+
+interface Health {
+  readonly status: "ok" | "failing";
+  /** Why, null: it answers. */
+  readonly registry: string | null;
+  readonly bucket: string | null;
+}
+
+let last: { readonly health: Promise<Health>; readonly untilMs: number } | null = null;
+
+/** Answers `GET /healthz`: 200 when registry and bucket answer, else 503 and which does not. */
+export async function serveHealth(env: Env): Promise<Response> {
+  const nowMs = Date.now();
+  if (last === null || last.untilMs <= nowMs) last = { health: check(env), untilMs: nowMs + CHECK_LIFE_MS };
+  const health = await last.health;
+  return Response.json(health, {
+    status: health.status === "ok" ? 200 : 503,
+    headers: { "Cache-Control": "no-store" },
+  });
+}
+
+async function check(env: Env): Promise<Health> {
+  const [registry, bucket] = await Promise.all([
+    failureOf("registry", () => registryOf(env).find({ owner: "healthz", name: "healthz" })),
+    failureOf("bucket", () => env.BUCKET.head("healthz")),
+  ]);
+  return { status: registry === null && bucket === null ? "ok" : "failing", registry, bucket };
+}
+
+async function failureOf(what: string, ask: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await ask();
+    return null;
+  } catch (error) {
+    // oxlint-disable-next-line no-console -- the log is where the particulars belong.
+    console.error(error);
+    return `the ${what} does not answer`;
+  }
+}
