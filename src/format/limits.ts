@@ -53,6 +53,10 @@ export const BODY_WAIT_MS = 30_000;
 /** Bytes that must come within `BODY_WAIT_MS`. */
 export const MIN_BODY_BYTES = 1 * KIB;
 
+/** Bytes that must come within `BODY_WAIT_MS` of a large push while others wait for its place: there are few such places, and whoever
+ * holds one at the least speed of all would hold it for ever. */
+export const MIN_CONTENDED_BYTES = 1 * MIB;
+
 /** Decoded bytes per byte of a gzip body, once `GZIP_FLOOR_BYTES` are exceeded: requests are hashes,
  * names and packs, which compress 30-fold at the most. */
 export const MAX_GZIP_RATIO = 200;

@@ -1,7 +1,6 @@
 import type { Requester } from "../access/caller.ts";
 import type { Limits } from "../format/limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
-import type { ByteReader } from "../format/pkt-line.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
 import type { PackSource, PushResult, PushTarget, RefCommand } from "../repository/push.ts";
 import { AGENT } from "./agent.ts";
@@ -10,7 +9,7 @@ import { PacketText } from "./packet-text.ts";
 import { PushChannel } from "./push-channel.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
 import { encodeReport } from "./report-status.ts";
-import { openRequestBody } from "./request-body.ts";
+import { openRequestBody, type RequestBody } from "./request-body.ts";
 import { advertisementResponse, protocolVersion, refuseRpc, resultResponse } from "./smart-http.ts";
 
 const SERVICE = "git-receive-pack";
@@ -71,7 +70,7 @@ class Push {
   /** Null when the client takes no side-band. */
   readonly #channel: PushChannel | null;
 
-  constructor(head: PushHead, body: ByteReader, target: PushTarget, requester: Requester) {
+  constructor(head: PushHead, body: RequestBody, target: PushTarget, requester: Requester) {
     this.#head = head;
     this.#channel = head.capabilities.sideBand ? new PushChannel(head.capabilities.quiet) : null;
     this.#pack = new BodyPack(body, this.#channel);
@@ -143,15 +142,19 @@ class Push {
 
 /** The pack in a request's body. */
 class BodyPack implements PackSource {
-  readonly #body: ByteReader;
+  readonly #body: RequestBody;
   readonly #channel: PushChannel | null;
   #readBytes = 0;
   /** Why the body could not be read on. */
   failure: Error | null = null;
 
-  constructor(body: ByteReader, channel: PushChannel | null) {
+  constructor(body: RequestBody, channel: PushChannel | null) {
     this.#body = body;
     this.#channel = channel;
+  }
+
+  demandPace(minBytes: () => number): void {
+    this.#body.minBytes = minBytes;
   }
 
   async read(minimumBytes: number): Promise<Uint8Array | null> {

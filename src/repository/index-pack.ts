@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { NO_INDEX, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
-import { checkLimit, HOT_PUSH_BYTES, type Limits } from "../format/limits.ts";
+import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES } from "../format/limits.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
@@ -23,7 +23,7 @@ const WRITER_BYTES = 12 * 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 
 /** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
- * done; a large one may be slow to arrive, so that it must not keep the small ones waiting. */
+ * done; a large one may be slow to arrive, so that it must not keep the small ones waiting, nor for long another large one. */
 const SMALL_SLOTS = new Slots(4);
 const LARGE_SLOTS = new Slots(2);
 
@@ -94,6 +94,7 @@ class Indexing {
     if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
     const isSmall = first.length < HOT_PUSH_BYTES;
     const freeSlot = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
+    if (!isSmall) this.#source.demandPace?.(() => (LARGE_SLOTS.isWanted ? MIN_CONTENDED_BYTES : 0));
     let indexer: PackIndexer | null = null;
     const release = (): void => {
       indexer?.release();

@@ -19,6 +19,9 @@ export interface PackSource {
    * @throws GitError "bad-request" when the body is cut or its encoding is broken, "too-large" above the pack limit,
    * "timeout" when the client is too slow */
   read(minimumBytes: number): Promise<Uint8Array | null>;
+  /** Has reads fail by "timeout" when fewer bytes come than must; of a pack in memory there is no need to.
+   * @param minBytes asked after each `BODY_WAIT_MS` of waiting for the client */
+  demandPace?(minBytes: () => number): void;
 }
 
 /** A push whose wire format is right; nothing else about it has been checked. */

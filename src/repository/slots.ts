@@ -13,6 +13,11 @@ export class Slots {
     this.#leaseMs = leaseMs;
   }
 
+  /** Whether somebody waits for a place. */
+  get isWanted(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Waits for a place.
    * @returns gives it back */
   async take(): Promise<() => void> {

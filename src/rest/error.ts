@@ -79,7 +79,7 @@ export const ErrorSchema = z
   })
   .openapi("Error");
 
-/** Describes the answers by which a route may fail, besides those that any may give (400, 401, 403, 404, 413, 415, 422, 429, 500, 503). */
+/** Describes the answers by which a route may fail, besides those that any may give (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503). */
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,
@@ -90,6 +90,7 @@ export function failures<Status extends number = never>(...further: Status[]) {
     401: answer("A valid token is needed."),
     403: answer("The token's right does not reach as far."),
     404: answer("The repository, or what was asked of it, is not there."),
+    408: answer("The request's body came too slowly."),
     413: answer("The request, or what it asks for, is too large."),
     415: answer("The body is not JSON."),
     422: answer("A value of the request is not valid."),

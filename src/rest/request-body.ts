@@ -1,9 +1,11 @@
 import type { MiddlewareHandler } from "hono";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "../format/limits.ts";
+import { PacedBody } from "../repository/paced-body.ts";
 
 /** Takes a request's body in, if there is one: JSON, bounded in bytes and in depth before it is parsed.
- * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too deep or no UTF-8 */
+ * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too deep, cut or no UTF-8,
+ * "timeout" when it comes too slowly */
 export const checkBody: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
@@ -25,7 +27,8 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   let sizeBytes = 0;
   let text = "";
   try {
-    for await (const piece of body) {
+    const paced = new PacedBody(body);
+    for (let piece; (piece = await paced.read()) !== null;) {
       checkLimit("the body (bytes)", MAX_JSON_BYTES, (sizeBytes += piece.length));
       text += decoder.decode(piece, { stream: true });
     }

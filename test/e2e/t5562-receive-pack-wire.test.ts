@@ -1,14 +1,15 @@
 // Requests that are malformed before any pack: each is refused with a status, and changes nothing.
 // Git's own server often answers such a request with 200 and an empty body.
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { packOf } from "../harness/pack-builder.ts";
+import { makeObject, packOf } from "../harness/pack-builder.ts";
 import { BASE } from "../harness/push-table.ts";
 import { DELIM, encodePkt, FLUSH, request } from "../harness/raw.ts";
-import { encodePushHead, NULL_HEX, PUSH_TYPE, readRefs, sendPush } from "../harness/raw-push.ts";
+import { encodePushHead, NULL_HEX, PUSH_TYPE, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
 import { startServer, type Server } from "../harness/server.ts";
 
 const { blob, tree, commit } = BASE;
@@ -174,8 +175,42 @@ async function* headThenDripping(): AsyncGenerator<Uint8Array> {
   yield* dripping(pack.subarray(12));
 }
 
-test("408: one byte a second, in the commands or in the pack, while others are served at once", async () => {
-  const slow = [expectRefusal(408, dripping(body)), expectRefusal(408, headThenDripping())];
+async function expectSlowJson(): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const options = {
+    method: "POST" as const,
+    headers,
+    body: dripping(Buffer.from('{"name":"slow","owner":"me","filler":"…"}')),
+  };
+  expect((await request(`${server.url}/api/repos`, options)).status).toBe(408);
+}
+
+/** A pack of more than is taken for small, whose end comes fast enough for a body of its own. */
+async function* largeThenSlow(): AsyncGenerator<Uint8Array> {
+  const whole = Buffer.concat([head, packOf(blob, tree, commit, makeObject("blob", randomBytes(1_000_000)))]);
+  const fastBytes = 400_000;
+  yield whole.subarray(0, fastBytes);
+  for (let at = fastBytes; at < whole.length; at += 10_000) {
+    await sleep(1_000);
+    yield whole.subarray(at, at + 10_000);
+  }
+}
+
+test.concurrent("slow large pushes give their places up to those that wait for them", async () => {
+  const slow = [1, 2].map((n) => sendBody(`${server.url}/me/slow-${n}.git`, largeThenSlow()));
+  await sleep(2_000);
+  const large = { ...push, pack: packOf(blob, tree, commit, makeObject("blob", randomBytes(600_000))) };
+  const waiting = `${server.url}/me/waiting.git`;
+  expect((await sendPush(waiting, large)).unpack).toBe("ok");
+  const answer = await Promise.any(slow);
+  // A status, or a report, if the response had begun.
+  expect(answer.unpack + answer.text).toMatch(
+    /took too long: while others wait, 1048576 bytes must come in 30 seconds/,
+  );
+});
+
+test.concurrent("408: one byte a second, in the commands or in the pack, while others are served at once", async () => {
+  const slow = [expectRefusal(408, dripping(body)), expectRefusal(408, headThenDripping()), expectSlowJson()];
   await sleep(2_000);
   const startMs = Date.now();
   expect((await sendPush(`${server.url}/me/meanwhile.git`, push)).unpack).toBe("ok");

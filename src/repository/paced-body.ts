@@ -13,16 +13,23 @@ const SLOW_READ_MS = 1_000;
  * their end: the many pieces of a slow body take no more memory than their bytes. */
 export class PacedBody {
   readonly #reader: ReadableStreamBYOBReader;
+  readonly #minBytes: () => number;
   #wantedBytes = MIN_BODY_BYTES;
+  /** Since the pace was last looked at: milliseconds spent in reads, and bytes that they brought. */
+  #waitedMs = 0;
+  #broughtBytes = 0;
 
-  /** @param body a byte stream, as the body of every request is */
-  constructor(body: ReadableStream<Uint8Array>) {
+  /** @param body a byte stream, as the body of every request is
+   * @param minBytes asked after each `BODY_WAIT_MS` of waiting how many bytes must have come meanwhile */
+  constructor(body: ReadableStream<Uint8Array>, minBytes: () => number = () => 0) {
     this.#reader = body.getReader({ mode: "byob" });
+    this.#minBytes = minBytes;
   }
 
   /** Reads on.
    * @returns at least 1 byte in a buffer of its own, or null at the end
-   * @throws GitError "timeout" after `BODY_WAIT_MS` without what the read wanted, "bad-request" when the body was cut */
+   * @throws GitError "timeout" after `BODY_WAIT_MS` without what the read wanted or with less than must come, "bad-request" when the
+   * body was cut */
   async read(): Promise<Uint8Array | null> {
     const startMs = Date.now();
     const { value } = await this.#inTime(
@@ -31,7 +38,22 @@ export class PacedBody {
     const tookMs = Date.now() - startMs;
     if (tookMs < FAST_READ_MS) this.#wantedBytes = Math.min(8 * this.#wantedBytes, READ_BYTES);
     else if (tookMs > SLOW_READ_MS) this.#wantedBytes = MIN_BODY_BYTES;
-    return value === undefined || value.length === 0 ? null : value;
+    if (value === undefined || value.length === 0) return null;
+    this.#checkPace(tookMs, value.length);
+    return value;
+  }
+
+  #checkPace(tookMs: number, sizeBytes: number): void {
+    this.#waitedMs += tookMs;
+    this.#broughtBytes += sizeBytes;
+    if (this.#waitedMs < BODY_WAIT_MS) return;
+    const minBytes = this.#minBytes();
+    if (this.#broughtBytes < minBytes) {
+      const reason = `while others wait, ${minBytes} bytes must come in ${BODY_WAIT_MS / 1_000} seconds`;
+      throw new GitError("timeout", { what: "request's body", reason });
+    }
+    this.#waitedMs = 0;
+    this.#broughtBytes = 0;
   }
 
   async #inTime<Result>(reading: Promise<Result>): Promise<Result> {
