@@ -33,14 +33,43 @@ export interface ObjectContent {
   readonly content: Uint8Array;
 }
 
+/** What `fsck_object` checks an object as: its type, or a blob by the part that its name gives it. */
+export type FsckSubject = ObjectType | "gitmodules" | "gitattributes";
+
+/** The subjects' numbers; those of types are the types' own. */
+const SUBJECTS: Readonly<Record<FsckSubject, number>> = {
+  commit: 1,
+  tree: 2,
+  blob: 3,
+  tag: 4,
+  gitmodules: 9,
+  gitattributes: 10,
+};
+
+const SUBJECT_OF = new Map(Object.entries(SUBJECTS).map(([subject, number]) => [number, subject as FsckSubject]));
+
+/** What git's fsck says of an object. */
+export interface CheckedObject {
+  /** A mask; see fsck-messages.ts. */
+  readonly findings: bigint;
+  /** When it was committed, seconds; 0 unless it is a commit. */
+  readonly timeSeconds: number;
+  /** What it names, in its order: of a tree all entries but gitlinks, and files that git reads itself once more as what they are. */
+  readonly named: readonly { readonly subject: FsckSubject; readonly oid: Uint8Array }[];
+}
+
 /** Memory that an idle instance may keep. An instance that had to grow further is replaced by a new one. */
 const MAX_IDLE_MEMORY_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of a record of `hash_all`: address, length, type, whether it collides, id, two unused. */
 const JOB_BYTES = 32;
 
-/** Bytes of a report of `fsck_object`, which begins with the findings. */
+/** Bytes of a report of `fsck_object`: findings, time, count; and of each record that follows: id and subject. */
 const REPORT_BYTES = 24;
+const NAMED_BYTES = OID_BYTES + 1;
+
+/** No two records come of fewer bytes of an object: a tree's entry `100644 .gitmodules` makes two of 39. */
+const BYTES_PER_NAMED = 19;
 
 /** Makes a codec of the module; synchronous. */
 export function instantiateCodec(module: WebAssembly.Module): Codec {
@@ -149,14 +178,25 @@ export class Codec {
     });
   }
 
-  /** Checks a tree as git's fsck does.
-   * @returns the findings, as a mask
-   * @see fsck-messages.ts */
-  fsckTree(content: Uint8Array): bigint {
+  /** Checks an object as git's fsck does. */
+  checkObject(subject: FsckSubject, content: Uint8Array): CheckedObject {
     return this.#scope((instance) => {
-      const report = instance.take(REPORT_BYTES);
-      instance.exports.fsck_object(toTypeNumber("tree"), instance.put(content), content.length, report, 0);
-      return new DataView(instance.exports.memory.buffer, report, REPORT_BYTES).getBigUint64(0, true);
+      const capacity = Math.ceil(content.length / BYTES_PER_NAMED);
+      const reportBytes = REPORT_BYTES + capacity * NAMED_BYTES;
+      const report = instance.take(reportBytes);
+      instance.exports.fsck_object(SUBJECTS[subject], instance.put(content), content.length, report, capacity);
+      const view = new DataView(instance.exports.memory.buffer, report, reportBytes);
+      return {
+        findings: view.getBigUint64(0, true),
+        timeSeconds: Number(view.getBigUint64(8, true)),
+        named: Array.from({ length: Math.min(view.getUint32(16, true), capacity) }, (_, index) => {
+          const at = REPORT_BYTES + index * NAMED_BYTES;
+          return {
+            subject: SUBJECT_OF.get(view.getUint8(at + OID_BYTES))!,
+            oid: instance.bytes(report + at, OID_BYTES).slice(),
+          };
+        }),
+      };
     });
   }
 

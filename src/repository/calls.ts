@@ -9,6 +9,7 @@ import { diff, patch } from "./diff/diff.ts";
 import { showCommit } from "./diff/show-commit.ts";
 import { blame } from "./history/blame.ts";
 import { checkDefaultBranch, setDefaultBranch } from "./default-branch.ts";
+import { fsck } from "./fsck/fsck.ts";
 import { log } from "./history/log.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
@@ -37,6 +38,7 @@ const CALLS = {
   setDefaultBranch,
   maintenance,
   maintain,
+  fsck,
   resolve,
   worktrees,
   configureWorktrees,

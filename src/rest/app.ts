@@ -12,6 +12,7 @@ import { blameRoutes } from "./blame.ts";
 import { archiveRoutes } from "./archive.ts";
 import { answerError } from "./error.ts";
 import { filesRoutes } from "./files.ts";
+import { fsckRoutes } from "./fsck.ts";
 import { gitObjectRoutes } from "./git-objects.ts";
 import { languageRoutes } from "./languages.ts";
 import { logRoutes } from "./log.ts";
@@ -61,6 +62,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", repositoryRoutes)
     .route("/", tokenRoutes)
     .route("/", maintenanceRoutes)
+    .route("/", fsckRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)
     .route("/", tagRoutes)

@@ -121,6 +121,11 @@ export class ChunkTable {
     return this.#select("ORDER BY first_number");
   }
 
+  /** The chunk with the next higher id, null: there is none. */
+  next(afterId: number): ChunkRow | null {
+    return this.#select("WHERE id > ? ORDER BY id LIMIT 1", afterId)[0] ?? null;
+  }
+
   /** Bytes of all chunks. */
   totalBytes(): number {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks").one().bytes;

@@ -145,7 +145,8 @@ function findFault(path: string): string | null {
 /** What fsck says of a path's parts, null: nothing that refuses a tree. */
 function findNameFault(codec: Codec, refused: bigint, path: string): string | null {
   for (const name of path.split("/")) {
-    const findings = codec.fsckTree(encodeTree([{ mode: GITLINK_MODE, name, oid: PROBE_OID }])) & refused;
+    const tree = encodeTree([{ mode: GITLINK_MODE, name, oid: PROBE_OID }]);
+    const findings = codec.checkObject("tree", tree).findings & refused;
     if (findings !== 0n) return listFindings(findings).join(", ");
   }
   return null;

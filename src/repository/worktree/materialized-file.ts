@@ -1,4 +1,4 @@
-import type { WorktreeFile } from "../../store/worktree-table.ts";
+import type { Worktree, WorktreeFile } from "../../store/worktree-table.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { worktreeFileKey } from "./file-key.ts";
 
@@ -25,21 +25,9 @@ export function findMaterialized(
   return { ...file, etag: file.etag, key: worktreeFileKey(state.key, worktree.branch, path) };
 }
 
-/** Has a file written again whose R2 object was found to be another version, or gone.
- * @param commit object number of the commit whose file it was
- * @param path byte string */
-export async function mistrustFile(
-  repository: OpenRepository,
-  { commit, path, etag }: { commit: number; path: string; etag: string },
-): Promise<void> {
-  const { tables, state } = repository;
-  const worktree = tables.worktrees.ofCommit(commit);
-  const file = worktree === null ? null : tables.worktrees.file(worktree.id, path);
-  // It may have been written anew since.
-  if (worktree === null || file?.etag !== etag) return;
-  state.platform.transactor.transactionSync(() => {
-    tables.worktrees.mistrust(worktree.id, path, repository.numberOf(file.oid));
-    tables.jobs.add("materialize", worktree.branch, Date.now());
-  });
-  state.scheduleJobs();
+/** Has a file written again whose R2 object was found to be another version, or gone; belongs in a transaction, after which jobs are scheduled. */
+export function mistrustFile(repository: OpenRepository, worktree: Worktree, { path, oid }: WorktreeFile): void {
+  const { tables } = repository;
+  tables.worktrees.mistrust(worktree.id, path, repository.numberOf(oid));
+  tables.jobs.add("materialize", worktree.branch, Date.now());
 }

@@ -1,0 +1,153 @@
+import { createHash } from "node:crypto";
+import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
+import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
+import type { ChunkRow } from "../../store/chunk-table.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import { WHOLE_READ_BYTES } from "../delta-chains.ts";
+import { hashChunk } from "../maintenance/chunk-bytes.ts";
+import { Contents } from "./contents.ts";
+import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+import type { FsckProblem } from "./problem.ts";
+import { findLoss, hasOid } from "./stored-entries.ts";
+
+/** Chunks by id: are their bytes there, and those that were written; are their objects what their rows and ids say, and what they name
+ * there? A chunk is the smallest step. */
+export const checkChunks: FsckStage = async (run, after) => {
+  let last = Number(after);
+  for (;;) {
+    const chunk = run.tables.chunks.next(last);
+    if (chunk === null) return null;
+    await checkChunk(run, chunk);
+    last = chunk.id;
+    if (run.isSpent) return String(last);
+  }
+};
+
+async function checkChunk(run: FsckRun, chunk: ChunkRow): Promise<void> {
+  const rows = run.audit.objectsIn(chunk);
+  const hotBytes = chunk.key === null ? run.audit.hotBytes(chunk.id) : null;
+  const baseOids = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
+  // From here on, others may change the rows; what was read of them stays right.
+  run.checked.chunks += 1;
+  run.checked.bytes += chunk.size;
+  checkRow(run, chunk, rows);
+  const { bytes, problem } = chunk.key === null ? checkHot(chunk, hotBytes) : await checkSealed(run, chunk, chunk.key);
+  if (problem !== null) {
+    run.report({ ...problem, chunk: chunk.id, ...(chunk.key !== null && { key: chunk.key }) });
+    if (problem.kind !== "chunk-checksum") return run.entries.lose(chunk.id);
+  }
+  run.entries.enter(chunk, rows, bytes);
+  const contents = new Contents(run);
+  for (const row of rows) {
+    await run.step();
+    run.checked.objects += 1;
+    try {
+      await checkObject(run, row, baseOids.get(row.base), contents);
+    } catch (error) {
+      run.report({ kind: "object-unreadable", oid: toHex(row.oid), chunk: chunk.id, detail: damageOf(error) });
+    }
+  }
+  await contents.flush();
+}
+
+/** A chunk's bytes, null when they are not all there or too many to be held, and what is wrong with them. */
+interface ChunkBytes {
+  readonly bytes: Uint8Array | null;
+  readonly problem: Pick<FsckProblem, "kind" | "detail"> | null;
+}
+
+const CHANGED = { kind: "chunk-checksum", detail: "its bytes are not those that were written" } as const;
+
+function checkHot({ size, checksum }: ChunkRow, bytes: Uint8Array | null): ChunkBytes {
+  if (bytes === null) {
+    return { bytes, problem: { kind: "chunk-missing", detail: "it is neither inline nor in R2" } };
+  }
+  if (bytes.length !== size) {
+    return { bytes: null, problem: { kind: "chunk-short", detail: `it has ${bytes.length} of ${size} bytes` } };
+  }
+  return { bytes, problem: equalOids(hashChunk(bytes), checksum) ? null : CHANGED };
+}
+
+async function checkSealed(run: FsckRun, chunk: ChunkRow, key: string): Promise<ChunkBytes> {
+  const { start, size, checksum } = chunk;
+  try {
+    if (size <= WHOLE_READ_BYTES) {
+      const bytes = await run.store.read(key, start, size);
+      return { bytes, problem: equalOids(hashChunk(bytes), checksum) ? null : CHANGED };
+    }
+    const hash = createHash("sha1");
+    for await (const piece of await run.store.stream(key, start, size)) hash.update(piece);
+    return { bytes: null, problem: equalOids(new Uint8Array(hash.digest()), checksum) ? null : CHANGED };
+  } catch (error) {
+    const problem = await findLoss(run.store, chunk);
+    if (problem === null) throw error;
+    return { bytes: null, problem };
+  }
+}
+
+/** Whether what the row says of the objects in the chunk is so: by that, clones send it without a look at them. */
+function checkRow(run: FsckRun, chunk: ChunkRow, rows: readonly ObjectRow[]): void {
+  const say = (detail: string): void => run.report({ kind: "chunk-row", chunk: chunk.id, detail });
+  if (rows.length === 0) return say("no object is in it");
+  const lowest = (numbers: readonly number[]): number =>
+    numbers.reduce((low, number) => Math.min(low, number), Infinity);
+  const floors = {
+    baseFloor: lowest(rows.filter(({ base }) => base !== 0).map(({ base }) => base)),
+    ofsFloor: lowest(rows.filter(({ distance }) => distance !== 0).map(({ base }) => base)),
+  };
+  for (const name of ["baseFloor", "ofsFloor"] as const) {
+    // What was pruned may have referred to a lower one.
+    if (floors[name] !== Infinity && (chunk[name] === 0 || chunk[name] > floors[name])) {
+      say(`${name} is ${chunk[name]}, and a delta refers to ${floors[name]}`);
+    }
+  }
+  if (!chunk.whole) return;
+  let end = 0;
+  for (const { offset, length } of rows) {
+    if (offset !== end) return say(`it is not whole: at ${end} no object begins`);
+    end = offset + length;
+  }
+  if (end !== chunk.size) say(`it is not whole: its objects end at ${end} of ${chunk.size} bytes`);
+}
+
+/** @throws GitError when the object cannot be made whole */
+async function checkObject(
+  run: FsckRun,
+  row: ObjectRow,
+  base: ObjectRow | undefined,
+  contents: Contents,
+): Promise<void> {
+  const { entries } = run;
+  const oid = toHex(row.oid);
+  const changed = { kind: "object-changed", oid, chunk: row.chunk, detail: "its content has another id" } as const;
+  if (entries.isStreamed(row)) {
+    const streamed = await entries.hashStreamed(row);
+    if (streamed.sizeBytes !== row.size || !equalOids(streamed.oid, row.oid)) run.report(changed);
+    return;
+  }
+  const { type, bytes } = await entries.whole(row);
+  if (!hasOid(type, bytes, row.oid)) return run.report(changed);
+  const say = (detail: string): void => run.report({ kind: "object-row", oid, chunk: row.chunk, detail });
+  if (type !== row.type) say(`its type is ${type}, and ${row.type} in its row`);
+  if (bytes.length !== row.size) say(`its size is ${bytes.length}, and ${row.size} in its row`);
+  if (row.base !== 0) checkBaseName(await entries.read(row), row, base, say);
+  if (type !== 3) await contents.add(row, type, bytes);
+}
+
+/** Whether a delta's entry names the base that its row does. */
+function checkBaseName(
+  entry: Uint8Array,
+  row: ObjectRow,
+  base: ObjectRow | undefined,
+  say: (detail: string) => void,
+): void {
+  const { type, headerBytes } = decodeEntryHeader(entry);
+  if (type === OFS_DELTA) {
+    const { distance } = decodeOfsDistance(entry, headerBytes);
+    if (distance !== row.distance) say(`its base is ${distance} bytes before it, and ${row.distance} in its row`);
+  } else {
+    if (row.distance !== 0) say("its entry names its base by id, and its row by distance");
+    const named = entry.subarray(headerBytes, headerBytes + OID_BYTES);
+    if (base !== undefined && !equalOids(named, base.oid)) say("its entry names another base than its row");
+  }
+}

@@ -1,0 +1,104 @@
+import { concatOids, toHex } from "../../format/oid.ts";
+import type { Worktree, WorktreeFile } from "../../store/worktree-table.ts";
+import { worktreeFileKey } from "../worktree/file-key.ts";
+import { mistrustFile } from "../worktree/materialized-file.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
+
+/** R2 objects that are asked for at a time: of a request's connections, the platform lets six wait for their answers. */
+const IN_FLIGHT = 6;
+
+/** Rows read at a time. */
+const PAGE_ROWS = 120;
+
+/** The bundle: is its R2 object there, of its size? With `repair`, another one is built. */
+export const checkBundle: FsckStage = async (run) => {
+  const bundle = run.tables.bundles.current();
+  if (bundle === null) return null;
+  const detail = await findFault(run, bundle.key, bundle.sizeBytes);
+  if (detail === null) return null;
+  run.report({ kind: "bundle", key: bundle.key, detail });
+  repair(run, () => {
+    const { bundles, jobs } = run.tables;
+    if (bundles.current()?.key !== bundle.key) return;
+    bundles.replace(null);
+    jobs.add("bundle", "", Date.now());
+  });
+  return null;
+};
+
+/** Stored responses by key: are their R2 objects there, of their size? With `repair`, those that are not are forgotten. */
+export const checkResponses: FsckStage = async (run, after) => {
+  let last = after;
+  for (;;) {
+    const page = run.audit.responses(last, IN_FLIGHT);
+    if (page.length === 0) return null;
+    await Promise.all(
+      page.map(async ({ objectKey, sizeBytes }) => {
+        const detail = await findFault(run, objectKey, sizeBytes);
+        if (detail === null) return;
+        run.report({ kind: "response", key: objectKey, detail });
+        repair(run, () => run.tables.responses.remove(objectKey));
+      }),
+    );
+    last = page.at(-1)!.key;
+    if (run.isSpent) return last;
+  }
+};
+
+/** Files of worktrees by branch and path: are their R2 objects there, of the size and version that was written, and of the size that the blob has?
+ * With `repair`, those that are not are written again. */
+export const checkWorktrees: FsckStage = async (run, after) => {
+  const at = after.indexOf(" ");
+  let [branch, last] = [after.slice(0, Math.max(at, 0)), after.slice(at + 1)];
+  for (const worktree of run.tables.worktrees.all()) {
+    if (worktree.branch < branch) continue;
+    if (worktree.branch > branch) [branch, last] = [worktree.branch, ""];
+    for (;;) {
+      const page = run.tables.worktrees.files(worktree.id, "", last, PAGE_ROWS);
+      if (page.length === 0) break;
+      await checkFiles(run, worktree, page);
+      last = page.at(-1)!.path;
+      // A branch has no space in its name.
+      if (run.isSpent) return `${branch} ${last}`;
+    }
+  }
+  return null;
+};
+
+async function checkFiles(run: FsckRun, worktree: Worktree, files: readonly WorktreeFile[]): Promise<void> {
+  const { size, type } = run.tables.objects.lookupMany(concatOids(files.map(({ oid }) => oid)));
+  for (let from = 0; from < files.length; from += IN_FLIGHT) {
+    await Promise.all(
+      files.slice(from, from + IN_FLIGHT).map(async (file, i) => {
+        // What is yet to be written is the job's.
+        if (file.etag === null) return;
+        const key = worktreeFileKey(run.repository.state.key, worktree.branch, file.path);
+        const isBlob = type[from + i] === 3 && size[from + i] === file.sizeBytes;
+        const detail = isBlob
+          ? await findFault(run, key, file.sizeBytes, file.etag)
+          : `its row is not that of blob ${toHex(file.oid)}`;
+        if (detail === null || run.tables.worktrees.file(worktree.id, file.path)?.etag !== file.etag) return;
+        run.report({ kind: "worktree-file", key, ref: `refs/heads/${worktree.branch}`, oid: toHex(file.oid), detail });
+        if (isBlob) repair(run, () => mistrustFile(run.repository, worktree, file));
+      }),
+    );
+  }
+}
+
+/** What is wrong with an R2 object, null: nothing.
+ * @param etag which version it must be; without it any */
+async function findFault(run: FsckRun, key: string, sizeBytes: number, etag?: string): Promise<string | null> {
+  run.checked.files += 1;
+  const stat = await run.store.stat(key);
+  if (stat === null) return "its R2 object is not there";
+  if (stat.sizeBytes !== sizeBytes) return `its R2 object has ${stat.sizeBytes} bytes instead of ${sizeBytes}`;
+  return etag === undefined || stat.etag === etag ? null : "its R2 object is another version";
+}
+
+function repair(run: FsckRun, mend: () => void): void {
+  if (!run.repair) return;
+  const { state } = run.repository;
+  state.platform.transactor.transactionSync(mend);
+  state.scheduleJobs();
+  run.checked.repaired += 1;
+}

@@ -1,0 +1,78 @@
+import { toHex } from "../../format/oid.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import { pause } from "../pause.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
+
+/** Rows that are held against others at a time. */
+const PAGE_ROWS = 2_000;
+
+/** Rows of objects by number: is every number there that was not pruned, and are the chunk, base and nodes there that a row names? */
+export const checkIndex: FsckStage = async (run, after) => {
+  let last = Number(after);
+  const pruned = run.tables.objects.pruned();
+  for (;;) {
+    const rows = run.audit.objects(last, PAGE_ROWS);
+    if (rows.length === 0) return null;
+    const end = rows.at(-1)!.number;
+    checkNumbers(run, NumberSet.range(last + 1, end + 1), rows, pruned);
+    checkPlaces(run, rows);
+    checkIntroducers(run, rows);
+    last = end;
+    // The clock stands still while nothing is waited for.
+    await pause();
+    if (run.isSpent) return String(last);
+  }
+};
+
+function checkNumbers(run: FsckRun, range: NumberSet, rows: readonly ObjectRow[], pruned: NumberSet): void {
+  const there = NumberSet.fromSorted(rows.map(({ number }) => number));
+  const { runs } = range.difference(pruned).difference(there);
+  for (let r = 0; r < runs.length; r += 2) {
+    const [first, end] = [runs[r]!, runs[r + 1]!];
+    run.report({ kind: "object-row", detail: `the rows of objects number ${first} to ${end - 1} are not there` });
+  }
+  for (const { number, oid } of rows) {
+    if (pruned.has(number)) run.report({ kind: "object-row", oid: toHex(oid), detail: "it counts as pruned" });
+  }
+}
+
+function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {
+  const chunks = run.audit.chunks(rows.map(({ chunk }) => chunk));
+  const bases = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
+  for (const { number, oid, chunk, offset, length, base } of rows) {
+    const say = (detail: string): void => run.report({ kind: "object-row", oid: toHex(oid), chunk, detail });
+    const place = chunks.get(chunk);
+    if (place === undefined) say("its chunk has no row");
+    else if (number < place.firstNumber || number > place.lastNumber)
+      say("its chunk does not hold objects of its number");
+    else if (offset + length > place.size) say("its entry ends behind its chunk");
+    if (base !== 0 && !bases.has(base)) say(`its delta base, object number ${base}, is not there`);
+  }
+}
+
+/** Whether the nodes that rows name as introducers are there, and say so too. */
+function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[]): void {
+  const several = run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.map(({ number }) => number)));
+  const introducersOf = ({ number, introducer }: ObjectRow): readonly number[] =>
+    several.get(number) ?? (introducer === 0 ? [] : [introducer]);
+  const nodes = run.audit.nodes(rows.flatMap(introducersOf));
+  for (const row of rows) {
+    for (const introducer of introducersOf(row)) {
+      const node = nodes.get(introducer);
+      if (node === undefined) {
+        run.report({
+          kind: "reachability",
+          oid: toHex(row.oid),
+          detail: `node ${introducer}, which brought it, is not there`,
+        });
+      } else if (node.introduced?.has(row.number) !== true) {
+        run.report({
+          kind: "reachability",
+          oid: toHex(row.oid),
+          detail: `node ${introducer} is said to have brought it, and does not say so`,
+        });
+      }
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { encodeText } from "../../format/byte-string.ts";
+import { worktreeFileKey } from "../worktree/file-key.ts";
+import type { FsckRun, FsckStage } from "./fsck-run.ts";
+
+/** R2 keys below the repository's id: is each named by a row, or by a job that will sweep it? With `repair`, others get such a job. */
+export const checkKeys: FsckStage = async (run, after) => {
+  const prefix = `${run.repository.state.key}/`;
+  let owners: Owners | null = null;
+  for await (const key of run.store.list(prefix, after === "" ? undefined : after)) {
+    await run.step();
+    owners ??= new Owners(run);
+    run.checked.keys += 1;
+    if (!owners.has(key)) {
+      run.report({ kind: "orphan", key, detail: "no row names it" });
+      sweepLater(run, key);
+    }
+    if (run.isSpent) return key;
+  }
+  return null;
+};
+
+/** A file of a worktree may be written again at any time, under the very key: that is for `materialize` alone. */
+function sweepLater(run: FsckRun, key: string): void {
+  if (!run.repair || key.startsWith(`${run.repository.state.key}/worktrees/`)) return;
+  run.tables.jobs.add("sweep", key, Date.now());
+  run.repository.state.scheduleJobs();
+  run.checked.repaired += 1;
+}
+
+/** What names R2 keys. */
+class Owners {
+  readonly #run: FsckRun;
+  readonly #sweeps: readonly string[];
+  readonly #bundle: string | null;
+  /** Where the files of each worktree lie. */
+  readonly #folders: readonly { readonly id: number; readonly folder: string; readonly branch: string }[];
+  /** Keys of files whose paths are no keys, by worktree. */
+  readonly #hashed = new Map<number, ReadonlySet<string>>();
+
+  constructor(run: FsckRun) {
+    this.#run = run;
+    const { jobs, bundles, worktrees } = run.tables;
+    this.#sweeps = jobs
+      .all()
+      .filter(({ kind }) => kind === "sweep")
+      .map(({ key }) => key);
+    this.#bundle = bundles.current()?.key ?? null;
+    this.#folders = worktrees.all().map(({ id, branch }) => ({
+      id,
+      branch,
+      folder: worktreeFileKey(run.repository.state.key, branch, "x").slice(0, -1),
+    }));
+  }
+
+  /** Whether somebody sees to a key. */
+  has(key: string): boolean {
+    const { tables, repository } = this.#run;
+    return (
+      tables.chunks.hasKey(key) ||
+      key === this.#bundle ||
+      this.#hasFile(key) ||
+      tables.responses.hasObject(key) ||
+      this.#sweeps.some((swept) => key === swept || (swept.endsWith("/") && key.startsWith(swept))) ||
+      [...repository.state.activePrefixes].some((prefix) => key.startsWith(prefix)) ||
+      // What was begun meanwhile.
+      tables.jobs.has("sweep", key)
+    );
+  }
+
+  #hasFile(key: string): boolean {
+    for (const { id, folder, branch } of this.#folders) {
+      if (key.startsWith(folder)) return this.#run.audit.hasFile(id, encodeText(key.slice(folder.length)));
+      if (key.startsWith(`${folder.slice(0, -1)}%/`)) return this.#hashedKeys(id, branch).has(key);
+    }
+    return false;
+  }
+
+  #hashedKeys(id: number, branch: string): ReadonlySet<string> {
+    let keys = this.#hashed.get(id);
+    if (keys === undefined) {
+      const paths = this.#run.tables.worktrees.paths(id);
+      keys = new Set(paths.map((path) => worktreeFileKey(this.#run.repository.state.key, branch, path)));
+      this.#hashed.set(id, keys);
+    }
+    return keys;
+  }
+}

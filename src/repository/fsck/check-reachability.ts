@@ -1,0 +1,217 @@
+import { isObjectType, toTypeNumber } from "../../format/object.ts";
+import { concatOids, type Oid, toHex } from "../../format/oid.ts";
+import type { Bitset } from "../../store/bitset.ts";
+import type { CommitGraph } from "../../store/commit-graph.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import { ByteCache } from "../byte-cache.ts";
+import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+
+const TREE = toTypeNumber("tree");
+
+/** Objects whose introduction is looked at together, and bytes of the trees among them, unless one node brought more. */
+const PAGE_OBJECTS = 5_000;
+const PAGE_TREE_BYTES = 2 * 1024 * 1024;
+
+/** Sets of ancestors that are kept: 12.5 KB each per 100,000 nodes. */
+const ANCESTOR_BYTES = 16 * 1024 * 1024;
+
+/** Nodes of the graph, parents before children: what each leads to and none of its parents does is found anew, by walking its trees, and held
+ * against the rows. */
+export const checkReachability: FsckStage = async (run, after) => {
+  const { graph } = run.tables;
+  const order = orderNodes(graph, after);
+  const ancestors = new AncestorSets(graph);
+  for (let at = 0; at < order.length;) {
+    const page = new Page(run);
+    while (at < order.length && !page.isFull) page.add(graph.number(order[at++]!));
+    await page.readTrees();
+    for (const [number, introduced] of page.nodes) {
+      // A push may have come while trees were read: positions are asked for anew.
+      const position = graph.position(number);
+      const isInherited = ancestors.of(position);
+      await page.check(number, graph.tree(position), introduced, (node) => isInherited(graph.position(node)));
+    }
+    if (run.isSpent) return placeOf(graph, order[at - 1]!);
+  }
+  return null;
+};
+
+/** Positions behind a place, by generation and number: an order that is the same whenever the graph is loaded. */
+function orderNodes(graph: CommitGraph, after: string): number[] {
+  const [generation = 0, number = 0] = after.split(".").map(Number);
+  const isBehind = (position: number): boolean =>
+    graph.generation(position) > generation ||
+    (graph.generation(position) === generation && graph.number(position) > number);
+  return Array.from({ length: graph.length }, (_, position) => position)
+    .filter(isBehind)
+    .toSorted((a, b) => graph.generation(a) - graph.generation(b) || graph.number(a) - graph.number(b));
+}
+
+function placeOf(graph: CommitGraph, position: number): string {
+  return `${graph.generation(position)}.${graph.number(position)}`;
+}
+
+/** What is known of an object. */
+interface Known {
+  readonly type: number;
+  /** Object numbers of nodes. */
+  readonly introducers: readonly number[];
+}
+
+/** Some nodes, and what they brought. */
+class Page {
+  readonly #run: FsckRun;
+  /** What each node brought, by its row. */
+  readonly nodes = new Map<number, NumberSet>();
+  /** Trees among that. */
+  readonly #rows: ObjectRow[] = [];
+  #objects = 0;
+  #treeBytes = 0;
+  /** Object numbers in trees; null: it cannot be read. */
+  readonly #trees = new Map<number, readonly number[] | null>();
+  readonly #known = new Map<number, Known>();
+
+  constructor(run: FsckRun) {
+    this.#run = run;
+  }
+
+  get isFull(): boolean {
+    return this.#objects >= PAGE_OBJECTS || this.#treeBytes >= PAGE_TREE_BYTES;
+  }
+
+  /** Takes a node in. */
+  add(node: number): void {
+    const introduced = this.#run.audit.nodes([node]).get(node)?.introduced ?? null;
+    if (introduced === null) {
+      return this.#run.report({ kind: "reachability", detail: `what node ${node} brought cannot be read` });
+    }
+    this.nodes.set(node, introduced);
+    this.#objects += introduced.size;
+    for (const row of this.#run.audit.namedObjects(introduced.toArray()).values()) {
+      if (row.type !== TREE) continue;
+      this.#rows.push(row);
+      this.#treeBytes += row.size;
+    }
+  }
+
+  /** Reads the trees in the order in which they are stored, and what is known of all that is in them. */
+  async readTrees(): Promise<void> {
+    const inOrder = this.#rows.toSorted((a, b) => a.number - b.number);
+    const named: (readonly Oid[] | null)[] = [];
+    for (const row of inOrder) named.push(await this.#readTree(row));
+    const { number } = this.#run.tables.objects.lookupMany(concatOids(named.flatMap((oids) => oids ?? [])));
+    let at = 0;
+    inOrder.forEach((row, i) => {
+      const oids = named[i]!;
+      // What is named and not there was told with the tree.
+      this.#trees.set(row.number, oids && [...number.subarray(at, (at += oids.length))].filter((entry) => entry !== 0));
+    });
+    this.#learn(new Set(number.filter((entry) => entry !== 0)));
+    this.#learn(new Set([...this.nodes].flatMap(([node, introduced]) => [node, ...introduced.toArray()])));
+  }
+
+  /** Walks from a node to all that its parents do not lead to, and holds its row against that.
+   * @param isInherited whether a node is among the parents and what they lead to */
+  async check(
+    node: number,
+    root: number,
+    introduced: NumberSet,
+    isInherited: (node: number) => boolean,
+  ): Promise<void> {
+    const brought = new Set<number>();
+    const pending = root === 0 ? [node] : [node, root];
+    for (let object = pending.pop(); object !== undefined; object = pending.pop()) {
+      if (brought.has(object) || this.#get(object).introducers.some(isInherited)) continue;
+      brought.add(object);
+      if (this.#get(object).type !== TREE) continue;
+      const entries = await this.#entries(object);
+      if (entries === null) {
+        this.#run.checked.skippedNodes += 1;
+        return;
+      }
+      for (const entry of entries) pending.push(entry);
+    }
+    this.#run.checked.nodes += 1;
+    this.#compare(node, NumberSet.fromSorted([...brought].toSorted((a, b) => a - b)), introduced);
+  }
+
+  #compare(node: number, brought: NumberSet, introduced: NumberSet): void {
+    const say = (numbers: Uint32Array, detail: string): void => {
+      if (numbers.length === 0) return;
+      const rows = this.#run.audit.namedObjects(numbers);
+      for (const number of numbers) {
+        const oid = rows.get(number)?.oid;
+        const subject = oid === undefined ? {} : { oid: toHex(oid) };
+        this.#run.report({ kind: "reachability", ...subject, detail: `object number ${number}: ${detail}` });
+      }
+    };
+    say(brought.difference(introduced).toArray(), `node ${node} brought it, and does not say so`);
+    say(introduced.difference(brought).toArray(), `node ${node} says that it brought it, and did not`);
+    const both = brought.intersection(introduced).toArray();
+    const unsaid = both.filter((object) => !this.#get(object).introducers.includes(node));
+    say(unsaid, `node ${node} brought it, and its row does not say so`);
+  }
+
+  async #entries(tree: number): Promise<readonly number[] | null> {
+    if (!this.#trees.has(tree)) {
+      // No node of the page says that it brought it.
+      this.#rows.splice(0, Infinity, ...this.#run.audit.namedObjects([tree]).values());
+      await this.readTrees();
+    }
+    return this.#trees.get(tree) ?? null;
+  }
+
+  /** What a tree names, null: it cannot be read. */
+  async #readTree(row: ObjectRow): Promise<readonly Oid[] | null> {
+    await this.#run.step();
+    try {
+      const { bytes } = await this.#run.entries.whole(row);
+      const { named } = this.#run.repository.state.platform.codec.checkObject("tree", bytes);
+      return named.filter(({ subject }) => isObjectType(subject)).map(({ oid }) => oid);
+    } catch (error) {
+      damageOf(error);
+      return null;
+    }
+  }
+
+  #get(object: number): Known {
+    if (!this.#known.has(object)) this.#learn(new Set([object]));
+    return this.#known.get(object)!;
+  }
+
+  #learn(objects: ReadonlySet<number>): void {
+    const rows = this.#run.audit.namedObjects(objects);
+    const several = this.#run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.keys()));
+    for (const object of objects) {
+      const { type = 0, introducer = 0 } = rows.get(object) ?? {};
+      this.#known.set(object, { type, introducers: several.get(object) ?? (introducer === 0 ? [] : [introducer]) });
+    }
+  }
+}
+
+/** What the parents of nodes lead to, as they are asked for in an order that has parents before children. */
+class AncestorSets {
+  readonly #graph: CommitGraph;
+  readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
+
+  constructor(graph: CommitGraph) {
+    this.#graph = graph;
+  }
+
+  /** Tells of positions whether the node's parents lead there. */
+  of(position: number): (position: number) => boolean {
+    const [first, ...rest] = this.#graph.parents(position);
+    if (first === undefined) return () => false;
+    const known = this.#sets.get(String(first));
+    // The graph may have grown.
+    const set = known?.length === this.#graph.length ? known.clone() : this.#graph.ancestors([first]);
+    set.add(first);
+    for (const parent of rest) {
+      set.addAll(this.#sets.get(String(parent)) ?? this.#graph.ancestors([parent]));
+      set.add(parent);
+    }
+    this.#sets.set(String(position), set, this.#graph.length / 8);
+    return (other) => other >= 0 && set.has(other);
+  }
+}

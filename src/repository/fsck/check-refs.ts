@@ -1,0 +1,80 @@
+import { isRefName } from "../../format/ref-name.ts";
+import { parseTag } from "../../format/tag.ts";
+import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { toTypeNumber } from "../../format/object.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import type { Ref } from "../../store/refs.ts";
+import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+
+/** Refs that are read at a time. */
+const PAGE_REFS = 500;
+
+const COMMIT = toTypeNumber("commit");
+const TAG = toTypeNumber("tag");
+
+/** HEAD, and refs by name: do they lead to nodes of the graph, are tags peeled to what they lead to, and can the names stand side by side? */
+export const checkRefs: FsckStage = async (run, after) => {
+  if (after === "") checkHead(run);
+  let last = after;
+  for (;;) {
+    const { refs, objects } = run.tables;
+    const page = refs.page("", last === "" ? null : last, PAGE_REFS);
+    if (page.length === 0) return null;
+    const { number } = objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
+    const rows = run.audit.namedObjects(number.filter((one) => one !== 0));
+    const nodes = run.audit.nodes(rows.keys());
+    for (const [i, ref] of page.entries()) {
+      await run.step();
+      run.checked.refs += 1;
+      checkName(run, ref.name);
+      const row = rows.get(number[i]!);
+      const say = (detail: string): void =>
+        run.report({ kind: "ref-target", ref: ref.name, oid: toHex(ref.oid), detail });
+      if (row === undefined) say("its object is not there");
+      else if (!nodes.has(row.number)) say("its object is not in the graph");
+      else if (ref.name.startsWith("refs/heads/") && row.type !== COMMIT) say("a branch must be at a commit");
+      else await checkPeeled(run, ref, row);
+    }
+    last = page.at(-1)!.name;
+    if (run.isSpent) return last;
+  }
+};
+
+function checkHead(run: FsckRun): void {
+  const { refs } = run.tables;
+  const head = refs.head();
+  const say = (detail: string): void => run.report({ kind: "head", ref: "HEAD", detail });
+  if (head === null) {
+    // Nothing but tags was ever pushed.
+    if (refs.page("refs/heads/", null, 1).length > 0) say("there are branches, and HEAD names none");
+  } else if (!head.startsWith("refs/heads/") || !isRefName(head)) {
+    say("what it names is no branch");
+  }
+}
+
+function checkName(run: FsckRun, name: string): void {
+  const say = (detail: string): void => run.report({ kind: "ref-name", ref: name, detail });
+  if (!name.startsWith("refs/") || !isRefName(name)) say("it is no name of a ref");
+  for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1)) {
+    if (run.tables.refs.get(name.slice(0, slash)) !== null) say(`${name.slice(0, slash)} is a ref too`);
+  }
+}
+
+async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow): Promise<void> {
+  let row: ObjectRow | null = target;
+  let peeled: Oid | null = null;
+  try {
+    while (row?.type === TAG) {
+      peeled = parseTag((await run.entries.whole(row)).bytes).object;
+      row = run.tables.objects.find(peeled);
+    }
+  } catch (error) {
+    // That it cannot be read was told with the tag.
+    damageOf(error);
+    return;
+  }
+  if (peeled === null ? ref.peeled === null : ref.peeled !== null && equalOids(peeled, ref.peeled)) return;
+  const shown = (oid: Oid | null): string => (oid === null ? "nothing" : toHex(oid));
+  const detail = `it is peeled to ${shown(ref.peeled)}, and leads to ${shown(peeled)}`;
+  run.report({ kind: "ref-peeled", ref: ref.name, oid: toHex(ref.oid), detail });
+}

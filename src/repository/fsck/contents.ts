@@ -1,0 +1,147 @@
+import type { CheckedObject } from "../../codec/codec.ts";
+import { listFindings } from "../../codec/fsck-messages.ts";
+import { fromTypeNumber, isObjectType, type ObjectTypeNumber, toTypeNumber } from "../../format/object.ts";
+import { concatOids, toHex } from "../../format/oid.ts";
+import { NumberSet } from "../../store/number-set.ts";
+import type { Lookup, ObjectRow } from "../../store/object-index.ts";
+import { toEntryWord } from "../../store/tree-table.ts";
+import { damageOf, type FsckRun } from "./fsck-run.ts";
+
+/** References that are looked up at a time. */
+const BATCH_REFERENCES = 20_000;
+
+const COMMIT = toTypeNumber("commit");
+const TREE = toTypeNumber("tree");
+const TAG = toTypeNumber("tag");
+
+/** A commit, tree or tag, and what it names. */
+interface Content {
+  readonly row: ObjectRow;
+  readonly type: ObjectTypeNumber;
+  readonly timeSeconds: number;
+  readonly named: CheckedObject["named"];
+  /** Where the first of `named` stands in the batch. */
+  readonly at: number;
+}
+
+/** Holds what objects say against what is stored beside them: what they name must be there, the graph must agree with commits and tags, and
+ * what is remembered of trees with these. */
+export class Contents {
+  readonly #run: FsckRun;
+  #batch: Content[] = [];
+  #references = 0;
+  /** Files that git reads itself, by id and part. */
+  readonly #vetted = new Set<string>();
+
+  constructor(run: FsckRun) {
+    this.#run = run;
+  }
+
+  /** Takes a commit, tree or tag in. */
+  async add(row: ObjectRow, type: ObjectTypeNumber, bytes: Uint8Array): Promise<void> {
+    const { codec } = this.#run.repository.state.platform;
+    const { findings, timeSeconds, named } = codec.checkObject(fromTypeNumber(type), bytes);
+    this.#refuse(row.oid, findings);
+    const references = named.filter(({ subject }) => isObjectType(subject));
+    this.#batch.push({ row, type, timeSeconds, named: references, at: this.#references });
+    this.#references += references.length;
+    this.#run.checked.references += references.length;
+    if (this.#run.refused !== 0n && references.length < named.length) await this.#checkNamedFiles(named);
+    if (this.#references >= BATCH_REFERENCES) await this.flush();
+  }
+
+  /** Checks what was taken in since the last time. */
+  async flush(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#references = 0;
+    if (batch.length === 0) return;
+    await this.#run.step();
+    const { objects } = this.#run.tables;
+    const found = objects.lookupMany(concatOids(batch.flatMap(({ named }) => named.map(({ oid }) => oid))));
+    for (const content of batch) this.#checkReferences(content, found);
+    this.#checkNodes(batch, found);
+    this.#checkTrees(batch, found);
+  }
+
+  #refuse(oid: Uint8Array, findings: bigint): void {
+    for (const detail of listFindings(findings & this.#run.refused)) {
+      this.#run.report({ kind: "object-refused", oid: toHex(oid), detail });
+    }
+  }
+
+  /** Checks the content of `.gitmodules` and `.gitattributes`. */
+  async #checkNamedFiles(named: CheckedObject["named"]): Promise<void> {
+    const { tables, entries, repository } = this.#run;
+    for (const { subject, oid } of named) {
+      const name = `${subject} ${toHex(oid)}`;
+      if (isObjectType(subject) || this.#vetted.has(name)) continue;
+      this.#vetted.add(name);
+      const row = tables.objects.find(oid);
+      // What is not there, or cannot be read, is told as that.
+      if (row === null || entries.isStreamed(row)) continue;
+      try {
+        const { bytes } = await entries.whole(row);
+        this.#refuse(oid, repository.state.platform.codec.checkObject(subject, bytes).findings);
+      } catch (error) {
+        damageOf(error);
+      }
+    }
+  }
+
+  #checkReferences({ row, named, at }: Content, found: Lookup): void {
+    named.forEach(({ subject, oid }, i) => {
+      const type = found.type[at + i]!;
+      if (type === 0) {
+        const detail = `it names ${subject} ${toHex(oid)}, which is not there`;
+        this.#run.report({ kind: "reference-missing", oid: toHex(row.oid), detail });
+      } else if (fromTypeNumber(type) !== subject) {
+        const detail = `it names ${subject} ${toHex(oid)}, which is a ${fromTypeNumber(type)}`;
+        this.#run.report({ kind: "reference-type", oid: toHex(row.oid), detail });
+      }
+    });
+  }
+
+  /** Holds commits and tags against their rows in the graph. */
+  #checkNodes(batch: readonly Content[], found: Lookup): void {
+    const contents = batch.filter(({ type }) => type === COMMIT || type === TAG);
+    const expected = contents.map(({ named, at }) => {
+      const numbers = Array.from(named, (_, i) => found.number[at + i]!);
+      // A commit names its tree first; a tag its object, which is no parent when it is a tree or blob.
+      const isParent = (i: number): boolean => named[i]!.subject === "commit" || named[i]!.subject === "tag";
+      return { parents: numbers.filter((_, i) => isParent(i)), tree: numbers.find((_, i) => !isParent(i)) ?? 0 };
+    });
+    const numbers = contents.map(({ row }) => row.number);
+    const nodes = this.#run.audit.nodes([...numbers, ...expected.flatMap(({ parents }) => parents)]);
+    contents.forEach(({ row, timeSeconds }, i) => {
+      const say = (detail: string): void => this.#run.report({ kind: "node-row", oid: toHex(row.oid), detail });
+      const { parents, tree } = expected[i]!;
+      // What is named and not there has been told.
+      if (parents.includes(0)) return;
+      const node = nodes.get(row.number);
+      if (node === undefined) return say("it is not in the graph");
+      if (node.parents.join() !== parents.join())
+        say(`its parents are ${parents.join()}, and ${node.parents.join()} in the graph`);
+      if (node.tree !== tree) say(`its tree is ${tree}, and ${node.tree} in the graph`);
+      if (node.time !== timeSeconds) say(`its time is ${timeSeconds}, and ${node.time} in the graph`);
+      const generation = 1 + Math.max(0, ...parents.map((parent) => nodes.get(parent)?.generation ?? 0));
+      if (node.generation !== generation) say(`its generation is ${generation}, and ${node.generation} in the graph`);
+    });
+  }
+
+  /** Holds what walks remember of trees against these. */
+  #checkTrees(batch: readonly Content[], found: Lookup): void {
+    const trees = batch.filter(({ type }) => type === TREE);
+    const numbers = NumberSet.fromSorted(trees.map(({ row }) => row.number).toSorted((a, b) => a - b));
+    const remembered = this.#run.tables.trees.find(numbers);
+    for (const { row, named, at } of trees) {
+      const words = remembered.get(row.number);
+      if (words === undefined) continue;
+      const isRight =
+        words.length === named.length &&
+        named.every(({ subject }, i) => words[i] === toEntryWord(found.number[at + i]!, subject === "tree"));
+      if (!isRight)
+        this.#run.report({ kind: "tree-row", oid: toHex(row.oid), detail: "its entries are remembered as others" });
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// Whether a repository is whole: a walk over all its rows and bytes, in calls of bounded work. It keeps nothing between calls; where one
+// ended, the next goes on, and what has changed meanwhile is checked as it is then.
+import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { checkChunks } from "./check-chunks.ts";
+import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
+import { checkIndex } from "./check-index.ts";
+import { checkKeys } from "./check-keys.ts";
+import { checkReachability } from "./check-reachability.ts";
+import { checkRefs } from "./check-refs.ts";
+import { CALL_MS, type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
+import type { FsckProblem } from "./problem.ts";
+
+/** The parts of a check, in their order. */
+const STAGES = {
+  index: checkIndex,
+  chunks: checkChunks,
+  reachability: checkReachability,
+  refs: checkRefs,
+  bundle: checkBundle,
+  responses: checkResponses,
+  worktrees: checkWorktrees,
+  keys: checkKeys,
+} as const satisfies Record<string, FsckStage>;
+
+/** A part of a check. */
+export type FsckStageName = keyof typeof STAGES;
+
+/** The parts of a check, in their order. */
+export const FSCK_STAGES = Object.keys(STAGES) as readonly FsckStageName[];
+
+/** Where a check goes on. */
+export interface FsckPlace {
+  readonly stage: FsckStageName;
+  /** What was checked last in it; "": nothing. */
+  readonly after: string;
+}
+
+/** What one call of a check found. */
+export interface FsckReport {
+  readonly checked: FsckCounts;
+  /** The first thousand. */
+  readonly problems: readonly FsckProblem[];
+  readonly problemCount: number;
+  /** Null: all is checked. */
+  readonly next: FsckPlace | null;
+}
+
+/** What to check. */
+export interface FsckRequest {
+  /** Where to go on, null: at the beginning. */
+  readonly place: FsckPlace | null;
+  /** Which findings of git's fsck are problems; null: none. */
+  readonly rules: FsckSetting | null;
+  /** Has what can be made of chunks made again, and what nothing names removed. */
+  readonly repair: boolean;
+  /** How long to go on; at the least one step is made. */
+  readonly budgetMs?: number;
+}
+
+/** Checks part of a repository: some two seconds, or 64 MiB of chunks.
+ * @throws GitError "storage-failed" when the store fails: what could not be read is not taken for damaged */
+export async function fsck(
+  repository: OpenRepository,
+  { place, rules, repair, budgetMs = CALL_MS }: FsckRequest,
+): Promise<FsckReport> {
+  const run = new FsckRun(repository, rules === null ? 0n : maskRefused(rules), repair, budgetMs);
+  let stage = FSCK_STAGES.indexOf(place?.stage ?? "index");
+  let after = place?.after ?? "";
+  for (; stage < FSCK_STAGES.length; stage++) {
+    const name = FSCK_STAGES[stage]!;
+    const reached = await STAGES[name](run, after);
+    if (reached !== null) return toReport(run, { stage: name, after: reached });
+    after = "";
+  }
+  return toReport(run, null);
+}
+
+function toReport({ checked, problems, problemCount }: FsckRun, next: FsckPlace | null): FsckReport {
+  return { checked, problems, problemCount, next };
+}

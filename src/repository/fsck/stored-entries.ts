@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto";
+import { GitError } from "../../format/errors.ts";
+import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
+import { equalOids, toHex } from "../../format/oid.ts";
+import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import type { ChunkRow } from "../../store/chunk-table.ts";
+import type { ObjectRow } from "../../store/object-index.ts";
+import type { RowAudit } from "../../store/row-audit.ts";
+import type { Tables } from "../../store/tables.ts";
+import { ByteCache } from "../byte-cache.ts";
+import { type DeltaCodec, WHOLE_READ_BYTES, type WholeObject } from "../delta-chains.ts";
+import { decodeEntryHead } from "../entry-head.ts";
+import { streamEntry } from "../files/entry-stream.ts";
+import type { FsckProblem } from "./problem.ts";
+
+/** Chunks that were read, and objects made whole, which others may be deltas on. */
+const CHUNK_BYTES = 8 * 1024 * 1024;
+const OBJECT_BYTES = 12 * 1024 * 1024;
+
+/** What is read at a time of a chunk that is not read whole: many small entries stand before the large one. */
+const WINDOW_BYTES = 1024 * 1024;
+
+/** Blobs from this size are hashed as they stream, unless they are deltas. */
+const STREAM_BYTES = 4 * 1024 * 1024;
+
+/** How often an object is read anew because a job moved it meanwhile. */
+const ATTEMPTS = 3;
+
+/** A chunk that is being checked. It stays readable as it is here, whatever housekeeping does meanwhile. */
+interface EnteredChunk {
+  readonly chunk: ChunkRow;
+  readonly rows: ReadonlyMap<number, ObjectRow>;
+  /** Null: it is too large to be held. */
+  readonly bytes: Uint8Array | null;
+}
+
+/** Makes objects whole from what is stored now. It shares nothing with the isolate's caches, where something may be right that is not so any
+ * more in the store; and it takes no row's word for it that a chain of deltas ends. */
+export class StoredEntries {
+  readonly #audit: RowAudit;
+  readonly #tablesNow: () => Tables;
+  readonly #store: ChunkStore;
+  readonly #codec: DeltaCodec;
+  readonly #chunks = new ByteCache<Uint8Array>(CHUNK_BYTES);
+  readonly #objects = new ByteCache<WholeObject>(OBJECT_BYTES);
+  readonly #failed = new Set<number>();
+  readonly #lost = new Set<number>();
+  #entered: EnteredChunk | null = null;
+  #window: { readonly chunk: number; readonly start: number; readonly bytes: Uint8Array } | null = null;
+
+  constructor(audit: RowAudit, tablesNow: () => Tables, store: ChunkStore, codec: DeltaCodec) {
+    this.#audit = audit;
+    this.#tablesNow = tablesNow;
+    this.#store = store;
+    this.#codec = codec;
+  }
+
+  /** Goes to a chunk whose objects are asked for next.
+   * @param bytes null: it is too large */
+  enter(chunk: ChunkRow, rows: readonly ObjectRow[], bytes: Uint8Array | null): void {
+    this.#entered = { chunk, rows: new Map(rows.map((row) => [row.number, row])), bytes };
+  }
+
+  /** Takes note that a chunk's bytes are not there. */
+  lose(chunk: number): void {
+    this.#lost.add(chunk);
+  }
+
+  /** Whether an object is never in memory whole: `hashStreamed` is what can be asked of it. */
+  isStreamed({ base, type, size }: ObjectRow): boolean {
+    return base === 0 && type === 3 && size >= STREAM_BYTES;
+  }
+
+  /** The id that the content of a streamed blob has, and its size.
+   * @throws GitError "storage-failed", "corrupt-pack" */
+  async hashStreamed(row: ObjectRow): Promise<{ oid: Uint8Array; sizeBytes: number }> {
+    const chunk = this.#chunkOf(row);
+    const { key, start, size } = chunk;
+    const extent = key === null ? { bytes: this.#hotBytes(chunk) } : { key, start, length: size };
+    const hash = createHash("sha1").update(objectHeader("blob", row.size));
+    let sizeBytes = 0;
+    const content = await streamEntry(this.#store, extent, row.offset, row.length);
+    try {
+      for await (const piece of content) {
+        hash.update(piece);
+        sizeBytes += piece.length;
+        if (sizeBytes > row.size) break;
+      }
+    } catch (cause) {
+      if (cause instanceof GitError) throw cause;
+      throw new GitError("corrupt-pack", { reason: "an entry does not inflate" }, { cause });
+    }
+    return { oid: new Uint8Array(hash.digest()), sizeBytes };
+  }
+
+  /** The bytes of an entry as it is stored.
+   * @throws GitError "storage-failed" */
+  async read(row: ObjectRow): Promise<Uint8Array> {
+    const chunk = this.#chunkOf(row);
+    const { offset, length } = row;
+    if (chunk.key === null) return this.#hotBytes(chunk).subarray(offset, offset + length);
+    if (chunk.size > WHOLE_READ_BYTES) return this.#readWindow(chunk, offset, length);
+    let bytes = this.#entered?.chunk === chunk ? this.#entered.bytes : this.#chunks.get(String(chunk.id));
+    if (bytes === undefined || bytes === null) {
+      bytes = await this.#fetch(chunk, 0, chunk.size);
+      this.#chunks.set(String(chunk.id), bytes, bytes.length);
+    }
+    return bytes.subarray(offset, offset + length);
+  }
+
+  /** Makes an object whole: its entry, or its delta chain from the base on.
+   * @throws GitError "storage-failed", with `damage` when it is what is stored that is wrong; "corrupt-pack", "corrupt-delta", "too-large" */
+  async whole(row: ObjectRow): Promise<WholeObject> {
+    for (let attempt = 1, at: ObjectRow | undefined = row; ; attempt++) {
+      const chain: ObjectRow[] = [];
+      try {
+        return await this.#resolve(at, chain);
+      } catch (error) {
+        const isMoved = chain.some((link) => this.#isMoved(link));
+        at = isMoved ? this.#audit.namedObjects([row.number]).get(row.number) : undefined;
+        if (at !== undefined && attempt < ATTEMPTS) continue;
+        this.#failed.add(row.number);
+        throw error;
+      }
+    }
+  }
+
+  /** @param chain filled with the rows on the way to an object that is known, or no delta */
+  async #resolve(row: ObjectRow, chain: ObjectRow[]): Promise<WholeObject> {
+    const seen = new Set<number>();
+    let object: WholeObject | undefined;
+    for (let at = row; (object = this.#objects.get(String(at.number))) === undefined;) {
+      if (at !== row && this.#failed.has(at.number))
+        throw damaged(`its delta base ${toHex(at.oid)} cannot be made whole`);
+      if (seen.has(at.number)) throw damaged("its delta chain has no end");
+      seen.add(at.number);
+      chain.push(at);
+      if (at.base === 0) break;
+      const base = this.#rowOf(at.base);
+      if (base === undefined) throw damaged(`its delta base, object number ${at.base}, is not there`);
+      at = base;
+    }
+    for (const link of chain.toReversed()) {
+      object = await this.#link(link, object ?? null);
+      this.#objects.set(String(link.number), object, object.bytes.length);
+    }
+    return object!;
+  }
+
+  async #link(row: ObjectRow, base: WholeObject | null): Promise<WholeObject> {
+    const entry = await this.read(row);
+    const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
+    const { content, consumed } = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes);
+    if (dataOffset + consumed !== entry.length) throw damaged("its entry has another length than its row says");
+    const isDelta = type === OFS_DELTA || type === REF_DELTA;
+    if (isDelta !== (row.base !== 0)) throw damaged(`its entry is ${isDelta ? "a" : "no"} delta, but not in its row`);
+    if (!isDelta) return { type, bytes: content };
+    return { type: base!.type, bytes: this.#codec.applyDelta(base!.bytes, content) };
+  }
+
+  #rowOf(number: number): ObjectRow | undefined {
+    return this.#entered?.rows.get(number) ?? this.#audit.namedObjects([number]).get(number);
+  }
+
+  #isMoved({ number, chunk, offset, base }: ObjectRow): boolean {
+    const now = this.#audit.namedObjects([number]).get(number);
+    return now?.chunk !== chunk || now.offset !== offset || now.base !== base;
+  }
+
+  #chunkOf(row: ObjectRow): ChunkRow {
+    const entered = this.#entered?.chunk;
+    const chunk = entered?.id === row.chunk ? entered : this.#tablesNow().chunks.next(row.chunk - 1);
+    if (chunk?.id !== row.chunk) throw damaged(`its chunk ${row.chunk} is not there`);
+    if (this.#lost.has(chunk.id)) throw lost(chunk.id);
+    if (row.offset + row.length > chunk.size) throw damaged("its entry ends behind its chunk");
+    return chunk;
+  }
+
+  #hotBytes(chunk: ChunkRow): Uint8Array {
+    const bytes = this.#entered?.chunk === chunk ? this.#entered.bytes : this.#audit.hotBytes(chunk.id);
+    if (bytes?.length !== chunk.size) throw lost(chunk.id);
+    return bytes;
+  }
+
+  async #fetch(chunk: ChunkRow, offset: number, length: number): Promise<Uint8Array> {
+    try {
+      return await this.#store.read(chunk.key!, chunk.start + offset, length);
+    } catch (error) {
+      if ((await findLoss(this.#store, chunk)) === null) throw error;
+      this.lose(chunk.id);
+      throw lost(chunk.id);
+    }
+  }
+
+  async #readWindow(chunk: ChunkRow, offset: number, length: number): Promise<Uint8Array> {
+    if (length > WINDOW_BYTES) return this.#fetch(chunk, offset, length);
+    const at = this.#window;
+    if (at?.chunk !== chunk.id || offset < at.start || offset + length > at.start + at.bytes.length) {
+      const bytes = await this.#fetch(chunk, offset, Math.min(WINDOW_BYTES, chunk.size - offset));
+      this.#window = { chunk: chunk.id, start: offset, bytes };
+    }
+    const { start, bytes } = this.#window!;
+    return bytes.subarray(offset - start, offset - start + length);
+  }
+}
+
+/** Why a chunk's bytes cannot be read from R2, null: they are there, and the store only failed. */
+export async function findLoss(
+  store: ChunkStore,
+  { key, start, size }: Pick<ChunkRow, "key" | "start" | "size">,
+): Promise<Pick<FsckProblem, "kind" | "detail"> | null> {
+  const stat = await store.stat(key!);
+  if (stat === null) return { kind: "chunk-missing", detail: "its R2 object is not there" };
+  if (stat.sizeBytes >= start + size) return null;
+  return { kind: "chunk-short", detail: `its R2 object has ${stat.sizeBytes} bytes, and it ends at ${start + size}` };
+}
+
+/** Whether content is what an id stands for. */
+export function hasOid(type: ObjectTypeNumber, content: Uint8Array, oid: Uint8Array): boolean {
+  const header = objectHeader(fromTypeNumber(type), content.length);
+  return equalOids(new Uint8Array(createHash("sha1").update(header).update(content).digest()), oid);
+}
+
+function lost(chunk: number): GitError {
+  return damaged(`the bytes of its chunk ${chunk} are not there`);
+}
+
+/** What is stored is wrong: it is not the store that failed. */
+export function damaged(reason: string): GitError {
+  return new GitError("storage-failed", { damage: true, reason });
+}

@@ -1,0 +1,96 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import { decodeText } from "../format/byte-string.ts";
+import { FSCK_STAGES, type FsckReport } from "../repository/fsck/fsck.ts";
+import { FSCK_PROBLEMS } from "../repository/fsck/problem.ts";
+import { failures } from "./error.ts";
+import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "./paging.ts";
+import { newRoutes, repositoryOf } from "./routes.ts";
+import { OidSchema, RepositoryParams } from "./schemas.ts";
+
+const Count = z.number().int().min(0);
+
+const Problem = z
+  .object({
+    kind: z.enum(FSCK_PROBLEMS),
+    oid: OidSchema.optional(),
+    chunk: z.number().int().optional().openapi({ description: "id of a chunk of stored objects" }),
+    key: z.string().optional().openapi({ description: "of an R2 object" }),
+    ref: z.string().optional(),
+    detail: z.string().openapi({ description: "for people" }),
+  })
+  .openapi("FsckProblem");
+
+const Report = z
+  .object({
+    checked: z
+      .object({
+        chunks: Count,
+        bytes: Count,
+        objects: Count,
+        references: Count,
+        nodes: Count.openapi({ description: "commits and tags whose part in reachability was computed anew" }),
+        skippedNodes: Count.openapi({ description: "those for which a tree below could not be read" }),
+        refs: Count,
+        files: Count.openapi({ description: "R2 objects of the bundle, of responses and worktrees" }),
+        keys: Count.openapi({ description: "R2 keys" }),
+        repaired: Count,
+      })
+      .openapi({ description: "what this call has looked at" }),
+    problems: z.array(Problem).readonly().openapi({ description: "the first thousand that this call found" }),
+    problemCount: Count,
+    nextCursor: NextCursor,
+  })
+  .openapi("FsckReport");
+
+const Place = z
+  .object({ stage: z.enum(FSCK_STAGES), after: z.string() })
+  .refine(({ stage, after }) => !/^(index|chunks|reachability)$/.test(stage) || /^(\d+(\.\d+)?)?$/.test(after));
+
+const run = createRoute({
+  method: "post",
+  path: "/repos/{owner}/{repo}/fsck",
+  tags: ["maintenance"],
+  summary: "Check that a repository is whole",
+  description:
+    "Each call checks for some two seconds; `nextCursor` goes on, and is null when all is checked. A problem of kind `orphan` is storage that nothing needs, all others are damage.",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({ description: "`nextCursor` of the call before" }),
+      rules: z
+        .enum(["default", "strict", "lenient"])
+        .optional()
+        .openapi({ description: "also tell what git's fsck finds in objects, by this setting" }),
+      repair: z
+        .enum(["true", "false"])
+        .default("false")
+        .openapi({ description: "make again what can be made of stored objects" }),
+    }),
+  },
+  responses: {
+    200: { description: "What was checked, and is wrong.", content: { "application/json": { schema: Report } } },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/fsck`: POST checks part of a repository. */
+export const fsckRoutes = newRoutes().openapi(run, async (context) => {
+  const { cursor, rules, repair } = context.req.valid("query");
+  const report = await repositoryOf(context).fsck({
+    place: decodeCursor(cursor, Place),
+    rules: rules ?? null,
+    repair: repair === "true",
+  });
+  return context.json(toJson(report), 200);
+});
+
+function toJson({ next, problems, ...report }: FsckReport): z.input<typeof Report> {
+  return {
+    ...report,
+    problems: problems.map(({ ref, ...problem }) => ({
+      ...problem,
+      ...(ref !== undefined && { ref: decodeText(ref) }),
+    })),
+    nextCursor: next === null ? null : encodeCursor(next),
+  };
+}

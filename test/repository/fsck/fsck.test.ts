@@ -1,0 +1,405 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { FsckSetting } from "../../../src/codec/fsck-messages.ts";
+import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { fsck, type FsckPlace, type FsckReport, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
+import type { FsckCounts } from "../../../src/repository/fsck/fsck-run.ts";
+import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
+import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { git } from "../../harness/git.ts";
+import { makeHistory } from "../../harness/history.ts";
+import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
+import { Random } from "../../harness/random.ts";
+import { housekeep } from "../maintenance/housekeep.ts";
+import { TinyPushes } from "../maintenance/tiny-pushes.ts";
+import { PushedRepository } from "../pushing.ts";
+import { WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
+
+const HOUR_MS = 60 * 60_000;
+
+interface Found {
+  readonly problems: FsckProblem[];
+  readonly checked: Record<keyof FsckCounts, number>;
+  readonly calls: number;
+}
+
+/** Checks a whole repository, call by call. */
+async function check(
+  { repository }: PushedRepository,
+  options: { rules?: FsckSetting; repair?: boolean; from?: FsckStageName; budgetMs?: number } = {},
+): Promise<Found> {
+  const problems: FsckProblem[] = [];
+  const checked: Record<string, number> = {};
+  let calls = 0;
+  let place: FsckPlace | null = options.from === undefined ? null : { stage: options.from, after: "" };
+  do {
+    const opened = new OpenRepository(repository.state, async () => undefined);
+    const { rules = null, repair = false, budgetMs } = options;
+    const report: FsckReport = await fsck(opened, {
+      place,
+      rules,
+      repair,
+      ...(budgetMs !== undefined && { budgetMs }),
+    });
+    expect(report.problemCount).toBe(report.problems.length);
+    problems.push(...report.problems);
+    for (const [name, count] of Object.entries(report.checked)) checked[name] = (checked[name] ?? 0) + count;
+    place = report.next;
+    calls++;
+  } while (place !== null);
+  return { problems, checked, calls };
+}
+
+/** A history of everything that a store keeps: many refs, an R2 chunk, hot chunks of thin packs, reverts, tags of trees and blobs. */
+async function fill(repository: PushedRepository): Promise<string> {
+  const dir = await makeHistory({ commits: 30, files: 24, branches: 4, merges: 2, tags: 4, upheavals: 6 });
+  await git(dir, "tag", "-a", "-m", "a tree", "of-tree", "main^{tree}");
+  await git(dir, "tag", "-a", "-m", "a tag", "of-tag", "of-tree");
+  await git(dir, "tag", "of-blob", (await git(dir, "ls-tree", "-r", "main")).split(/\s/)[2]!);
+  const names = (await git(dir, "for-each-ref", "--format=%(refname)")).split("\n");
+  await repository.pushFrom(dir, Object.fromEntries(names.map((name) => [name, name])));
+  const fat = makeObject("blob", new Random(5).bytes(700_000));
+  const tree = makeTree(["100644", "fat", fat]);
+  const commit = makeCommit(tree, [], "Fat\n");
+  await repository.push([["refs/heads/fat", null, commit.oid]], packOf(fat, tree, commit));
+  await new TinyPushes(repository).push(5, "refs/heads/tiny");
+  return dir;
+}
+
+describe("a healthy repository", () => {
+  test("has no problem, whatever came in and housekeeping did", { timeout: 30_000 }, async () => {
+    const repository = new PushedRepository({
+      limits: { ...WORKTREE_LIMITS, pruneGraceMs: 0, minBundleBytes: 0, bundleDelayMs: 0 },
+    });
+    await fill(repository);
+    const fresh = await check(repository, { rules: "default" });
+    expect(fresh.problems).toEqual([]);
+    const { objects, graph, chunks } = repository.tables;
+    expect(fresh.checked).toMatchObject({
+      objects: objects.present().size,
+      nodes: graph.length,
+      chunks: chunks.allInOrder().length,
+      skippedNodes: 0,
+      refs: repository.refs().size,
+    });
+
+    await new TinyPushes(repository, { noiseBytes: 30_000 }).push(66, "refs/heads/many");
+    await housekeep(repository, Date.now() + HOUR_MS / 2);
+    const kept = await check(repository);
+    expect(kept.problems).toEqual([]);
+    expect(kept.checked.files).toBeGreaterThan(20);
+    expect(kept.checked.keys).toBeGreaterThan(kept.checked.files);
+
+    // As many calls as there are steps come to the same.
+    const stepwise = await check(repository, { budgetMs: 0 });
+    expect(stepwise).toEqual({ ...kept, calls: expect.any(Number) });
+    expect(stepwise.calls).toBeGreaterThan(20);
+
+    const tip = repository.refs().get("refs/heads/many")!;
+    await repository.push(
+      [
+        ["refs/heads/many", tip, null],
+        ["refs/tags/v0", repository.refs().get("refs/tags/v0")!, null],
+      ],
+      null,
+    );
+    await housekeep(repository, Date.now() + 3 * HOUR_MS);
+    expect(repository.tables.objects.pruned().size).toBeGreaterThan(200);
+    expect((await check(repository)).problems).toEqual([]);
+  });
+
+  test("may be empty", async () => {
+    const repository = new PushedRepository();
+    await repository.repository.create("main");
+    expect((await check(repository)).problems).toEqual([]);
+  });
+});
+
+describe("damage", () => {
+  const chunks = new MemoryChunkStore();
+  const repository = new PushedRepository({
+    chunks,
+    limits: { ...WORKTREE_LIMITS, minBundleBytes: 0, bundleDelayMs: 0 },
+  });
+  let main: string;
+
+  beforeAll(async () => {
+    const dir = await fill(repository);
+    main = await git(dir, "rev-parse", "main");
+    await housekeep(repository, Date.now() + HOUR_MS / 2);
+    // A response as a Worker would have left it.
+    const key = `${repository.repository.state.key}/packs/1`;
+    await chunks.put(key, new Uint8Array(9));
+    repository.tables.responses.insert(
+      new Uint8Array(20),
+      { objectKey: key, sizeBytes: 9, objectCount: 1 },
+      Date.now(),
+    );
+    expect((await check(repository)).problems).toEqual([]);
+  });
+
+  /** What is found when rows are other than they should be. */
+  async function withRows(statement: string, from: FsckStageName = "index"): Promise<FsckProblem[]> {
+    repository.sql.exec("BEGIN");
+    try {
+      repository.sql.exec(statement);
+      return (await check(repository, { from })).problems;
+    } finally {
+      repository.sql.exec("ROLLBACK");
+    }
+  }
+
+  /** What is found when an R2 object is another one, null: not there. */
+  async function withObject(
+    key: string,
+    change: (bytes: Uint8Array) => Uint8Array | null,
+    from: FsckStageName = "chunks",
+  ): Promise<FsckProblem[]> {
+    const { sizeBytes } = (await chunks.stat(key))!;
+    const bytes = await chunks.read(key, 0, sizeBytes);
+    const changed = change(bytes.slice());
+    if (changed === null) await chunks.delete([key]);
+    else await chunks.put(key, changed);
+    try {
+      return (await check(repository, { from })).problems;
+    } finally {
+      await chunks.put(key, bytes);
+    }
+  }
+
+  const kinds = (problems: readonly FsckProblem[]): string[] =>
+    [...new Set(problems.map(({ kind }) => kind))].toSorted();
+  const one = <T extends string | number>(query: string): T =>
+    Object.values(repository.sql.exec<Record<string, T>>(query).one())[0]!;
+  const oidOf = (number: number): string =>
+    one(`SELECT lower(hex(oid)) AS oid FROM object_chunks WHERE number = ${number}`);
+  const sealed = (): string => one("SELECT key FROM chunks WHERE key IS NOT NULL LIMIT 1");
+  const flipAt =
+    (at: number) =>
+    (bytes: Uint8Array): Uint8Array => {
+      bytes[at]! ^= 4;
+      return bytes;
+    };
+
+  test("a chunk's R2 object is gone, or cut", async () => {
+    const key = sealed();
+    const chunk = one<number>("SELECT id FROM chunks WHERE key IS NOT NULL LIMIT 1");
+    expect(await withObject(key, () => null)).toMatchObject([{ kind: "chunk-missing", chunk, key }]);
+    expect(await withObject(key, (bytes) => bytes.slice(0, -1))).toMatchObject([{ kind: "chunk-short", chunk, key }]);
+  });
+
+  test("one bit of a chunk is another", async () => {
+    const key = sealed();
+    const problems = await withObject(key, flipAt(300_000));
+    // The blob is one stored block of zlib: it inflates to something else, or not at all.
+    expect(problems).toMatchObject([{ kind: "chunk-checksum", key }, { chunk: problems[0]!.chunk }]);
+    expect(problems[1]!.kind).toMatch(/^object-(changed|unreadable)$/);
+    const oid = one("SELECT lower(hex(oid)) AS oid FROM object_chunks WHERE size = 700000");
+    expect(problems[1]!.oid).toBe(oid);
+  });
+
+  test("a hot chunk's bytes are others, fewer, or not there", async () => {
+    const id = one<number>("SELECT id FROM chunks WHERE key IS NULL ORDER BY size DESC LIMIT 1");
+    const damaged = await withRows(
+      `UPDATE chunks SET bytes = CAST(substr(bytes, 1, 2000) || x'00' || substr(bytes, 2002) AS BLOB) WHERE id = ${id}`,
+    );
+    expect(kinds(damaged)).toEqual(expect.arrayContaining(["chunk-checksum", "object-unreadable"]));
+    const short = await withRows(`UPDATE chunks SET bytes = substr(bytes, 2) WHERE id = ${id}`);
+    expect(short[0]).toMatchObject({ kind: "chunk-short", chunk: id });
+    expect(kinds(await withRows(`UPDATE chunks SET bytes = NULL WHERE id = ${id}`))).toContain("chunk-missing");
+  });
+
+  test("a chunk's row says what is not so", async () => {
+    const where = "WHERE key IS NOT NULL";
+    expect(kinds(await withRows(`UPDATE chunks SET checksum = zeroblob(20) ${where}`))).toEqual(["chunk-checksum"]);
+    const id = one<number>("SELECT id FROM chunks WHERE base_floor > 0 LIMIT 1");
+    expect(await withRows(`UPDATE chunks SET base_floor = 1000000 WHERE id = ${id}`)).toMatchObject([
+      { kind: "chunk-row", chunk: id },
+    ]);
+    expect(kinds(await withRows(`UPDATE chunks SET ofs_floor = 0`))).toEqual(["chunk-row"]);
+    expect(kinds(await withRows(`DELETE FROM chunks WHERE id = ${id}`))).toContain("object-row");
+  });
+
+  test("an object's row says what is not so", async () => {
+    const number = one<number>("SELECT number FROM object_chunks WHERE type = 3 AND base <> 0 LIMIT 1");
+    const oid = oidOf(number);
+    const where = `WHERE number = ${number}`;
+    const found = async (set: string): Promise<FsckProblem[]> =>
+      (await withRows(`UPDATE object_chunks SET ${set} ${where}`)).filter((problem) => problem.oid === oid);
+    expect(await found("size = size + 1")).toMatchObject([{ kind: "object-row" }]);
+    expect(await found("length = length - 1")).toMatchObject([{ kind: "object-unreadable" }]);
+    expect(await found("chunk = 99999")).toMatchObject([{ kind: "object-row" }]);
+    expect(await found(`base = ${number}`)).toMatchObject([{ kind: "object-unreadable" }]);
+    expect(await found("base = 99999")).toMatchObject([{ kind: "object-row" }, { kind: "object-unreadable" }]);
+    expect(kinds(await found("base = base - 1"))).not.toEqual([]);
+    expect(await found("distance = distance + 1")).toMatchObject([{ kind: "object-row" }]);
+  });
+
+  test("an object's row is gone, or names another object", async () => {
+    const blob = one<number>("SELECT number FROM object_chunks WHERE type = 3 AND size = 700000");
+    const oid = oidOf(blob);
+    const gone = await withRows(`DELETE FROM object_chunks WHERE number = ${blob}`);
+    expect(kinds(gone)).toEqual(["chunk-row", "object-row", "reachability", "reference-missing"]);
+    expect(gone).toContainEqual(
+      expect.objectContaining({ kind: "reference-missing", detail: expect.stringContaining(oid) }),
+    );
+    const renamed = await withRows(`UPDATE object_chunks SET oid = zeroblob(20) WHERE number = ${blob}`);
+    expect(renamed).toContainEqual(expect.objectContaining({ kind: "object-changed", oid: "0".repeat(40) }));
+    const typed = await withRows(`UPDATE object_chunks SET type = 2 WHERE number = ${blob}`);
+    expect(kinds(typed)).toEqual(expect.arrayContaining(["object-row", "reference-type"]));
+  });
+
+  test("the graph says what is not so", async () => {
+    const number = one<number>(`SELECT number FROM object_chunks WHERE oid = x'${main}'`);
+    for (const set of ["parents = x''", "tree = 1", "time = time + 1", "generation = generation + 1"]) {
+      const problems = await withRows(`UPDATE commits SET ${set} WHERE number = ${number}`);
+      expect(problems).toContainEqual(expect.objectContaining({ kind: "node-row", oid: main }));
+    }
+    expect(await withRows(`UPDATE commits SET time = 5 WHERE number = ${number}`)).toMatchObject([
+      { kind: "node-row", oid: main },
+    ]);
+    expect(kinds(await withRows(`DELETE FROM commits WHERE number = ${number}`))).toEqual(
+      expect.arrayContaining(["node-row", "reachability", "ref-target"]),
+    );
+  });
+
+  test("what is remembered of a tree is not so", async () => {
+    const tree = one<number>("SELECT number FROM object_chunks WHERE type = 2 LIMIT 1");
+    const problems = await withRows(`INSERT OR REPLACE INTO trees (tree, entries) VALUES (${tree}, x'02000000')`);
+    expect(problems).toEqual([{ kind: "tree-row", oid: oidOf(tree), detail: expect.any(String) }]);
+  });
+
+  test("the rows of reachability are not so", async () => {
+    const blob = one<number>("SELECT number FROM object_chunks WHERE size = 700000");
+    const only = { kind: "reachability", oid: oidOf(blob) };
+    expect(await withRows(`UPDATE object_chunks SET introducer = 0 WHERE number = ${blob}`)).toMatchObject([only]);
+    const other = one<number>(`SELECT number FROM object_chunks WHERE oid = x'${main}'`);
+    const moved = await withRows(`UPDATE object_chunks SET introducer = ${other} WHERE number = ${blob}`);
+    expect(moved.length).toBeGreaterThan(0);
+    expect(moved.every(({ kind, oid }) => kind === "reachability" && oid === only.oid)).toBe(true);
+    // A node that says too little, or cannot be read.
+    expect(kinds(await withRows(`UPDATE commits SET introduced = x'0101' WHERE number = ${other}`))).toEqual([
+      "reachability",
+    ]);
+    expect(kinds(await withRows(`UPDATE commits SET introduced = x'ff' WHERE number = ${other}`))).toEqual([
+      "reachability",
+    ]);
+    expect(one<number>("SELECT count(*) AS count FROM reintroductions")).toBeGreaterThan(0);
+    expect(kinds(await withRows("DELETE FROM reintroductions"))).toEqual(["reachability"]);
+  });
+
+  test("a ref leads nowhere, or is peeled wrongly; names and HEAD are none", async () => {
+    const found = (statement: string): Promise<FsckProblem[]> => withRows(statement, "refs");
+    const at = (name: string): string => `WHERE name = '${name}'`;
+    expect(await found(`UPDATE refs SET oid = zeroblob(20) ${at("refs/heads/fat")}`)).toMatchObject([
+      { kind: "ref-target", ref: "refs/heads/fat" },
+    ]);
+    expect(
+      await found(`UPDATE refs SET oid = (SELECT oid FROM refs ${at("refs/tags/v0")}) ${at("refs/heads/fat")}`),
+    ).toMatchObject([{ kind: "ref-target" }]);
+    expect(await found(`UPDATE refs SET peeled = NULL ${at("refs/tags/of-tag")}`)).toMatchObject([
+      { kind: "ref-peeled", ref: "refs/tags/of-tag" },
+    ]);
+    expect(await found(`UPDATE refs SET peeled = oid ${at("refs/heads/fat")}`)).toMatchObject([{ kind: "ref-peeled" }]);
+    expect(await found(`UPDATE refs SET name = 'refs/heads/a..b' ${at("refs/heads/fat")}`)).toMatchObject([
+      { kind: "ref-name" },
+    ]);
+    expect(await found(`UPDATE refs SET name = 'refs/heads/tiny/x' ${at("refs/heads/fat")}`)).toMatchObject([
+      { kind: "ref-name" },
+    ]);
+    expect(await found(`DELETE FROM refs ${at("HEAD")}`)).toMatchObject([{ kind: "head" }]);
+    expect(await found(`UPDATE refs SET symref = 'refs/tags/v0' ${at("HEAD")}`)).toMatchObject([{ kind: "head" }]);
+    expect(await found(`UPDATE refs SET symref = 'refs/heads/unborn' ${at("HEAD")}`)).toEqual([]);
+  });
+
+  test("what is made of chunks is gone, or another: repaired when that is asked for", async () => {
+    const { tables } = repository;
+    const worktree = tables.worktrees.all()[0]!;
+    const [file] = (await chunksBelow("/worktrees/")).toSorted();
+    const bundle = tables.bundles.current()!.key;
+    const response = (await chunksBelow("/packs/"))[0]!;
+    expect(await withObject(file!, () => null, "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
+    expect(await withObject(file!, flipAt(0), "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
+    expect(await withObject(bundle, (bytes) => bytes.slice(1), "bundle")).toMatchObject([
+      { kind: "bundle", key: bundle },
+    ]);
+    expect(await withObject(response, () => null, "bundle")).toMatchObject([{ kind: "response", key: response }]);
+    expect(await withRows("UPDATE worktree_files SET size = size + 1", "worktrees")).toHaveLength(worktree.files);
+
+    await chunks.delete([file!, bundle, response]);
+    const { problems, checked } = await check(repository, { repair: true, from: "bundle" });
+    expect(kinds(problems)).toEqual(["bundle", "response", "worktree-file"]);
+    expect(checked.repaired).toBe(3);
+    await housekeep(repository, Date.now() + HOUR_MS / 2);
+    expect((await check(repository)).problems).toEqual([]);
+    expect(await chunks.stat(file!)).not.toBeNull();
+    expect(tables.bundles.current()!.key).not.toBe(bundle);
+  });
+
+  test("an R2 object that nothing names is an orphan, unless a job will sweep it", async () => {
+    const prefix = repository.repository.state.key;
+    const keys = ["chunks/dead/1", "worktrees/main/none", "worktrees/main%/none", "worktrees/gone/a", "else"].map(
+      (name) => `${prefix}/${name}`,
+    );
+    for (const key of keys) await chunks.put(key, new Uint8Array(1));
+    const { problems } = await check(repository, { from: "keys" });
+    expect(problems.map(({ kind, key }) => `${kind} ${key}`).toSorted()).toEqual(
+      keys.map((key) => `orphan ${key}`).toSorted(),
+    );
+    repository.tables.jobs.add("sweep", `${prefix}/chunks/dead/`, Date.now() + HOUR_MS);
+    expect((await check(repository, { from: "keys" })).problems).toHaveLength(4);
+    repository.tables.jobs.cancel("sweep", `${prefix}/chunks/dead/`);
+    await check(repository, { repair: true, from: "keys" });
+    await repository.repository.runJobs(Date.now() + 1);
+    expect((await check(repository, { from: "keys" })).problems.map(({ key }) => key)).toEqual(
+      keys.slice(1, 4).toSorted(),
+    );
+    await chunks.delete(keys);
+  });
+
+  test("a blob that is never in memory whole is checked like any other", async () => {
+    const store = new MemoryChunkStore();
+    const large = new PushedRepository({ chunks: store });
+    const blobs = [5_000_000, 100, 6_000_000].map((size) => makeObject("blob", new Random(size).bytes(size)));
+    const flat = makeObject("blob", Buffer.alloc(5_000_000, "line\n"));
+    const tree = makeTree(...[...blobs, flat].map((blob, i) => ["100644", `${i}`, blob] as const));
+    const commit = makeCommit(tree, [], "Large\n");
+    await large.push([["refs/heads/main", null, commit.oid]], packOf(...blobs, tree, commit, flat));
+    expect((await check(large)).problems).toEqual([]);
+    const [key] = await large.keys();
+    const { sizeBytes } = (await store.stat(key!))!;
+    await store.put(key!, flipAt(sizeBytes >>> 1)(await store.read(key!, 0, sizeBytes)));
+    expect((await check(large)).problems).toMatchObject([
+      { kind: "chunk-checksum", key },
+      { kind: expect.stringMatching(/^object-(changed|unreadable)$/), oid: blobs[0]!.oid },
+    ]);
+  });
+
+  test("git's fsck is asked when that is wanted", async () => {
+    const bad = new PushedRepository();
+    const blob = makeObject("blob", Buffer.from('[submodule "a"]\n\tpath = a\n\turl = -u\n'));
+    const tree = makeTree(["0100644", "padded", blob], ["100644", "plain", blob]);
+    const commit = makeCommit(tree, [], "Padded\n");
+    await bad.push([["refs/heads/main", null, commit.oid]], packOf(blob, tree, commit), {
+      pushOptions: ["fsck=lenient"],
+    });
+    expect((await check(bad)).problems).toEqual([]);
+    expect((await check(bad, { rules: "default" })).problems).toEqual([]);
+    expect((await check(bad, { rules: "strict" })).problems).toEqual([
+      { kind: "object-refused", oid: tree.oid, detail: "zeroPaddedFilemode" },
+    ]);
+  });
+
+  test("a store that fails is no damage", async () => {
+    const broken = new Proxy(chunks, {
+      get: (target, name) =>
+        name === "read" ? () => Promise.reject(new Error("busy")) : Reflect.get(target, name).bind(target),
+    });
+    const opened = new OpenRepository(repository.repository.state, async () => undefined);
+    Object.defineProperty(opened, "chunks", { value: broken });
+    await expect(fsck(opened, { place: null, rules: null, repair: false })).rejects.toThrow("busy");
+  });
+
+  async function chunksBelow(folder: string): Promise<string[]> {
+    return Array.fromAsync(chunks.list(repository.repository.state.key + folder));
+  }
+});
