@@ -1,10 +1,10 @@
-import { createRoute, z } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
 import { decodeText } from "../format/byte-string.ts";
 import { FSCK_STAGES, type FsckReport } from "../repository/fsck/fsck.ts";
 import { FSCK_PROBLEMS } from "../repository/fsck/problem.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "./paging.ts";
-import { newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RepositoryParams } from "./schemas.ts";
 
 const Count = z.number().int().min(0);
@@ -46,7 +46,7 @@ const Place = z
   .object({ stage: z.enum(FSCK_STAGES), after: z.string() })
   .refine(({ stage, after }) => !/^(index|chunks|reachability)$/.test(stage) || /^(\d+(\.\d+)?)?$/.test(after));
 
-const run = createRoute({
+const run = defineRoute("admin", {
   method: "post",
   path: "/repos/{owner}/{repo}/fsck",
   tags: ["maintenance"],
