@@ -59,6 +59,8 @@ export class RepositoryState {
   /** Pushes that may yet create the repository, if it does not exist. */
   pushesUnderWay = 0;
   #tables: Tables | null = null;
+  /** Whether what the tables have in memory may no longer be what is stored. */
+  #isStale = false;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
   #holders = 0;
@@ -78,12 +80,18 @@ export class RepositoryState {
 
   /** The tables, null when the repository does not exist: not yet, or no longer. */
   get tables(): Tables | null {
+    if (this.#isStale) {
+      this.#tables = new Tables(this.platform.sql);
+      this.#advertised = null;
+      this.#isStale = false;
+    }
     return this.#tables;
   }
 
   /** The refs as fetches see them; to be asked again after each wait. */
   get advertised(): AdvertisedRefs {
-    return (this.#advertised ??= new AdvertisedRefs(this.#tables!));
+    const { tables } = this;
+    return (this.#advertised ??= new AdvertisedRefs(tables!));
   }
 
   /** Begins every R2 key of the repository. */
@@ -121,7 +129,7 @@ export class RepositoryState {
     const { key, createdMs, deleted } = this.#record;
     if (deleted) throw new GitError("not-found", { what: "repository" });
     const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck, deleted };
-    let tables = this.#tables;
+    let { tables } = this;
     this.#advertised = null;
     try {
       const result = this.platform.transactor.transactionSync(() => {
@@ -142,7 +150,7 @@ export class RepositoryState {
     } catch (error) {
       if (error instanceof TakenBack) return error.result as T;
       // The database failed: what is in memory is read from it again.
-      if (this.#tables !== null && !isGitError(error)) this.#tables = new Tables(this.platform.sql);
+      if (!isGitError(error)) this.reload();
       throw error;
     }
   }
@@ -151,7 +159,7 @@ export class RepositoryState {
    * @param head the ref that HEAD names: its first branch
    * @returns whether there was none */
   create(head: string): boolean {
-    if (this.#tables !== null) return false;
+    if (this.tables !== null) return false;
     this.transact(null, (tables) => {
       tables.refs.setHead(head);
       return { result: undefined, stands: true };
@@ -163,8 +171,9 @@ export class RepositoryState {
   /** Deletes the repository: from now on there is none. Its bytes are left to a job.
    * @returns whether there was one */
   delete(): boolean {
-    if (this.#tables === null) return false;
-    const { jobs } = this.#tables;
+    const { tables } = this;
+    if (tables === null) return false;
+    const { jobs } = tables;
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
       // What is being written has its sweep; nothing else is worth doing any more.
@@ -174,16 +183,16 @@ export class RepositoryState {
     });
     this.#record = { ...this.#record, deleted: true };
     this.#tables = null;
+    this.#isStale = false;
     this.#advertised = null;
     this.scheduleJobs();
     return true;
   }
 
-  /** Reads the tables anew: what is in memory is no longer what is stored. */
+  /** Has the tables read anew: what is in memory is no longer what is stored. It is done by whoever asks for them next, so that a
+   * database which cannot be read at the moment leaves nothing behind that is out of date. */
   reload(): void {
-    if (this.#tables === null) return;
-    this.#tables = new Tables(this.platform.sql);
-    this.#advertised = null;
+    this.#isStale = this.#tables !== null;
   }
 
   /** Runs what holds object numbers across waits: none is pruned meanwhile. */

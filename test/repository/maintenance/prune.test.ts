@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
 import { PIECE_STRIDE } from "../../../src/repository/pack-plan.ts";
+import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
@@ -19,6 +20,7 @@ import {
 import { Random } from "../../harness/random.ts";
 import { encodeEntry } from "../../harness/raw.ts";
 import { PushedRepository, type PushedOptions } from "../pushing.ts";
+import { NodeSql } from "../sqlite.ts";
 import { expectConsistent, GatedStore, housekeep, reachableOids, storedOids } from "./housekeep.ts";
 import { expectSound } from "./tiny-pushes.ts";
 
@@ -334,6 +336,29 @@ test("many objects go in slices", async () => {
   for (const { objects } of runs) expect(objects).toBeLessThanOrEqual(RUN_OBJECTS);
   expect(storedOids(repository)).toEqual(main.map(({ oid }) => oid).toSorted());
   expectConsistent(repository);
+});
+
+test("a database that cannot be read right after the removal leaves no memory of what is gone", async () => {
+  /** Fails once, at the first statement behind a pruning. */
+  class FailingSql extends NodeSql {
+    #removed: "not yet" | "uncommitted" | "just now" | "before" = "not yet";
+
+    override exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
+      if (this.#removed === "just now") {
+        this.#removed = "before";
+        throw new Error("database or disk is full");
+      }
+      if (query.includes("INTO pruned") && this.#removed === "not yet") this.#removed = "uncommitted";
+      if (query === "COMMIT" && this.#removed === "uncommitted") this.#removed = "just now";
+      return super.exec(query, ...bindings);
+    }
+  }
+  const repository = openImpatient({ sql: new FailingSql() });
+  const { main } = await pushHalfGone(repository);
+  await housekeep(repository, later());
+  expect(repository.events).toContainEqual(expect.objectContaining({ event: "job-failed", kind: "prune" }));
+  expect(storedOids(repository)).toEqual(main.map(({ oid }) => oid).toSorted());
+  expect(repository.tables.graph.length).toBe(repository.reopen().graph.length);
 });
 
 test.each(["before", "after", "crash"] as const)(
