@@ -91,7 +91,7 @@ export class ResponseCache {
     const entry = this.#making.get(objectKey);
     if (entry === undefined) {
       // Stored before, or by a life of this object that has ended: then nobody waits, and the sweep takes what was written.
-      if (sizeBytes === null) this.#repository.tables?.responses.remove(objectKey);
+      if (sizeBytes === null) this.#forget(objectKey);
       return;
     }
     const { key, making, seen } = entry;
@@ -101,14 +101,30 @@ export class ResponseCache {
     // A repository that was deleted meanwhile leaves the object to its sweep.
     const isStored = sizeBytes !== null && tables !== null;
     const stored = isStored ? { objectKey, sizeBytes, objectCount: making.objectCount } : null;
-    if (stored !== null) {
-      platform.transactor.transactionSync(() => {
-        tables!.responses.insert(key, stored, Date.now());
-        jobs.cancel("sweep", objectKey);
-        trimResponses(this.#repository, Date.now());
-      });
+    let settled: StoredResponse | null = null;
+    try {
+      if (stored !== null) {
+        platform.transactor.transactionSync(() => {
+          tables!.responses.insert(key, stored, Date.now());
+          jobs.cancel("sweep", objectKey);
+          trimResponses(this.#repository, Date.now());
+        });
+      }
+      settled = stored;
+    } finally {
+      making.settle(settled);
     }
-    making.settle(stored);
+    this.#repository.scheduleJobs();
+  }
+
+  /** Forgets a response that could not be read: it may be there all the same. */
+  #forget(objectKey: string): void {
+    const { platform, tables, jobs } = this.#repository;
+    if (tables?.responses.hasObject(objectKey) !== true) return;
+    platform.transactor.transactionSync(() => {
+      tables.responses.remove(objectKey);
+      jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
+    });
     this.#repository.scheduleJobs();
   }
 
@@ -147,11 +163,12 @@ export class ResponseCache {
     const objectKey = `${this.#repository.key}/packs/${crypto.randomUUID()}`;
     const { promise, resolve } = Promise.withResolvers<StoredResponse | null>();
     const { objectCount } = plan;
+    jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
+    this.#repository.scheduleJobs();
+    // Nobody is to wait for what is not made: nothing fails from here on.
     const making = { objectKey, objectCount, startedMs: Date.now(), stored: promise, settle: resolve };
     seen.making = making;
     this.#making.set(objectKey, { key, making, seen });
-    jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
-    this.#repository.scheduleJobs();
     return { kind: "store", plan, objectKey };
   }
 }

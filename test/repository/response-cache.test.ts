@@ -5,6 +5,7 @@ import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { CLONE_REQUEST } from "./clone-request.ts";
 import { PushedRepository } from "./pushing.ts";
+import { NodeSql } from "./sqlite.ts";
 import { fromHex } from "./stored-repository.ts";
 
 let origin = "";
@@ -75,6 +76,42 @@ describe("equal requests", () => {
     expect(packOf(await fetch()).kind).toBe("store");
   });
 
+  describe("a database that fails keeps nobody waiting", () => {
+    /** Has the next statement fail that says these words. */
+    function failOnce(words: string): void {
+      const { sql } = repository;
+      const exec = vi.spyOn(sql, "exec");
+      exec.mockImplementation(((query, ...bindings) => {
+        if (![query, ...bindings].some((part) => typeof part === "string" && part.includes(words)))
+          return NodeSql.prototype.exec.call(sql, query, ...bindings);
+        exec.mockRestore();
+        throw new Error("database or disk is full");
+      }) as typeof sql.exec);
+    }
+
+    async function expectSoon(delivery: Promise<FetchOutcome>, kind: PackDelivery["kind"]): Promise<void> {
+      const startMs = Date.now();
+      expect(packOf(await delivery).kind).toBe(kind);
+      expect(Date.now() - startMs).toBeLessThan(5_000);
+    }
+
+    test("before storing", async () => {
+      await fetch();
+      failOnce("sweep");
+      await expect(fetch()).rejects.toThrow("full");
+      await expectSoon(fetch(), "store");
+    });
+
+    test("when it is told of what was stored", async () => {
+      const { objectKey } = await store();
+      const waiting = fetch();
+      await sleep(1);
+      failOnce("INTO responses");
+      await expect(repository.repository.settleResponse(objectKey, 1000)).rejects.toThrow("full");
+      await expectSoon(waiting, "plan");
+    });
+  });
+
   test("who stores and never tells keeps nobody for long", async () => {
     await store();
     vi.useFakeTimers();
@@ -125,6 +162,15 @@ describe("what is stored goes away", () => {
     expect(packOf(await fetch()).kind).not.toBe("stored");
     expect(await repository.keys()).toContain(objectKey);
     await runJobs(52 * 60 * 60_000);
+    expect(await repository.keys()).not.toContain(objectKey);
+  });
+
+  test("when somebody could not read it, who will not be the last to find the bytes", async () => {
+    const { objectKey } = await store();
+    await repository.repository.settleResponse(objectKey, 1000);
+    await repository.repository.settleResponse(objectKey, null);
+    expect(packOf(await fetch()).kind).not.toBe("stored");
+    await runJobs(61 * 60_000);
     expect(await repository.keys()).not.toContain(objectKey);
   });
 
