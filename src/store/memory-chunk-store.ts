@@ -85,11 +85,12 @@ export class MemoryChunkStore implements ChunkStore {
     return bytes === undefined || etagOf(bytes) !== etag ? null : this.open(key, offset, length);
   }
 
-  /** A store that holds the same. */
-  copy(): MemoryChunkStore {
+  /** A store that holds the same.
+   * @param rename gives each object's key in the copy */
+  copy(rename = (key: string): string => key): MemoryChunkStore {
     const copy = new MemoryChunkStore();
-    for (const [key, bytes] of this.#objects) copy.#objects.set(key, bytes);
-    for (const [key, label] of this.#labels) copy.#labels.set(key, label);
+    for (const [key, bytes] of this.#objects) copy.#objects.set(rename(key), bytes);
+    for (const [key, label] of this.#labels) copy.#labels.set(rename(key), label);
     return copy;
   }
 

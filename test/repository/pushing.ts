@@ -55,6 +55,8 @@ export interface PushOptions {
 
 /** What a repository stands on in a test. */
 export interface PushedOptions {
+  /** By which the registry knows the repository; another one each time unless it is given. */
+  readonly id?: string;
   readonly chunks?: ChunkStore;
   readonly sql?: NodeSql;
   readonly transactor?: Transactor;
@@ -73,6 +75,7 @@ export class PushedRepository {
   wakeMs: number | null = null;
 
   constructor({
+    id = crypto.randomUUID(),
     chunks = new MemoryChunkStore(),
     sql = new NodeSql(),
     transactor,
@@ -82,7 +85,7 @@ export class PushedRepository {
     this.sql = sql;
     this.chunks = chunks;
     this.repository = new Repository({
-      id: crypto.randomUUID(),
+      id,
       registry: registry ?? { admit: async () => true, report: async () => undefined },
       erase: async () => sql.erase(),
       sql,
@@ -109,7 +112,15 @@ export class PushedRepository {
 
   /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the repository's own. */
   async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
-    const result = await this.repository.receive({
+    const result = await this.receive(commands, pack, options);
+    await this.repository.announce();
+    this.repository.state.tables?.jobs.cancel("announce", "");
+    return result;
+  }
+
+  /** Pushes a pack, or none, and does nothing else. */
+  receive(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
+    return this.repository.receive({
       commands: commands.map(encodeCommand),
       atomic: options.atomic ?? false,
       pushOptions: options.pushOptions ?? [],
@@ -119,9 +130,6 @@ export class PushedRepository {
       requester: ANYONE,
       progress: () => undefined,
     });
-    await this.repository.announce();
-    this.repository.state.tables?.jobs.cancel("announce", "");
-    return result;
   }
 
   /** Brings refs to where a git repository has them, as `git push` would.

@@ -4,7 +4,11 @@ import type { Sql, SqlBinding, SqlCursor, SqlValue } from "../../src/store/sql.t
 /** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
 export class NodeSql implements Sql {
   readonly databaseSize = 0;
-  readonly #database = new DatabaseSync(":memory:");
+  readonly #database: DatabaseSync;
+
+  constructor(database = new DatabaseSync(":memory:")) {
+    this.#database = database;
+  }
 
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
     if (bindings.length === 0 && query.includes("CREATE TABLE")) {

@@ -3,7 +3,6 @@ import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/reposito
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
 import { PIECE_STRIDE } from "../../../src/repository/pack-plan.ts";
 import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
@@ -360,39 +359,3 @@ test("a database that cannot be read right after the removal leaves no memory of
   expect(storedOids(repository)).toEqual(main.map(({ oid }) => oid).toSorted());
   expect(repository.tables.graph.length).toBe(repository.reopen().graph.length);
 });
-
-test.each(["before", "after", "crash"] as const)(
-  "a fault (%s) at any write or deletion loses nothing",
-  async (fault) => {
-    for (let nth = 1; ; nth++) {
-      const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
-      const memory = new MemoryChunkStore();
-      const chunks = new FaultyChunkStore(memory, (call) => plan.faults(call));
-      const repository = openImpatient({ chunks });
-      const { main } = await pushHalfGone(repository);
-      const extra = [];
-      for (let i = 0, tip = main[2]!.oid; i < 9; i++) {
-        const next = makeCommitOf(new Random(i + 20).bytes(262_144), tip);
-        await repository.push([["refs/heads/main", tip, next[2]!.oid]], packOf(...next));
-        extra.push(...next);
-        tip = next[2]!.oid;
-      }
-      let seen = 0;
-      plan.faults = ({ operation }) =>
-        (operation === "put" || operation === "delete") && ++seen === nth ? fault : null;
-      await housekeep(repository, later() + PLAN_LIFE_MS);
-      plan.faults = NO_FAULTS;
-      const next = new PushedRepository({
-        chunks: memory,
-        sql: repository.sql,
-        limits: { pruneGraceMs: 0, minBundleBytes: Number.MAX_SAFE_INTEGER },
-      });
-      await housekeep(next, later() + 4 * PLAN_LIFE_MS);
-      expect(storedOids(next)).toEqual([...main, ...extra].map(({ oid }) => oid).toSorted());
-      expectConsistent(next);
-      expect(await next.keys()).toEqual([...next.tables.chunks.keys()].toSorted());
-      await expectSound(await next.clone(extra.at(-1)!.oid), extra.at(-1)!.oid);
-      if (seen < nth) break;
-    }
-  },
-);

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import type { Fault } from "../../../src/store/faulty-chunk-store.ts";
+import { Random } from "../../harness/random.ts";
+import { checkNothingLeft, checkRepository, type RefStates } from "./invariants.ts";
+import { faultsAt, type Place, type World } from "./world.ts";
+
+/** Something that is asked of the repository. */
+export interface Step {
+  readonly name: string;
+  /** Done when the promise is fulfilled, and then acknowledged. Whoever was not answered asks again.
+   * @throws what went wrong: an answer that is not the expected one, too */
+  run(world: World): Promise<unknown>;
+}
+
+/** Steps, each of whose calls is to fail once. */
+export interface Scenario {
+  readonly name: string;
+  /** Makes the world in which it begins; nothing goes wrong there. */
+  begin(): Promise<World>;
+  readonly steps: readonly Step[];
+  /** Faults that it does not stand; why, is said there. */
+  readonly without?: readonly Fault[];
+  /** Whether a run of it takes long, so that fewer are made. */
+  readonly isLarge?: boolean;
+  /** What else must hold when all jobs have run. */
+  check?(world: World): Promise<void> | void;
+}
+
+/** One call that fails in one way. */
+interface Injection {
+  readonly point: number;
+  readonly place: Place;
+  readonly fault: Fault;
+}
+
+/** How an enumeration went. */
+export interface Enumeration {
+  readonly points: number;
+  /** Points times the ways in which each fails. */
+  readonly injections: number;
+  /** How many of them were tried, and came about. */
+  readonly runs: number;
+  readonly hits: number;
+  /** What did not hold, and after what. */
+  readonly violations: string[];
+}
+
+/** Goes through a scenario once, and then again with each of its calls failing in each way.
+ * @param most injections that are tried: spread, which ones the seed says */
+export async function enumerate(scenario: Scenario, most = Infinity, seed = 1): Promise<Enumeration> {
+  const world = await scenario.begin();
+  world.save();
+  world.restore();
+  const states = [await world.refs()];
+  for (const step of scenario.steps) {
+    await step.run(world);
+    states.push(await world.refs());
+  }
+  const places = [...world.places];
+  await settle(world, scenario, states.at(-1)!);
+  const injections = places
+    .flatMap((place, point) => faultsAt(place).map((fault) => ({ point, place, fault })))
+    .filter(({ fault }) => scenario.without?.includes(fault) !== true);
+  const chosen = sample(injections, most, new Random(seed));
+  const violations: string[] = [];
+  let hits = 0;
+  for (const injection of chosen) {
+    world.restore();
+    try {
+      await inject(world, scenario, injection, states);
+    } catch (error) {
+      const { point, place, fault } = injection;
+      violations.push(`${fault} at ${place}, point ${point}: ${error instanceof Error ? error.stack : String(error)}`);
+    }
+    if (world.isHit) hits += 1;
+  }
+  return { points: places.length, injections: injections.length, runs: chosen.length, hits, violations };
+}
+
+/** At most so many of the items: one of each stretch. */
+function sample<T>(items: readonly T[], most: number, random: Random): T[] {
+  const stride = Math.max(1, Math.ceil(items.length / most));
+  const chosen: T[] = [];
+  for (let at = 0; at < items.length; at += stride)
+    chosen.push(items[Math.min(at + random.below(stride), items.length - 1)]!);
+  return chosen;
+}
+
+/** One line that says so. */
+export function summarize(name: string, { points, injections, runs, hits, violations }: Enumeration): string {
+  return `${name}: ${points} points, ${injections} injections, ${runs} tried, ${hits} came about, ${violations.length} violations`;
+}
+
+/** Goes through a scenario while a call fails. What was not acknowledged is asked for again. */
+async function inject(
+  world: World,
+  scenario: Scenario,
+  { point, fault }: Injection,
+  states: readonly RefStates[],
+): Promise<void> {
+  world.arm(point, fault);
+  for (const [i, step] of scenario.steps.entries()) {
+    const failure = await step.run(world).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
+    const after = states[i + 1]!;
+    if (failure === null && !world.isDead) {
+      assert.deepEqual(await world.refs(), after, `${step.name}: acknowledged refs`);
+      continue;
+    }
+    if (!world.isHit) throw failure?.error;
+    if (world.isDead) world.start();
+    const refs = await world.refs();
+    // As a whole, or not at all.
+    if (!isSame(refs, states[i]!)) assert.deepEqual(refs, after, `${step.name}: refs half moved`);
+    await world.watch(() => checkRepository(world.repository, world.store, refs));
+    await step.run(world);
+    assert.deepEqual(await world.refs(), after, `${step.name}: refs after the retry`);
+  }
+  await settle(world, scenario, states.at(-1)!);
+}
+
+/** Lets all jobs run, whenever they are due, and looks at what is left. */
+async function settle(world: World, scenario: Scenario, refs: RefStates): Promise<void> {
+  const look = (): Promise<void> => checkRepository(world.repository, world.store, refs);
+  await world.watch(look);
+  // What was injected came about by now, or never will.
+  await world.watch(() => world.ring(Infinity));
+  await world.watch(async () => {
+    await look();
+    await checkNothingLeft(world.repository, world.store);
+    await scenario.check?.(world);
+  });
+}
+
+function isSame(a: RefStates, b: RefStates): boolean {
+  return a.size === b.size && [...a].every(([name, oid]) => b.get(name) === oid);
+}

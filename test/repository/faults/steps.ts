@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import type { CallName } from "../../../src/repository/calls.ts";
+import { GitError } from "../../../src/format/errors.ts";
+import type { JobKind } from "../../../src/store/jobs.ts";
+import type { HexCommand, PushOptions } from "../pushing.ts";
+import type { Step } from "./enumerate.ts";
+import type { World } from "./world.ts";
+
+/** A push as git makes it: of what is not yet so.
+ * @param refs ids by name, null: to be deleted */
+export function push(
+  refs: Readonly<Record<string, string | null>>,
+  pack: Uint8Array | null,
+  options: PushOptions = {},
+): Step {
+  return {
+    name: "push",
+    async run(world) {
+      const { repository } = world;
+      const commands = commandsOf(await world.refs(), refs);
+      if (commands.length === 0) return;
+      const result = await repository.receive(commands, pack, options);
+      assert.deepEqual([result.unpack, ...result.refs.map(({ error }) => error)], ["ok", ...commands.map(() => null)]);
+    },
+  };
+}
+
+/** A push of which something is refused.
+ * @param refused names of the refs that do not move; all, where the pack itself is at fault */
+export function refusedPush(
+  refs: Readonly<Record<string, string | null>>,
+  pack: Uint8Array | null,
+  refused: readonly string[],
+  options: PushOptions = {},
+): Step {
+  return {
+    name: "refused push",
+    async run(world) {
+      const { repository } = world;
+      const commands = commandsOf(await world.refs(), refs);
+      const result = await repository.receive(commands, pack, options);
+      const failed = result.refs.filter(({ error }) => error !== null).map(({ name }) => name);
+      assert.deepEqual(failed, refused);
+    },
+  };
+}
+
+function commandsOf(
+  current: ReadonlyMap<string, string>,
+  refs: Readonly<Record<string, string | null>>,
+): readonly HexCommand[] {
+  return Object.entries(refs)
+    .map(([name, next]) => [name, current.get(name) ?? null, next] as const)
+    .filter(([, old, next]) => old !== next);
+}
+
+/** A call of the API.
+ * @param done codes of errors that tell who asks again that it came through before */
+export function call(name: CallName, argument: unknown, ...done: readonly string[]): Step {
+  return {
+    name,
+    async run({ repository }) {
+      const outcome = await repository.repository.call(name, argument);
+      if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+      if (outcome.kind === "failed" && !done.includes(outcome.code)) throw new GitError(outcome.code, outcome.data);
+    },
+  };
+}
+
+/** The alarm, as often as it is set to a time within so many ms. */
+export function alarms(withinMs: number): Step {
+  return { name: "alarms", run: (world) => world.ring(Date.now() + withinMs) };
+}
+
+/** Has a job run at the next alarm. */
+export function addJob({ repository: { repository } }: World, kind: JobKind, key = ""): void {
+  repository.state.jobs.add(kind, key, Date.now());
+  repository.state.scheduleJobs();
+}
