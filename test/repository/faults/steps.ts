@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
 import type { JobKind } from "../../../src/store/jobs.ts";
+import { ANYONE } from "../../harness/requester.ts";
 import type { HexCommand, PushOptions } from "../pushing.ts";
 import type { Step } from "./enumerate.ts";
 import type { World } from "./world.ts";
@@ -60,7 +61,7 @@ export function call(name: CallName, argument: unknown, ...done: readonly string
   return {
     name,
     async run({ repository }) {
-      const outcome = await repository.repository.call(name, argument);
+      const outcome = await repository.repository.call(name, argument, ANYONE);
       if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
       if (outcome.kind === "failed" && !done.includes(outcome.code)) throw new GitError(outcome.code, outcome.data);
     },
