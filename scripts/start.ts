@@ -7,16 +7,20 @@ import { join } from "node:path";
 
 const USAGE = `Usage: npm start [-- OPTIONS]
 
-Serves Holdfast on this machine, open to every local user, and keeps its data in .holdfast/.
+Serves Holdfast on this machine, and keeps its data in .holdfast/.
 
   --port N           port to listen on (default 8787; 0 takes a free one)
   --persist-to DIR   folder for the data (default .holdfast)
-  --ip ADDRESS       address to listen on (default 127.0.0.1; on any other than loopback, requests need a token)
+  --ip ADDRESS       address to listen on (default 127.0.0.1)
+  --access WHICH     open: to every local user (default on loopback); token: whatever is not public needs one (default elsewhere);
+                     npm run setup makes the first
   --log-level LEVEL  debug, info, log, warn, error or none (default warn; info prints every request)
   --help             this text
 
 Every other option goes to wrangler dev as it is.
 `;
+
+type Access = "open" | "token";
 
 const PROJECT = join(import.meta.dirname, "..");
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
@@ -51,11 +55,11 @@ async function findPortProblem(port: number, ip: string): Promise<string | undef
 
 /** Prints how to push, once the Worker answers: wrangler says "ready" even when the build failed.
  * @throws Error if the connection fails */
-async function announce(ip: string, port: number): Promise<void> {
+async function announce(ip: string, port: number, access: Access): Promise<void> {
   const url = `http://${LOOPBACK.has(ip) ? "localhost" : ip}:${port}`;
   await fetch(url);
-  const access = LOOPBACK.has(ip) ? "" : "\nRequests need a token: this address is not loopback.";
-  console.log(`Holdfast serves at ${url}${access}
+  const need = access === "open" ? "" : "\nRequests need a token: npm run setup makes the first.";
+  console.log(`Holdfast serves at ${url}${need}
 
 To push a repository:   git push ${url}/me/my-repo.git main
 To clone it again:      git clone ${url}/me/my-repo.git
@@ -63,7 +67,12 @@ To clone it again:      git clone ${url}/me/my-repo.git
 Ctrl-C ends it.`);
 }
 
-function startWrangler(args: readonly string[], ip: string): void {
+/** The command line without an option and its value. */
+function dropOption(args: readonly string[], name: string): string[] {
+  return args.filter((arg, i) => arg !== `--${name}` && args[i - 1] !== `--${name}` && !arg.startsWith(`--${name}=`));
+}
+
+function startWrangler(args: readonly string[], ip: string, access: Access): void {
   const defaults: Record<string, string> = {
     port: "8787",
     ip,
@@ -73,16 +82,15 @@ function startWrangler(args: readonly string[], ip: string): void {
     "show-interactive-dev-session": "false",
   };
   const missing = Object.entries(defaults).filter(([name]) => readOption(args, name) === undefined);
-  const access = LOOPBACK.has(ip) ? ["--var", "ACCESS:open"] : [];
   const wrangler = fork(
     fileURLToPath(import.meta.resolve("wrangler")),
-    ["dev", ...missing.flatMap(([name, value]) => [`--${name}`, value]), ...access, ...args],
+    ["dev", ...missing.flatMap(([name, value]) => [`--${name}`, value]), "--var", `ACCESS:${access}`, ...args],
     { cwd: PROJECT, env: { ...process.env, ...OFFLINE }, execArgv: ["--no-warnings", "--import", END_WITH_PARENT] },
   );
   wrangler.on("message", (message) => {
     const ready = JSON.parse(message as string) as { event: string; port: number };
     if (ready.event !== "DEV_SERVER_READY") return;
-    announce(ip, ready.port).catch((error: unknown) => {
+    announce(ip, ready.port, access).catch((error: unknown) => {
       // Ended while it waited for the answer: nothing to say.
       if (wrangler.killed) return;
       console.error("Holdfast does not answer:", error);
@@ -102,8 +110,12 @@ if (args.includes("--help") || args.includes("-h")) {
   console.log(USAGE);
 } else {
   const ip = readOption(args, "ip") ?? "127.0.0.1";
-  const problem = await findPortProblem(Number(readOption(args, "port") ?? 8787), ip);
-  if (problem === undefined) startWrangler(args, ip);
+  const access = readOption(args, "access") ?? (LOOPBACK.has(ip) ? "open" : "token");
+  const isAccess = access === "open" || access === "token";
+  const problem = isAccess
+    ? await findPortProblem(Number(readOption(args, "port") ?? 8787), ip)
+    : `--access is open or token, not ${access}`;
+  if (isAccess && problem === undefined) startWrangler(dropOption(args, "access"), ip, access);
   else {
     console.error(`Holdfast cannot start: ${problem}`);
     process.exitCode = 1;

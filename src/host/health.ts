@@ -1,5 +1,5 @@
 import { registryOf } from "./directory.ts";
-import { type Env } from "./env.ts";
+import type { Env } from "./env.ts";
 
 /** How long an answer holds: whoever asks, and however often, the check costs little. */
 const CHECK_LIFE_MS = 5_000;

@@ -15,6 +15,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const tag = await git(history, "rev-parse", "v0");
   const paths = (await git(history, "ls-tree", "-r", "--name-only", "main")).split("\n");
   const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
+  // One more each round: a route revokes them.
+  const tokens: string[] = ["current"];
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
     repo: ["fuzzed"],
@@ -22,6 +24,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     oid: [...oids, ...Array.from({ length: oids.length / 4 }, () => tag)],
     path: paths,
     file: ["main.tar", "v0.tar.gz", "side-0.zip"],
+    id: tokens,
     ref: refs,
     base: ["main", "side-0", "main~2"],
     head: refs,
@@ -40,6 +43,9 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     content: ["text\n", "dGV4dAo="],
   });
   return fuzzer.run(rounds, async () => {
+    const wanted = { owner: "me", name: "fuzzed", right: "read" };
+    const made = await askApi<{ id: string }>(server, "/tokens", { method: "POST", json: wanted });
+    tokens.push(made.body.id);
     const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     await git(history, "push", "-q", `${server.url}/me/fuzzed.git`, ...refspecs);
   });

@@ -2,6 +2,8 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { promisify } from "node:util";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROJECT } from "../harness/build.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -49,4 +51,26 @@ test("npm start says when its port is taken", async () => {
   expect(await readUntil(child, /never/)).toContain(`port ${port} is taken`);
   expect(child.exitCode).toBe(1);
   other.close();
+});
+
+test("what npm run setup makes lets in, where tokens are asked for; and nothing else does", async () => {
+  const file = join(makeTempDir("setup"), ".dev.vars");
+  const setUp = (...options: string[]) =>
+    promisify(execFile)("npm", ["run", "setup", "--", "--file", file, ...options], { cwd: PROJECT });
+  const { stdout } = await setUp();
+  const [, token] = /shown this once:\n\n {2}(\S{43})\n/.exec(stdout)!;
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  await expect(setUp()).rejects.toThrow("--replace makes another");
+  const child = start("--port", "0", "--persist-to", makeTempDir("start"), "--access", "token", "--env-file", file);
+  try {
+    const text = await readUntil(child, /Ctrl-C/);
+    expect(text).toContain("Requests need a token");
+    const [, url = ""] = /git push (http:\/\/localhost:\d+)\/me\/my-repo.git main/.exec(text) ?? [];
+    const ask = async (secret: string) =>
+      (await fetch(`${url}/api/repos`, { headers: { Authorization: `Bearer ${secret}` } })).status;
+    expect([await ask(token!), await ask(`${token}x`)]).toEqual([200, 401]);
+  } finally {
+    child.kill("SIGTERM");
+    await once(child, "close");
+  }
 });
