@@ -11,7 +11,7 @@ import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import type { FetchOutcome } from "../repository/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
-import { NamedRepository } from "./directory.ts";
+import type { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
