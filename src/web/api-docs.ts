@@ -74,7 +74,7 @@ function renderOperation(listed: Listed, schemas: Schemas): Html {
   const own = Object.entries(operation.responses ?? {}).filter(([status]) => !COMMON.has(status));
   return html`<section id="${idOf(listed)}">
     <h3><b class="${method}">${method.toUpperCase()}</b> <code>${path}</code></h3>
-    <p>${operation.summary}</p>
+    <p>${operation.summary}. <i>Needs: ${operation["x-needs"]}.</i></p>
     ${operation.description === undefined ? "" : html`<p>${operation.description}</p>`}
     ${renderParameters(operation.parameters ?? [])}
     ${

@@ -15,6 +15,8 @@ export interface Operation {
   readonly summary?: string;
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
+  /** The right that it needs: `Need`. */
+  readonly "x-needs"?: string;
   readonly requestBody?: { readonly content?: Content };
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
 }

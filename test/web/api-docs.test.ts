@@ -9,6 +9,7 @@ test("the page shows every operation, its values escaped and no schema written o
         get: {
           tags: ["things"],
           summary: "Read a <thing>",
+          "x-needs": "write",
           parameters: [
             { name: "name", in: "path", required: true, schema: { type: "string" } },
             { name: "depth", in: "query", schema: { type: "integer", minimum: 1, maximum: 9, default: 2 } },
@@ -37,6 +38,7 @@ test("the page shows every operation, its values escaped and no schema written o
     },
   });
   const text = await response.text();
+  expect(text).toContain("Needs: write.");
   expect(response.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
   expect(text).toContain("A &lt;Title&gt;");
   expect(text).toContain("Read a &lt;thing&gt;");
