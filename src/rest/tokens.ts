@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { Token } from "../access/caller.ts";
 import { decodeText, encodeText } from "../format/byte-string.ts";
-import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes } from "./routes.ts";
 
-/** Rules of one token. */
-const MAX_RULES = 100;
+/** Rules of one token, and bytes of a pattern: the token goes with each request to the repository's object, in a header of a push. */
+const MAX_RULES = 20;
+const MAX_PATTERN_BYTES = 200;
 
 const Rule = z
   .strictObject({
@@ -15,8 +15,8 @@ const Rule = z
       .string()
       .startsWith("refs/")
       .refine(
-        (pattern) => encodeText(pattern).length <= MAX_REF_NAME_BYTES,
-        `it has more than ${MAX_REF_NAME_BYTES} bytes`,
+        (pattern) => encodeText(pattern).length <= MAX_PATTERN_BYTES,
+        `it has more than ${MAX_PATTERN_BYTES} bytes`,
       )
       .openapi({ description: "of full names: `*` stops at a slash, `**` does not", example: "refs/heads/agent/**" }),
     noForce: z.boolean().default(false).openapi({ description: "only forward" }),
