@@ -64,19 +64,27 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
       return end - offset;
     },
   });
-  feed(indexer, pack, pieceBytes);
-  for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
-    if (need.kind === "bytes") {
-      if (++loads > 200_000) throw new Error("the indexer asks without end");
-      loaded = { offset: need.offset, end: need.offset + need.length };
-      continue;
-    }
-    const oid = toHex(need.oid);
-    const base = feeding.stored?.find((object) => object.oid === oid);
-    if (base === undefined) indexer.lack(need.entry);
-    else indexer.supply(need.entry, TYPES.indexOf(base.type), base.content);
+  try {
+    feed(indexer, pack, pieceBytes);
+    meetNeeds();
+    return layOut(indexer, loads);
+  } finally {
+    indexer.release();
   }
-  return layOut(indexer, loads);
+
+  function meetNeeds(): void {
+    for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
+      if (need.kind === "bytes") {
+        if (++loads > 200_000) throw new Error("the indexer asks without end");
+        loaded = { offset: need.offset, end: need.offset + need.length };
+        continue;
+      }
+      const oid = toHex(need.oid);
+      const base = feeding.stored?.find((object) => object.oid === oid);
+      if (base === undefined) indexer.lack(need.entry);
+      else indexer.supply(need.entry, TYPES.indexOf(base.type), base.content);
+    }
+  }
 }
 
 function feed(indexer: PackIndexer, pack: Uint8Array, pieceBytes: number): void {
