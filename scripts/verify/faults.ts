@@ -29,7 +29,7 @@ if (values.help) {
     "run",
     "--project",
     "node",
-    "--disable-console-intercept",
+    "--disable-console-intercept=true",
     "test/repository/faults/faults.test.ts",
   ];
   if (values.scenario !== undefined) args.push("-t", values.scenario);

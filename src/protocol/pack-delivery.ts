@@ -66,7 +66,7 @@ async function storeResponse(
   const release = await STORING.take();
   let sizeBytes: number | null = null;
   try {
-    const body = packBody(preamble, plan, context, framing);
+    const body = packBody(preamble, plan, { ...context, isKept: true }, framing);
     sizeBytes = await writeBody(context.chunks, objectKey, body, packBodyBytes(preamble, plan, framing));
   } catch (error) {
     errorText(error);

@@ -20,6 +20,8 @@ import { errorText } from "./error-response.ts";
 export interface PackMaker {
   readonly chunks: ChunkStore;
   readonly codec: DeltaCodec;
+  /** Whether what is made is kept and served to others. @see streamPack */
+  readonly isKept?: boolean;
   /** Takes note of a pack that was sent, or broke off.
    * @param cache where its bytes came from, see `deliverPack` */
   observe(sent: SentPack, cache: CacheStatus): void;
@@ -90,7 +92,7 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
   let packBytes = 0;
   let complete = false;
   try {
-    for await (const slices of streamPack(plan, maker.chunks, maker.codec, held)) {
+    for await (const slices of streamPack(plan, maker.chunks, maker.codec, held, maker.isKept)) {
       yield slices;
       for (const { length } of slices) packBytes += length;
     }

@@ -88,7 +88,7 @@ export async function buildBundle(repository: RepositoryState, job: Job): Promis
   try {
     jobs.add("sweep", key, startMs + SWEEP_AFTER_MS);
     await writer.add(header);
-    for await (const slices of streamPack(plan, store, platform.codec, held)) {
+    for await (const slices of streamPack(plan, store, platform.codec, held, true)) {
       for (const slice of slices) await writer.add(slice);
     }
     const file = await writer.finish();

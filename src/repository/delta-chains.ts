@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Codec } from "../codec/codec.ts";
 import { GitError } from "../format/errors.ts";
 import { OFS_DELTA, REF_DELTA } from "../format/pack.ts";
@@ -5,6 +6,7 @@ import type { ObjectTypeNumber } from "../format/object.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
+import { checkChunk } from "./chunk-checksum.ts";
 import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "./pack-plan.ts";
 import { Slots } from "./slots.ts";
 
@@ -96,14 +98,19 @@ export class DeltaChains {
     return (await this.#chunk(extent)).subarray(offset, offset + length);
   }
 
-  async #chunk({ key, start, length }: Exclude<Extent, { bytes: Uint8Array }>): Promise<Uint8Array> {
+  async #chunk({ key, start, length, checksum }: Exclude<Extent, { bytes: Uint8Array }>): Promise<Uint8Array> {
     const name = `${key} ${start}`;
     const cached = CHUNKS.get(name);
     if (cached !== undefined) return cached;
     const release = await READING.take();
     try {
       // Others may have waited for the same chunk.
-      const chunk = CHUNKS.get(name) ?? (await this.#store.read(key, start, length));
+      let chunk = CHUNKS.get(name);
+      if (chunk === undefined) {
+        chunk = await this.#store.read(key, start, length);
+        // What is kept is read by others, and for long.
+        if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
+      }
       CHUNKS.set(name, chunk, chunk.length);
       return chunk;
     } finally {

@@ -31,9 +31,11 @@ export class PackDraft {
     const unknown = new Set(ids);
     for (const id of unknown) if (this.#extentOfChunk.has(id)) unknown.delete(id);
     if (unknown.size === 0) return;
-    for (const { id, key, start, size } of this.#chunks.byIds(unknown)) {
+    for (const { id, key, start, size, checksum } of this.#chunks.byIds(unknown)) {
       this.#extentOfChunk.set(id, this.#extents.length);
-      this.#extents.push(key === null ? { bytes: this.#chunks.hotBytesOf(id)! } : { key, start, length: size });
+      this.#extents.push(
+        key === null ? { bytes: this.#chunks.hotBytesOf(id)! } : { key, start, length: size, checksum },
+      );
     }
   }
 

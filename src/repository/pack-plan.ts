@@ -1,6 +1,12 @@
 /** Where bytes of a chunk lie: in an R2 object, or in the plan itself while the chunk is hot. */
 export type Extent =
-  | { readonly key: string; readonly start: number; readonly length: number }
+  | {
+      readonly key: string;
+      readonly start: number;
+      readonly length: number;
+      /** SHA-1 of these bytes, where they are the whole chunk. */
+      readonly checksum?: Uint8Array;
+    }
   | { readonly bytes: Uint8Array };
 
 /** How a pack is put together from stored bytes. Made where the index is (the Durable Object), carried out where the bytes

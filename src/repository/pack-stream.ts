@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { OID_BYTES } from "../format/oid.ts";
 import { encodeEntryHeader, encodePackHeader } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
+import { StreamedChecksums } from "./chunk-checksum.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { DeltaChains, type DeltaCodec, sharedBytes } from "./delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
@@ -34,6 +35,8 @@ export interface SentPack {
 /** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices, which are overwritten when the
  * next batch is asked for. Pull-driven: ending the iteration ends the reads under way.
  * @param held counts what that takes, the plan included
+ * @param isKept what becomes of it is kept and served to others: chunks that go whole are held against their checksums. Whoever takes a pack for
+ * himself holds each object against its id
  * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer then and passes for no pack
  * @see gitformat-pack(5) */
 export async function* streamPack(
@@ -41,6 +44,7 @@ export async function* streamPack(
   store: ChunkStore,
   codec: DeltaCodec,
   held = new HeldBytes(),
+  isKept = false,
 ): AsyncGenerator<Uint8Array[], void, void> {
   const hash = createHash("sha1");
   const hashed = (slices: Uint8Array[]): Uint8Array[] => {
@@ -48,8 +52,10 @@ export async function* streamPack(
     return slices;
   };
   held.add(planSizeBytes(plan));
+  const checksums = isKept ? new StreamedChecksums(plan) : null;
   yield hashed([encodePackHeader(plan.objectCount)]);
   for await (const fragments of readPieces(plan, store, held)) {
+    for (const fragment of fragments) checksums?.take(fragment);
     yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
   }
   const chains = new DeltaChains(plan, store, codec);

@@ -18,8 +18,6 @@ export interface Scenario {
   /** Makes the world in which it begins; nothing goes wrong there. */
   begin(): Promise<World>;
   readonly steps: readonly Step[];
-  /** Faults that it does not stand; why, is said there. */
-  readonly without?: readonly Fault[];
   /** Whether a run of it takes long, so that fewer are made. */
   readonly isLarge?: boolean;
   /** What else must hold when all jobs have run. */
@@ -58,9 +56,7 @@ export async function enumerate(scenario: Scenario, most = Infinity, seed = 1): 
   }
   const places = [...world.places];
   await settle(world, scenario, states.at(-1)!);
-  const injections = places
-    .flatMap((place, point) => faultsAt(place).map((fault) => ({ point, place, fault })))
-    .filter(({ fault }) => scenario.without?.includes(fault) !== true);
+  const injections = places.flatMap((place, point) => faultsAt(place).map((fault) => ({ point, place, fault })));
   const chosen = sample(injections, most, new Random(seed));
   const violations: string[] = [];
   let hits = 0;

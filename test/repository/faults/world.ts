@@ -12,6 +12,9 @@ import { readRefs, type RefStates } from "./invariants.ts";
 export type Place = "sql" | "registry" | FaultyCall;
 type FaultyCall = Parameters<ConstructorParameters<typeof FaultyChunkStore>[1]>[0]["operation"];
 
+/** Chooses among places. */
+export type Places = (place: Place) => boolean;
+
 const READS: ReadonlySet<Place> = new Set(["read", "stream", "open", "openFile"]);
 
 /** The ways in which a call at this place can go wrong. After a statement dies who dies before the next, which is another point. */
@@ -36,6 +39,8 @@ export class World {
   told: RepositoryStanding | null = null;
   /** The places met so far, in order. */
   readonly places: Place[] = [];
+  /** Whether R2 answers every call with an error. */
+  isStoreDown = false;
   /** Whether the process has died, so that nobody heard what it answered. */
   isDead = false;
   /** Whether what was to go wrong did. */
@@ -44,7 +49,7 @@ export class World {
   readonly #limits: Partial<Limits>;
   #isWatched = false;
   #restored = 0;
-  #injection: { point: number; fault: Fault } | null = null;
+  #injection: { point: number; places: Places; fault: Fault } | null = null;
   #saved: { store: MemoryChunkStore; told: RepositoryStanding | null } | null = null;
 
   constructor(limits: Partial<Limits> = {}) {
@@ -64,16 +69,21 @@ export class World {
       if (fault === "before") throw new PlannedFault("database or disk is full: SQLITE_FULL");
       if (fault !== null) throw new PlannedFault("the process died");
     });
-    const chunks = new FaultyChunkStore(this.store, ({ operation }) => meet(operation));
+    const chunks = new FaultyChunkStore(this.store, ({ operation }) => {
+      const fault = meet(operation);
+      return this.isStoreDown ? "before" : fault;
+    });
     const registry = this.#openRegistry(() => meet("registry"));
     this.repository = new PushedRepository({ id: "the-repository", chunks, sql, registry, limits: this.#limits });
   }
 
   #endLife = (): void => undefined;
 
-  /** What goes wrong when the world comes to this point, counted from 0 after those so far. */
-  arm(point: number, fault: Fault): void {
-    this.#injection = { point: this.places.length + point, fault };
+  /** What goes wrong when the world comes to this point.
+   * @param point counted from 0 after those so far
+   * @param places of those that are counted */
+  arm(point: number, fault: Fault, places: Places = () => true): void {
+    this.#injection = { point: this.places.filter(places).length + point, fault, places };
     this.isHit = false;
   }
 
@@ -95,6 +105,7 @@ export class World {
     }
     keepTree(Buffer.from(String(this.#restored).padEnd(20)), LARGE_TREE);
     this.told = told;
+    this.isStoreDown = false;
     this.#injection = null;
     this.start();
     this.places.length = 0;
@@ -136,11 +147,12 @@ export class World {
   #meet(place: Place): Fault | null {
     if (this.#isWatched) return null;
     if (this.isDead) return "crash";
-    const point = this.places.push(place) - 1;
-    if (point !== this.#injection?.point) return null;
+    this.places.push(place);
+    const { point, places = () => false, fault = null } = this.#injection ?? {};
+    if (!places(place) || this.places.filter(places).length - 1 !== point) return null;
     this.isHit = true;
-    this.isDead = this.#injection.fault === "crash";
-    return this.#injection.fault;
+    this.isDead = fault === "crash";
+    return fault;
   }
 
   #openRegistry(meet: () => Fault | null): RegistryPort {
