@@ -29,11 +29,10 @@ export function encodeBundleHeader({ prerequisites, names, oids }: BundleHeader)
 /** Decodes a bundle's header, version 2.
  * @param bytes from the bundle's first byte on, at least as far as the pack
  * @returns the header, and where the pack begins
- * @throws GitError "bad-request" when this is no such bundle
+ * @throws GitError "invalid" when this is no such bundle
  * @see gitformat-bundle(5) */
 export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; packOffset: number } {
-  if (toByteString(bytes.subarray(0, SIGNATURE.length)) !== SIGNATURE)
-    throw malformed("it has no signature of version 2");
+  checkBundleSignature(bytes);
   const prerequisites: Oid[] = [];
   const names: string[] = [];
   const oids: Oid[] = [];
@@ -59,6 +58,15 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
   }
 }
 
+/** Refuses what does not begin as a bundle of version 2 does: later ones are for other object formats, and for parts of a history.
+ * @throws GitError "invalid" */
+export function checkBundleSignature(bytes: Uint8Array): void {
+  const signature = toByteString(bytes.subarray(0, SIGNATURE.length));
+  if (signature === SIGNATURE) return;
+  const [, version] = /^# v(\d+) git bundle\n/.exec(signature) ?? [];
+  throw malformed(version === undefined ? "this is none" : `it is of version ${version}, and 2 is what can be read`);
+}
+
 function malformed(reason: string): GitError {
-  return new GitError("bad-request", { reason: `not a bundle: ${reason}` });
+  return new GitError("invalid", { what: "bundle", reason });
 }

@@ -1,6 +1,7 @@
 import { authorise, type Caller, everythingOf, type Right, rightOf } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
+import { newPushRequest, readPushResult } from "../protocol/push-client.ts";
 import type { RestHost } from "../rest/routes.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
@@ -24,6 +25,11 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
   return {
     open: async (owner, repository, needed) =>
       (await request.open(parseRepositoryName(owner, repository), needed)).client(),
+    push: async (owner, repository, commands, pack) => {
+      const opened = await request.open(parseRepositoryName(owner, repository), "write");
+      // The object goes by its own id, whatever the URL.
+      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack)));
+    },
     demandToken: async () => {
       const caller = await findCaller();
       if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });

@@ -1,16 +1,14 @@
 // The bundle of a repository: one file with all branches and tags and what they lead to, from which a clone that asks for it
 // (`transfer.bundleURI`) takes the bulk. Built when there is enough to save, and anew when it has fallen behind by a part of
 // its size; between, clients fetch what is newer.
-import { encodeBundleHeader } from "../format/bundle.ts";
 import { type Limits, MULTIPART_PART_BYTES } from "../format/limits.ts";
 import { concatOids, isNullOid } from "../format/oid.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import type { Job } from "../store/jobs.ts";
 import type { Tables } from "../store/tables.ts";
+import { planBundle } from "./bundle-plan.ts";
 import { HeldBytes } from "./held-bytes.ts";
-import type { PackPlan } from "./pack-plan.ts";
-import { planPack } from "./pack-planner.ts";
 import { streamPack } from "./pack-stream.ts";
 import { PartWriter } from "./part-writer.ts";
 import type { RefCommand } from "./push.ts";
@@ -75,9 +73,10 @@ export async function buildBundle(repository: RepositoryState, job: Job): Promis
     jobs.cancel("bundle", REWOUND);
   }
   const startMs = Date.now();
-  const contents = planContents(tables);
-  if (contents === null) return platform.transactor.transactionSync(() => replaceBundle(tables, null));
-  const { header, plan, totalBytes } = contents;
+  const totalBytes = tables.pushes.totalBytes();
+  const planned = planBundle(tables, ["refs/heads/", "refs/tags/"]);
+  if (planned === null) return platform.transactor.transactionSync(() => replaceBundle(tables, null));
+  const { header, plan } = planned;
   const key = `${repository.key}/bundles/${crypto.randomUUID()}`;
   const operations = newChunkCounters();
   const store = platform.openChunks(operations);
@@ -119,30 +118,4 @@ function replaceBundle({ bundles, jobs }: Tables, bundle: StoredBundle | null): 
   const replaced = bundles.current();
   bundles.replace(bundle);
   if (replaced !== null) jobs.add("sweep", replaced.key, Date.now() + REPLACED_FOR_MS);
-}
-
-/** Plans a bundle of branches, tags, and HEAD, so that a clone of the bundle itself checks something out.
- * @returns null when there is no branch and no tag */
-function planContents({ refs, objects, graph, reachability, chunks, pushes }: Tables): {
-  header: Uint8Array;
-  plan: PackPlan;
-  totalBytes: number;
-} | null {
-  const { names, oids } = refs.withPrefixes(["refs/heads/", "refs/tags/"]);
-  if (names.length === 0) return null;
-  const head = refs.get(refs.head() ?? "");
-  const positions = Array.from(objects.lookupMany(oids).number, (number) => graph.position(number));
-  return {
-    header: encodeBundleHeader({
-      prerequisites: [],
-      names: head === null ? names : [...names, "HEAD"],
-      oids: head === null ? oids : concatOids([oids, head.oid]),
-    }),
-    plan: planPack(objects, chunks, {
-      objects: reachability.between(graph.ancestors(positions), graph.ancestors([])),
-      findHad: null,
-      ofsDelta: true,
-    }),
-    totalBytes: pushes.totalBytes(),
-  };
 }

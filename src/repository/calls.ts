@@ -3,6 +3,7 @@
 // argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
 import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
+import { checkRestore, planBackup } from "./backup.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./diff/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
@@ -39,6 +40,8 @@ const CALLS = {
   maintenance,
   maintain,
   fsck,
+  planBackup,
+  checkRestore,
   resolve,
   worktrees,
   configureWorktrees,

@@ -43,6 +43,11 @@ export class PacedBody {
     return value;
   }
 
+  /** Gives the rest of the body up. */
+  cancel(reason?: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
   #checkPace(tookMs: number, sizeBytes: number): void {
     this.#waitedMs += tookMs;
     this.#broughtBytes += sizeBytes;

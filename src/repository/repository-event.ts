@@ -4,7 +4,15 @@ import type { JobKind } from "../store/jobs.ts";
 import type { SentPack } from "./pack-stream.ts";
 
 /** What a repository did: sizes in bytes, times in ms. */
-export type RepositoryEvent = PushEvent | FetchEvent | CallEvent | ReadEvent | BundleEvent | JobEvent | JobFailedEvent;
+export type RepositoryEvent =
+  | PushEvent
+  | FetchEvent
+  | CallEvent
+  | ReadEvent
+  | BackupEvent
+  | BundleEvent
+  | JobEvent
+  | JobFailedEvent;
 
 /** A push came to its end, with its refs moved or not. */
 export interface PushEvent {
@@ -53,6 +61,19 @@ export interface ReadEvent {
   readonly sentBytes: number;
   /** Whether that is all: a client may leave, and a read may fail. */
   readonly complete: boolean;
+  readonly operations: ChunkCounters;
+}
+
+/** A backup was sent. */
+export interface BackupEvent {
+  readonly event: "backup";
+  readonly objects: number;
+  /** What the client took. */
+  readonly sentBytes: number;
+  /** Whether that is all: a client may leave, and a read may fail. */
+  readonly complete: boolean;
+  /** Largest sum of the plan and buffers. */
+  readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
 

@@ -8,6 +8,7 @@ import { compareRoutes } from "./compare.ts";
 import { branchRoutes } from "./branches.ts";
 import { activityRoutes } from "./activity.ts";
 import { contributorRoutes } from "./contributors.ts";
+import { backupRoutes } from "./backup.ts";
 import { blameRoutes } from "./blame.ts";
 import { archiveRoutes } from "./archive.ts";
 import { answerError } from "./error.ts";
@@ -64,6 +65,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", tokenRoutes)
     .route("/", maintenanceRoutes)
     .route("/", fsckRoutes)
+    .route("/", backupRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)
     .route("/", tagRoutes)

@@ -5,6 +5,7 @@ import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
+import type { PushResult, RefCommand } from "../repository/push.ts";
 import type { NameRefusal, RepositoryChange } from "../store/registry.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
 import type { NewToken } from "../store/token-table.ts";
@@ -25,6 +26,16 @@ export interface RestHost {
   /** Opens the repository that a path names, for who may do so much with it.
    * @throws GitError "not-found" when the name cannot be one, and as `authorise` */
   open(owner: string, repository: string, needed: Right): Promise<RepositoryClient>;
+  /** Pushes to the repository that a path names, and creates it if there is none, for who may write there.
+   * @param pack is read as the push takes it
+   * @returns what became of it: all refs moved, or none
+   * @throws GitError as `open`, and what the push is refused with before its pack is looked at */
+  push(
+    owner: string,
+    repository: string,
+    commands: readonly RefCommand[],
+    pack: ReadableStream<Uint8Array>,
+  ): Promise<PushResult>;
   /** Refuses who shows no valid token.
    * @throws GitError "unauthenticated" */
   demandToken(): Promise<void>;

@@ -49,5 +49,5 @@ test.each([
   ["no name", `# v2 git bundle\n${OID}\n\n`],
   ["no space", `# v2 git bundle\n${OID}refs/heads/main\n\n`],
 ])("a header with %s is refused", (_, text) => {
-  expect(() => decodeBundleHeader(fromByteString(text))).toThrow(expect.objectContaining({ code: "bad-request" }));
+  expect(() => decodeBundleHeader(fromByteString(text))).toThrow(expect.objectContaining({ code: "invalid" }));
 });

@@ -89,21 +89,35 @@ export class ApiFuzzer {
   async #ask(route: Route): Promise<{ violation: Violation | null; status: number }> {
     const { method, operation } = route;
     const url = this.#url + this.#fill(route);
-    const content = operation.requestBody?.content?.["application/json"]?.schema;
-    const body = content === undefined ? undefined : JSON.stringify(this.#values.make(content, "body"));
+    const { type, body } = await this.#makeBody(operation, url);
     const response = await fetch(url, {
       method: method.toUpperCase(),
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      ...(body === undefined ? {} : { body }),
+      headers: type === null ? {} : { "Content-Type": type },
+      ...(body === null ? {} : { body }),
       redirect: "manual",
     });
     const bytes = await response.arrayBuffer();
     const reason = this.#judge(route, response, bytes);
-    const request = `${method.toUpperCase()} ${url}${body === undefined ? "" : ` ${body.slice(0, 2_000)}`}`;
+    const request = `${method.toUpperCase()} ${url}${typeof body === "string" ? ` ${body.slice(0, 2_000)}` : ""}`;
     return {
       violation: reason === null ? null : { request, status: response.status, reason },
       status: response.status,
     };
+  }
+
+  /** Makes a body: JSON by its schema; of another type what GET answers there, or what is none. */
+  async #makeBody(
+    operation: Operation,
+    url: string,
+  ): Promise<{ type: string | null; body: string | Uint8Array<ArrayBuffer> | null }> {
+    const [type, content] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [null, null];
+    if (type === null || content === null) return { type: null, body: null };
+    if (type === "application/json" && content.schema !== undefined) {
+      return { type, body: JSON.stringify(this.#values.make(content.schema, "body")) };
+    }
+    if (this.#random.below(4) === 0) return { type, body: new Uint8Array(this.#random.bytes(this.#random.below(200))) };
+    const there = await fetch(url.replace(/\?.*/, ""));
+    return { type, body: new Uint8Array(await there.arrayBuffer()) };
   }
 
   #fill({ path, operation }: Route): string {

@@ -1,0 +1,169 @@
+import { z } from "@hono/zod-openapi";
+import { decodeText, encodeText } from "../format/byte-string.ts";
+import type { BundleHeader } from "../format/bundle.ts";
+import { contentDisposition } from "../format/content-disposition.ts";
+import { GitError, isGitError } from "../format/errors.ts";
+import { MAX_COMMAND_BYTES, MAX_REFS_PER_PUSH } from "../format/limits.ts";
+import { concatOids, equalOids, NULL_OID, OID_BYTES, type Oid, toHex } from "../format/oid.ts";
+import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
+import { streamBundle } from "../repository/backup.ts";
+import { openBundle } from "../repository/bundle-upload.ts";
+import type { PushResult, RefCommand } from "../repository/push.ts";
+import { failures } from "./error.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
+import { BranchSchema, OidSchema, RepositoryParams } from "./schemas.ts";
+
+const BUNDLE_TYPE = "application/x-git-bundle";
+
+const content = { [BUNDLE_TYPE]: { schema: z.string().openapi({ format: "binary" }) } };
+
+const BRANCHES = "refs/heads/";
+
+const read = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}/backup.bundle",
+  tags: ["repositories"],
+  summary: "Back a repository up",
+  description:
+    "A Git bundle of all refs, as they are at one moment, and of all that they lead to: `git clone` takes it as it takes a URL.",
+  request: { params: RepositoryParams },
+  responses: { 200: { description: "The bundle.", content }, ...failures() },
+});
+
+const Restored = z
+  .object({
+    refs: z.array(z.object({ name: z.string(), oid: OidSchema })),
+    defaultBranch: z.string().nullable().openapi({ description: "null: it was not chosen" }),
+  })
+  .openapi("Restored");
+
+const answer = (description: string) => ({ description, content: { "application/json": { schema: Restored } } });
+
+const restore = defineRoute("write", {
+  method: "put",
+  path: "/repos/{owner}/{repo}/backup.bundle",
+  tags: ["repositories"],
+  summary: "Restore a repository",
+  description:
+    "Takes a Git bundle of version 2, whole: one that needs no commit that is not in it. The repository has no ref yet, or need not exist. All is restored, or nothing.",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      defaultBranch: BranchSchema.optional().openapi({
+        description: "without it, the branch where the bundle's HEAD is, main or master before others",
+      }),
+    }),
+    body: { required: true, content },
+  },
+  responses: {
+    200: answer("It holds all this already."),
+    201: answer("It is restored."),
+    ...failures(408, 409),
+  },
+});
+
+/** `/repos/:owner/:repo/backup.bundle`: GET backs a repository up, PUT restores one. */
+export const backupRoutes = newRoutes()
+  .openapi(read, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    const bundle = await repositoryOf(context).planBackup();
+    const { entriesBytes } = bundle.plan;
+    const name = encodeText(`${owner}-${repo.replace(/\.git$/, "")}.bundle`);
+    const headers = new Headers({
+      "Content-Type": BUNDLE_TYPE,
+      "Content-Disposition": contentDisposition("attachment", name),
+      "Cache-Control": "no-store",
+    });
+    // Unknown where deltas are made whole on the way.
+    const sizeBytes =
+      entriesBytes < 0 ? null : bundle.header.length + PACK_HEADER_BYTES + entriesBytes + PACK_TRAILER_BYTES;
+    if (sizeBytes !== null) headers.set("Content-Length", String(sizeBytes));
+    if (context.req.method === "HEAD") return new Response(null, { headers }) as never;
+    const body = streamBundle(bundle, context.get("reading"));
+    // Tells the runtime, and by it the client, how long it is.
+    const sized = sizeBytes === null ? body : body.pipeThrough(new FixedLengthStream(sizeBytes));
+    return new Response(sized, { headers }) as never;
+  })
+  .openapi(restore, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    const { defaultBranch } = context.req.valid("query");
+    const { body } = context.req.raw;
+    if (body === null) throw new GitError("invalid", { what: "bundle", reason: "there is none" });
+    const { header, pack } = await openBundle(body, MAX_COMMAND_BYTES);
+    const refs = readRefs(header);
+    const head = chooseHead(header, defaultBranch === undefined ? null : encodeText(defaultBranch));
+    const isThere = await isRestored(repositoryOf(context).checkRestore(refs));
+    if (isThere) await pack.cancel();
+    else await pushAll((commands) => context.get("host").push(owner, repo, commands, pack), refs);
+    if (head !== null) await repositoryOf(context).setDefaultBranch(head.slice(BRANCHES.length));
+    const restored = {
+      refs: refs.names.map((name, i) => ({ name: decodeText(name), oid: toHex(refs.oids, i * OID_BYTES) })),
+      defaultBranch: head === null ? null : decodeText(head.slice(BRANCHES.length)),
+    };
+    return context.json(restored, isThere ? 200 : 201);
+  });
+
+/** A repository that does not exist yet is not restored. */
+async function isRestored(checking: Promise<boolean>): Promise<boolean> {
+  try {
+    return await checking;
+  } catch (error) {
+    if (isGitError(error, "not-found")) return false;
+    throw error;
+  }
+}
+
+interface Refs {
+  /** Byte strings. */
+  readonly names: string[];
+  /** Packed. */
+  readonly oids: Uint8Array;
+}
+
+/** The refs of a bundle, but for HEAD.
+ * @throws GitError "invalid" when a bundle with these is no backup, "too-large" */
+function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
+  const invalid = (reason: string): GitError => new GitError("invalid", { what: "bundle", reason });
+  if (prerequisites.length > 0) throw invalid(`it needs commit ${toHex(prerequisites[0]!)}, which is not in it`);
+  const kept = names.map((_, i) => i).filter((i) => names[i] !== "HEAD");
+  if (kept.length === 0) throw invalid("there is no ref in it");
+  if (kept.length > MAX_REFS_PER_PUSH) {
+    throw new GitError("too-large", { what: "the number of refs", limit: MAX_REFS_PER_PUSH, actual: kept.length });
+  }
+  return { names: kept.map((i) => names[i]!), oids: concatOids(kept.map((i) => oidAt(oids, i))) };
+}
+
+/** The branch that HEAD is to name, null: as it comes.
+ * @param asked without `refs/heads/`, null: the one where the bundle's HEAD is
+ * @throws GitError "invalid" when that is not in the bundle, or HEAD is at none of its branches */
+function chooseHead({ names, oids }: BundleHeader, asked: string | null): string | null {
+  if (asked !== null) {
+    if (names.includes(BRANCHES + asked)) return BRANCHES + asked;
+    throw new GitError("invalid", { what: "defaultBranch", field: "defaultBranch", reason: "it is not in the bundle" });
+  }
+  const head = names.indexOf("HEAD");
+  if (head < 0 || !names.some((name) => name.startsWith(BRANCHES))) return null;
+  const there = names.filter((name, i) => name.startsWith(BRANCHES) && equalOids(oidAt(oids, i), oidAt(oids, head)));
+  const chosen = ["main", "master"].map((name) => BRANCHES + name).find((name) => there.includes(name)) ?? there[0];
+  if (chosen !== undefined) return chosen;
+  throw new GitError("invalid", { what: "bundle", reason: "its HEAD is at no branch in it: choose a defaultBranch" });
+}
+
+/** Creates all refs.
+ * @throws GitError "invalid" when the pack is refused, "conflict" when a ref is */
+async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
+  const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
+  if (unpack !== "ok") throw new GitError("invalid", { what: "bundle", reason: decodeText(unpack) });
+  const refused =
+    refs.find(({ error }) => error !== null && error !== "atomic push failure") ??
+    refs.find(({ error }) => error !== null);
+  if (refused === undefined) return;
+  const reason = `${decodeText(refused.name)}: ${decodeText(refused.error!)}`;
+  // What the bundle itself is wrong in, and what is there against it.
+  if (/^(is at|conflicts with)/.test(refused.error!)) throw new GitError("conflict", { what: "repository", reason });
+  throw new GitError("invalid", { what: "bundle", reason });
+}
+
+function oidAt(oids: Uint8Array, i: number): Oid {
+  return oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES);
+}
