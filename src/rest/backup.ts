@@ -33,7 +33,10 @@ const read = defineRoute("read", {
 const Restored = z
   .object({
     refs: z.array(z.object({ name: z.string(), oid: OidSchema })),
-    defaultBranch: z.string().nullable().openapi({ description: "null: it was not chosen" }),
+    defaultBranch: z
+      .string()
+      .nullable()
+      .openapi({ description: "null: it is as it was, or came with the first branch" }),
   })
   .openapi("Restored");
 
@@ -92,15 +95,16 @@ export const backupRoutes = newRoutes()
     const { header, pack } = await openBundle(body, MAX_COMMAND_BYTES);
     const refs = readRefs(header);
     const head = chooseHead(header, defaultBranch === undefined ? null : encodeText(defaultBranch));
-    const isThere = await isRestored(repositoryOf(context).checkRestore(refs));
-    if (isThere) await pack.cancel();
-    else await pushAll((commands) => context.get("host").push(owner, repo, commands, pack), refs);
-    if (head !== null) await repositoryOf(context).setDefaultBranch(head.slice(BRANCHES.length));
-    const restored = {
-      refs: refs.names.map((name, i) => ({ name: decodeText(name), oid: toHex(refs.oids, i * OID_BYTES) })),
-      defaultBranch: head === null ? null : decodeText(head.slice(BRANCHES.length)),
-    };
-    return context.json(restored, isThere ? 200 : 201);
+    const shown = refs.names.map((name, i) => ({ name: decodeText(name), oid: toHex(refs.oids, i * OID_BYTES) }));
+    if (await isRestored(repositoryOf(context).checkRestore(refs))) {
+      await pack.cancel();
+      // HEAD of a repository that is there is an admin's to choose.
+      return context.json({ refs: shown, defaultBranch: null }, 200);
+    }
+    await pushAll((commands) => context.get("host").push(owner, repo, commands, pack), refs);
+    const branch = head?.slice(BRANCHES.length) ?? null;
+    if (branch !== null) await repositoryOf(context).setDefaultBranch(branch);
+    return context.json({ refs: shown, defaultBranch: branch && decodeText(branch) }, 201);
   });
 
 /** A repository that does not exist yet is not restored. */

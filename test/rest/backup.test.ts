@@ -128,7 +128,7 @@ describe("a restored repository", () => {
     expect((await restore("me/again", backup)).status).toBe(200);
     expect((await restore("me/again", await bundleOf("main"))).status).toBe(409);
     expect((await restore("me/odd", await bundleOf("--all"), "?defaultBranch=main")).status).toBe(200);
-    expect(await remoteRefs("me/odd")).toContain("ref: refs/heads/main\tHEAD");
+    expect(await remoteRefs("me/odd")).toContain("ref: refs/heads/zweig\tHEAD");
   });
 
   test("may have been empty, and takes what git makes, in whatever pieces it comes", async () => {
