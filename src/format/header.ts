@@ -48,11 +48,12 @@ export class HeaderReader {
     return value;
   }
 
-  /** Reads a value as an oid.
+  /** Reads a value as an oid. Git and its fsck let capital digits pass, though nobody writes them.
    * @throws GitError "corrupt-object" */
   toOid(hex: string): Oid {
-    if (!isHexOid(hex)) throw this.corrupt(`'${hex}' is not an object id`);
-    return fromHex(hex);
+    const digits = hex.toLowerCase();
+    if (!isHexOid(digits)) throw this.corrupt(`'${hex}' is not an object id`);
+    return fromHex(digits);
   }
 
   /** Reads a value as an identity.

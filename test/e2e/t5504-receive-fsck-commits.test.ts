@@ -81,6 +81,11 @@ const refused: readonly Row[] = [
   author("not closed", "badEmail", "Ada Example <ada@example.com 1700000000 +0100"),
   author("opened twice", "badEmail", "Ada Example <ada<@example.com> 1700000000 +0100"),
   author("a bracket in the name", "badName", "Ada> Example <ada@example.com> 1700000000 +0100"),
+  author(
+    "another bracket in the name",
+    "badName|missingEmail|badEmail",
+    "Ada < Example <ada@example.com> 1700000000 +0100",
+  ),
   author("", "missingNameBeforeEmail", "<ada@example.com> 1700000000 +0100"),
   author("", "missingSpaceBeforeEmail", "Ada Example<ada@example.com> 1700000000 +0100"),
   author("", "zeroPaddedDate", "Ada Example <ada@example.com> 01700000000 +0100"),
@@ -124,6 +129,10 @@ const accepted: readonly Row[] = [
     rest: "\n\xff\xfe\n",
   }),
   commit("no parent", "", { parent: "" }),
+  commit("ids in capital digits", "", ({ tree }) => ({
+    tree: `tree ${tree.oid.toUpperCase()}\n`,
+    parent: `parent ${BASE.commit.oid.toUpperCase()}\n`,
+  })),
   tag("as git's first versions wrote it", "missingTaggerEntry", without("tagger")),
   tag("a name that is no ref's", "badTagName", (text) => text.replace("tag v1", "tag odd name..lock")),
   {

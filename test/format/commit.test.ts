@@ -146,3 +146,13 @@ test("a parsed message is the content's own bytes", () => {
   expect(parseCommit(content).message.buffer).toBe(content.buffer);
   expect(toByteString(parseCommit(content).message)).toBe("caf\xe9\n\nbody\n");
 });
+
+test("reads ids in capital digits, which git's fsck lets pass", () => {
+  const content = toByteString(encodeCommit({ ...FULL, parents: [fromHex("abcdef".repeat(7).slice(0, 40))] }));
+  const capital = content.replace(
+    /^(tree|parent) .*$/gm,
+    (line, name: string) => name + line.slice(name.length).toUpperCase(),
+  );
+  expect(capital).not.toBe(content);
+  expect(parseCommit(fromByteString(capital))).toEqual(parseCommit(fromByteString(content)));
+});
