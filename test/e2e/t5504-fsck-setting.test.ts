@@ -7,6 +7,9 @@ import { startServer, type Server } from "../harness/server.ts";
 const blob = makeObject("blob", "content\n");
 const tree = makeTree(["100644", "file", blob]);
 
+/** With a mode as old tools wrote it. */
+const paddedTree = makeTree(["0100644", "file", blob]);
+
 function commitBy(author: string, message: string): MadeObject {
   const good = makeCommit(tree, [], message).content.toString();
   return makeObject("commit", good.replace(/^author .*$/m, `author ${author}`));
@@ -51,6 +54,29 @@ test("what each setting lets in, and that it stays", async () => {
   expect(await answers("strict")).toEqual(["badTimezone", "nulInCommit", "missingEmail"]);
   expect(await answers("default")).toEqual(["ok", "nulInCommit", "missingEmail"]);
   expect(await answers("lenient")).toEqual(["ok", "ok", "missingEmail"]);
+});
+
+test("what common tools once wrote passes by default, and not where the setting is strict", async () => {
+  const old: Readonly<Record<string, [id: string, objects: MadeObject[]]>> = {
+    zone: ["badTimezone", [oldZone("old\n")]],
+    date: ["missingSpaceBeforeDate", [commitBy("Ada Example <ada@example.com>1700000000 +0100", "old\n")]],
+    mode: ["zeroPaddedFilemode", [paddedTree, makeCommit(paddedTree)]],
+  };
+  for (const [name, [id, objects]] of Object.entries(old)) {
+    for (const setting of ["default", "strict"]) {
+      const { unpack } = await sendPush(`${server.url}/me/old-${name}-${setting}`, {
+        commands: [{ name: "refs/heads/main", new: objects.at(-1)!.oid }],
+        pack: packOf(blob, tree, ...objects),
+        capabilities: "report-status side-band-64k push-options",
+        pushOptions: [`fsck=${setting}`],
+      });
+      expect([name, setting, unpack]).toEqual([
+        name,
+        setting,
+        setting === "default" ? "ok" : expect.stringContaining(id),
+      ]);
+    }
+  }
 });
 
 test("a push that is refused changes no setting", async () => {

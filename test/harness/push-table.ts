@@ -1,12 +1,15 @@
 /** Tables of pushes, each sent to the real Worker and to git's own server. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "./api.ts";
 import { git } from "./git.ts";
 import { startNative, type NativeServer } from "./native.ts";
 import { makeCommit, makeObject, makeTag, makeTree, packOf, type MadeObject } from "./pack-builder.ts";
+import { decodeLines } from "./raw.ts";
 import { type PushAnswer, type RawCommand, readRefs, sendPush } from "./raw-push.ts";
 import { startServer, type Server } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";
+import { encodeRequest, post } from "./transcript.ts";
 
 /** What a row may build on: three well-formed objects of its own, not pushed yet, on top of what the repository holds. */
 export interface Ground {
@@ -48,7 +51,7 @@ export interface PushRow {
 }
 
 /** Declares one test per row.
- * A refused push moves no ref, leaves none of its objects to be referred to, and does not stop the next good push. */
+ * A refused push moves no ref, leaves none of its objects to be fetched, read or referred to, and does not stop the next good push. */
 export function testPushes(rows: readonly PushRow[]): void {
   let server: Server;
   let native: NativeServer;
@@ -60,7 +63,7 @@ export function testPushes(rows: readonly PushRow[]): void {
     const repoDir = join(rootDir, "repo.git");
     for (const [key, value] of STRICT) await git(repoDir, "config", key, value);
     [server, native] = await Promise.all([startServer(), startNative(rootDir)]);
-    url = `${server.url}/me/repo.git`;
+    url = urlOf(server);
     nativeUrl = `${native.url}/repo.git`;
     for (const remote of [url, nativeUrl])
       expect(isAccepted(await pushGround(remote, BASE, "refs/heads/main"))).toBe(true);
@@ -84,7 +87,10 @@ export function testPushes(rows: readonly PushRow[]): void {
         expect(await readRefs(url)).toEqual(movedBy(push.commands, before));
       } else {
         expect(await readRefs(url)).toEqual(before);
-        await expectUnreadable(url, made.objects ?? [ground.blob, ground.tree, ground.commit]);
+        await expectUnreadable(server, made.objects ?? [ground.blob, ground.tree, ground.commit]);
+        const known = new Set(before.values());
+        for (const { new: tip } of push.commands)
+          if (tip !== undefined && !known.has(tip)) await expectUnfetchable(url, tip);
         expect(await pushGround(url, ground, `refs/heads/good-${number}`)).toMatchObject({ unpack: "ok" });
       }
       expect((await readRefs(url)).has(`refs/heads/good-${number}`)).toBe(row.answer !== "accepted");
@@ -110,6 +116,13 @@ const STRICT = [
   ["receive.fsckObjects", "true"],
   ["receive.unpackLimit", "1"],
 ] as const;
+
+/** Of the repository that all rows push to. */
+const API_PATH = "/repos/me/repo";
+
+function urlOf(server: Server): string {
+  return `${server.url}/me/repo.git`;
+}
 
 function makeGround(seed: string, parents: readonly string[]): Ground {
   const blob = makeObject("blob", `${seed}\n`);
@@ -138,15 +151,27 @@ function expectAnswer(row: PushRow, { status, unpack, refs, text }: PushAnswer):
   if (row.reason !== undefined) expect(`${unpack}\n${reasons.join("\n")}`).toMatch(row.reason);
 }
 
-/** A tag on each object, without the object: none may be taken. */
-async function expectUnreadable(url: string, objects: readonly MadeObject[]): Promise<void> {
+/** No object is there: not for a fetch, not for the API, and not for a tag that is pushed without it. */
+async function expectUnreadable(server: Server, objects: readonly MadeObject[]): Promise<void> {
   if (objects.length === 0) return;
+  const url = urlOf(server);
+  await Promise.all(
+    objects.map(async ({ oid, type }) => {
+      await expectUnfetchable(url, oid);
+      expect(await askApi(server, `${API_PATH}/git/${type}/${oid}`)).toMatchObject({ status: 404 });
+    }),
+  );
   const tags = objects.map((object) => makeTag(object, object.type, "probe"));
   const commands = tags.map((tag, i) => ({ name: `refs/tags/probe-${i}`, new: tag.oid }));
   const { status, refs } = await sendPush(url, { commands, pack: packOf(...tags) });
   expect(status).toBe(200);
   expect(refs.size).toBe(tags.length);
   for (const [name, reason] of refs) expect(reason, name).toMatch(/./);
+}
+
+async function expectUnfetchable(url: string, oid: string): Promise<void> {
+  const { body } = await post({ url }, encodeRequest("command=fetch", "delim", `want ${oid}`, "done", "flush"), 2);
+  expect(decodeLines(body)).toEqual([`ERR upload-pack: not our ref ${oid}`]);
 }
 
 function movedBy(commands: readonly RawCommand[], before: ReadonlyMap<string, string>): Map<string, string> {

@@ -188,6 +188,17 @@ const REFUSED: Refused[] = [
   ],
   ["a shallow commit that is no id", fetchLines("want main", "shallow x", "done"), "invalid shallow line: shallow x"],
   ["a filter that is none", fetchLines("want main", "filter blob", "done"), "invalid filter-spec 'blob'"],
+  ["a filter by a path", fetchLines("want main", "filter sparse:path=x", "done"), "sparse:path"],
+  [
+    "a filter of a size beyond 64 bits",
+    fetchLines("want main", "filter blob:limit=18446744073709551616", "done"),
+    "invalid filter-spec 'blob:limit=18446744073709551616'",
+  ],
+  [
+    "9,000 filters combined",
+    fetchLines("want main", `filter combine:${Array.from({ length: 9_000 }, () => "tree:1").join("+")}`, "done"),
+    "filter",
+  ],
   [
     "two filters",
     fetchLines("want main", "filter blob:none", "filter tree:1", "done"),

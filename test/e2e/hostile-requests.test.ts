@@ -1,0 +1,104 @@
+// URLs, bodies and queries that no client of good faith sends.
+import { request as sendRequest } from "node:http";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
+import { request } from "../harness/raw.ts";
+import { readRefs, sendPush } from "../harness/raw-push.ts";
+import { startServer, type Server } from "../harness/server.ts";
+
+/** 30 MB of text in some 100 KB, under 40 names. */
+const large = makeObject("blob", "all work and no play makes a line\n".repeat(900_000));
+const many = makeTree(...Array.from({ length: 40 }, (_, i) => ["100644", `file-${10 + i}`, large] as const));
+const commit = makeCommit(many);
+
+let server: Server;
+let url: string;
+beforeAll(async () => {
+  server = await startServer();
+  url = `${server.url}/me/repo.git`;
+  const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack: packOf(large, many, commit) };
+  expect((await sendPush(url, push)).unpack).toBe("ok");
+});
+afterAll(() => server.close());
+
+/** Asks for a path as it is: `fetch` and `request` put dots right. */
+async function statusOf(path: string, method = "GET"): Promise<number> {
+  const { hostname, port } = new URL(server.url);
+  return new Promise((resolve, reject) => {
+    const outgoing = sendRequest({ hostname, port, path, method, agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    outgoing.on("error", reject);
+    outgoing.end();
+  });
+}
+
+const REFS = "info/refs?service=git-upload-pack";
+
+test.each([
+  [`/me/repo.git/${REFS}`, 200],
+  [`/me/repo.git/info/refs?service=git-upload-archive`, 403],
+  [`/me/repo.git/info/refs?service=`, 403],
+  [`/me/repo.git/info/refs`, 403],
+  [`/me/repo%00.git/${REFS}`, 404],
+  [`/me/%00/${REFS}`, 404],
+  [`/me/../${REFS}`, 404],
+  [`/me/..%2frepo.git/${REFS}`, 404],
+  [`/me/%2e%2e/${REFS}`, 404],
+  [`/me/%2e%2e%2frepo.git/${REFS}`, 404],
+  [`/%2e%2e/repo.git/${REFS}`, 404],
+  [`/me/.git/${REFS}`, 404],
+  [`/me/repo.git/../../etc/passwd`, 404],
+  ["/me/repo.git/config", 404],
+  ["/me/repo.git/HEAD", 404],
+  ["/me/repo.git/objects/info/packs", 404],
+  [`/me/repo.git//${REFS}`, 404],
+  [`/me/${"x".repeat(300)}/${REFS}`, 404],
+  ["/me/repo.git/git-upload-pack", 405],
+  ["/me/repo.git/git-receive-pack", 405],
+])("GET %s: %i", async (path, status) => {
+  expect(await statusOf(path)).toBe(status);
+});
+
+test("JSON that is too deep, too large, or about prototypes", async () => {
+  const headers = { "content-type": "application/json" };
+  const create = async (body: string | Iterable<Buffer>) =>
+    request(`${server.url}/api/repos`, {
+      method: "POST",
+      headers,
+      body: typeof body === "string" ? Buffer.from(body) : body,
+    });
+  for (const [open, close] of [
+    ["[", "]"],
+    ['{"a":', "}"],
+  ] as const) {
+    expect((await create(`${open.repeat(10_000)}1${close.repeat(10_000)}`)).status).toBe(400);
+  }
+  // 100 MB, with a length and without.
+  expect((await create(`"${" ".repeat(100_000_000)}"`)).status).toBe(413);
+  const piece = Buffer.alloc(1_000_000, " ");
+  expect((await create(Array.from({ length: 100 }, () => piece))).status).toBe(413);
+  const polluting =
+    '{"owner":"me","name":"proto","__proto__":{"description":"x","visibility":"private"},"constructor":{"prototype":{"x":1}}}';
+  const { status, body } = await create(polluting);
+  if (status === 201) expect(JSON.parse(body.toString())).toMatchObject({ name: "proto", description: null });
+  else expect(status).toBe(422);
+  expect((await create('{"owner":"me","name":"plain"}')).status).toBe(201);
+  expect((await askApi(server, "/repos/me/plain")).body).toMatchObject({ name: "plain", description: null });
+});
+
+test("a search in more than a gigabyte ends in its budget, and says so", async () => {
+  const { status, body } = await askApi<{ truncated: boolean; nextCursor: string | null; searched: { bytes: number } }>(
+    server,
+    "/repos/me/repo/grep?ref=main&pattern=nothing+like+it",
+  );
+  expect([status, body.truncated]).toEqual([200, true]);
+  expect(body.nextCursor).not.toBeNull();
+  expect(body.searched.bytes).toBeLessThan(400_000_000);
+});
+
+test("after all this, the repository is as it was", async () => {
+  expect(await readRefs(url)).toEqual(new Map([["refs/heads/main", commit.oid]]));
+});

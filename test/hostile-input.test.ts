@@ -1,0 +1,34 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const PROJECT = join(import.meta.dirname, "..");
+
+/** The tests that the page names: file and title. */
+const named = readFileSync(join(PROJECT, "docs/hostile-input.md"), "utf8")
+  .split("\n")
+  .filter((line) => /^\| .*`[\w/-]+`: /.test(line))
+  .flatMap((line) => [...line.matchAll(/`([\w/-]+)`: (.*?)(?=; `[\w/-]+`: | \|$)/g)])
+  .map(([, file, titles]) => ({ file: file!, titles: titles!.split("; ") }));
+
+/** What of a title stands in its file: tables put titles together, so that what a colon or a quote parts may lie apart, and so may
+ * `commit` and what fsck calls its flaw. */
+function partsOf(title: string): string[] {
+  return title
+    .split(/…|: |"/)
+    .flatMap((part) => (/^(?:commit|tag) [a-z]+[A-Z]\w+$/.test(part) ? part.split(" ") : [part]))
+    .filter((part) => part.trim() !== "");
+}
+
+test("the page of hostile input names no test that is not there", () => {
+  expect(named.length).toBeGreaterThan(120);
+  const missing: string[] = [];
+  for (const { file, titles } of named) {
+    const path = join(PROJECT, "test", `${file}.test.ts`);
+    const source = existsSync(path) ? readFileSync(path, "utf8") : null;
+    for (const title of titles) {
+      if (!partsOf(title).every((part) => source?.includes(part) === true)) missing.push(`${file}: ${title}`);
+    }
+  }
+  expect(missing).toEqual([]);
+});
