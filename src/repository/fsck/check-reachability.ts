@@ -9,7 +9,8 @@ import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 const TREE = toTypeNumber("tree");
 
-/** Objects whose introduction is looked at together, and bytes of the trees among them, unless one node brought more. */
+/** Nodes that are looked at together, objects that they brought, and bytes of the trees among them, unless one node brought more. */
+const PAGE_NODES = 500;
 const PAGE_OBJECTS = 5_000;
 const PAGE_TREE_BYTES = 2 * 1024 * 1024;
 
@@ -23,8 +24,11 @@ export const checkReachability: FsckStage = async (run, after) => {
   const order = orderNodes(graph, after);
   const ancestors = new AncestorSets(graph);
   for (let at = 0; at < order.length;) {
-    const page = new Page(run);
-    while (at < order.length && !page.isFull) page.add(graph.number(order[at++]!));
+    const page = new Page(
+      run,
+      order.slice(at, at + PAGE_NODES).map((position) => graph.number(position)),
+    );
+    at += page.length;
     await page.readTrees();
     for (const [number, introduced] of page.nodes) {
       // A push may have come while trees were read: positions are asked for anew.
@@ -66,38 +70,58 @@ class Page {
   readonly nodes = new Map<number, NumberSet>();
   /** Trees among that. */
   readonly #rows: ObjectRow[] = [];
-  #objects = 0;
-  #treeBytes = 0;
   /** Object numbers in trees; null: it cannot be read. */
   readonly #trees = new Map<number, readonly number[] | null>();
   readonly #known = new Map<number, Known>();
 
-  constructor(run: FsckRun) {
+  /** How many of the nodes are looked at. */
+  readonly length: number;
+
+  /** @param nodes of which so many of the first are taken in as may be */
+  constructor(run: FsckRun, nodes: readonly number[]) {
     this.#run = run;
+    const rows = run.audit.nodes(nodes);
+    let length = 0;
+    for (let objects = 0; length < nodes.length && objects < PAGE_OBJECTS; length++) {
+      const node = nodes[length]!;
+      const introduced = rows.get(node)?.introduced ?? null;
+      if (introduced === null) continue;
+      this.nodes.set(node, introduced);
+      objects += introduced.size;
+    }
+    this.length = this.#cutTrees(nodes.slice(0, length));
+    for (const node of nodes.slice(0, this.length)) {
+      if (this.nodes.has(node)) continue;
+      run.report({ kind: "reachability", detail: `what node ${node} brought cannot be read` });
+    }
   }
 
-  get isFull(): boolean {
-    return this.#objects >= PAGE_OBJECTS || this.#treeBytes >= PAGE_TREE_BYTES;
-  }
-
-  /** Takes a node in. */
-  add(node: number): void {
-    const introduced = this.#run.audit.nodes([node]).get(node)?.introduced ?? null;
-    if (introduced === null) {
-      return this.#run.report({ kind: "reachability", detail: `what node ${node} brought cannot be read` });
+  /** Takes so many of the nodes' trees in as may be, and leaves out the nodes behind.
+   * @returns how many nodes are left */
+  #cutTrees(nodes: readonly number[]): number {
+    const rows = this.#run.audit.namedObjects(
+      [...this.nodes.values()].flatMap((introduced) => [...introduced.toArray()]),
+    );
+    let treeBytes = 0;
+    for (const [at, node] of nodes.entries()) {
+      if (treeBytes >= PAGE_TREE_BYTES) {
+        for (const left of nodes.slice(at)) this.nodes.delete(left);
+        return at;
+      }
+      for (const object of this.nodes.get(node)?.toArray() ?? []) {
+        const row = rows.get(object);
+        if (row?.type !== TREE) continue;
+        this.#rows.push(row);
+        treeBytes += row.size;
+      }
     }
-    this.nodes.set(node, introduced);
-    this.#objects += introduced.size;
-    for (const row of this.#run.audit.namedObjects(introduced.toArray()).values()) {
-      if (row.type !== TREE) continue;
-      this.#rows.push(row);
-      this.#treeBytes += row.size;
-    }
+    return nodes.length;
   }
 
   /** Reads the trees in the order in which they are stored, and what is known of all that is in them. */
   async readTrees(): Promise<void> {
     const inOrder = this.#rows.toSorted((a, b) => a.number - b.number);
+    this.#run.entries.prepare(inOrder);
     const named: (readonly Oid[] | null)[] = [];
     for (const row of inOrder) named.push(await this.#readTree(row));
     const { number } = this.#run.tables.objects.lookupMany(concatOids(named.flatMap((oids) => oids ?? [])));

@@ -5,6 +5,7 @@ import { equalOids, toHex } from "../../format/oid.ts";
 import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { ChunkRow } from "../../store/chunk-table.ts";
+import { NumberSet } from "../../store/number-set.ts";
 import type { ObjectRow } from "../../store/object-index.ts";
 import type { RowAudit } from "../../store/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -47,6 +48,9 @@ export class StoredEntries {
   readonly #failed = new Set<number>();
   readonly #lost = new Set<number>();
   #entered: EnteredChunk | null = null;
+  /** Rows of chunks, and of objects and their bases, as they were read once. */
+  readonly #chunkRows = new Map<number, ChunkRow>();
+  #known: ReadonlyMap<number, ObjectRow> = new Map();
   #window: { readonly chunk: number; readonly start: number; readonly bytes: Uint8Array } | null = null;
 
   constructor(audit: RowAudit, tablesNow: () => Tables, store: ChunkStore, codec: DeltaCodec) {
@@ -60,6 +64,12 @@ export class StoredEntries {
    * @param bytes null: it is too large */
   enter(chunk: ChunkRow, rows: readonly ObjectRow[], bytes: Uint8Array | null): void {
     this.#entered = { chunk, rows: new Map(rows.map((row) => [row.number, row])), bytes };
+  }
+
+  /** Reads the rows of the delta chains of objects that are asked for next. */
+  prepare(rows: readonly ObjectRow[]): void {
+    const numbers = NumberSet.fromSorted(rows.map(({ number }) => number).toSorted((a, b) => a - b));
+    this.#known = this.#audit.namedObjects(this.#tablesNow().objects.withBases(numbers).toArray());
   }
 
   /** Takes note that a chunk's bytes are not there. */
@@ -99,11 +109,10 @@ export class StoredEntries {
   async read(row: ObjectRow): Promise<Uint8Array> {
     const chunk = this.#chunkOf(row);
     const { offset, length } = row;
-    if (chunk.key === null) return this.#hotBytes(chunk).subarray(offset, offset + length);
-    if (chunk.size > WHOLE_READ_BYTES) return this.#readWindow(chunk, offset, length);
+    if (chunk.key !== null && chunk.size > WHOLE_READ_BYTES) return this.#readWindow(chunk, offset, length);
     let bytes = this.#entered?.chunk === chunk ? this.#entered.bytes : this.#chunks.get(String(chunk.id));
     if (bytes === undefined || bytes === null) {
-      bytes = await this.#fetch(chunk, 0, chunk.size);
+      bytes = chunk.key === null ? this.#hotBytes(chunk) : await this.#fetch(chunk, 0, chunk.size);
       this.#chunks.set(String(chunk.id), bytes, bytes.length);
     }
     return bytes.subarray(offset, offset + length);
@@ -118,6 +127,8 @@ export class StoredEntries {
         return await this.#resolve(at, chain);
       } catch (error) {
         const isMoved = chain.some((link) => this.#isMoved(link));
+        this.#known = new Map();
+        this.#chunkRows.clear();
         at = isMoved ? this.#audit.namedObjects([row.number]).get(row.number) : undefined;
         if (at !== undefined && attempt < ATTEMPTS) continue;
         this.#failed.add(row.number);
@@ -160,18 +171,24 @@ export class StoredEntries {
   }
 
   #rowOf(number: number): ObjectRow | undefined {
-    return this.#entered?.rows.get(number) ?? this.#audit.namedObjects([number]).get(number);
+    return this.#entered?.rows.get(number) ?? this.#known.get(number) ?? this.#audit.namedObjects([number]).get(number);
   }
 
   #isMoved({ number, chunk, offset, base }: ObjectRow): boolean {
     const now = this.#audit.namedObjects([number]).get(number);
-    return now?.chunk !== chunk || now.offset !== offset || now.base !== base;
+    if (now?.chunk !== chunk || now.offset !== offset || now.base !== base) return true;
+    // Sealed since: the row of the object is what it was.
+    return this.#chunkRows.get(chunk)?.key === null && this.#tablesNow().chunks.next(chunk - 1)?.key !== null;
   }
 
   #chunkOf(row: ObjectRow): ChunkRow {
     const entered = this.#entered?.chunk;
-    const chunk = entered?.id === row.chunk ? entered : this.#tablesNow().chunks.next(row.chunk - 1);
+    const chunk =
+      entered?.id === row.chunk
+        ? entered
+        : (this.#chunkRows.get(row.chunk) ?? this.#tablesNow().chunks.next(row.chunk - 1));
     if (chunk?.id !== row.chunk) throw damaged(`its chunk ${row.chunk} is not there`);
+    this.#chunkRows.set(chunk.id, chunk);
     if (this.#lost.has(chunk.id)) throw lost(chunk.id);
     if (row.offset + row.length > chunk.size) throw damaged("its entry ends behind its chunk");
     return chunk;
