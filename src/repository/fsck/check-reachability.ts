@@ -81,11 +81,13 @@ class Page {
   constructor(run: FsckRun, nodes: readonly number[]) {
     this.#run = run;
     const rows = run.audit.nodes(nodes);
+    const end = run.tables.objects.lastNumber() + 1;
     let length = 0;
     for (let objects = 0; length < nodes.length && objects < PAGE_OBJECTS; length++) {
       const node = nodes[length]!;
       const introduced = rows.get(node)?.introduced ?? null;
-      if (introduced === null) continue;
+      // A set of billions that are nowhere is not to be walked through.
+      if (introduced === null || (introduced.runs.at(-1) ?? 0) > end) continue;
       this.nodes.set(node, introduced);
       objects += introduced.size;
     }

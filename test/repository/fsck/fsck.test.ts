@@ -284,6 +284,9 @@ describe("damage", () => {
     expect(kinds(await withRows(`UPDATE commits SET introduced = x'ff' WHERE number = ${other}`))).toEqual([
       "reachability",
     ]);
+    expect(await withRows(`UPDATE commits SET introduced = x'01ffffffff0e' WHERE number = ${other}`)).toEqual([
+      { kind: "reachability", detail: `what node ${other} brought cannot be read` },
+    ]);
     expect(one<number>("SELECT count(*) AS count FROM reintroductions")).toBeGreaterThan(0);
     expect(kinds(await withRows("DELETE FROM reintroductions"))).toEqual(["reachability"]);
   });
