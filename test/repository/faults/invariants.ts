@@ -66,8 +66,11 @@ function namedKeys({ sql, repository }: PushedRepository, { chunks, bundles, wor
 
 /** What a life keeps in memory must be what the next would read. */
 function checkMemory(inMemory: Tables, stored: Tables): void {
+  // The order is another where nodes were added since, though parents precede in both.
   const nodes = ({ graph }: Tables) =>
-    Array.from({ length: graph.length }, (_, position) => [graph.number(position), ...graph.parents(position)]);
+    Array.from({ length: graph.length }, (_, position) => [graph.number(position), ...graph.parents(position)])
+      .map(([number, ...parents]) => [number, ...parents.map((position) => graph.number(position))])
+      .toSorted(([a], [b]) => a! - b!);
   assert.deepEqual(nodes(inMemory), nodes(stored), "the graph in memory");
   assert.deepEqual(inMemory.objects.pruned().encode(), stored.objects.pruned().encode(), "pruned numbers in memory");
 }

@@ -1,5 +1,6 @@
 import { type MadeObject, makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import type { Scenario } from "./enumerate.ts";
+import { takePack } from "./fetch-scenarios.ts";
 import { alarms, push, refusedPush } from "./steps.ts";
 import { makeFat, makeVersion } from "./versions.ts";
 import { World } from "./world.ts";
@@ -26,6 +27,9 @@ const fat = makeFat(second.commit.oid, "fat", 1_700_000, 1_600_000, 900_000);
 const fattest = makeFat(second.commit.oid, "fattest", 9_000_000);
 const medium = makeFat(second.commit.oid, "medium", 400_000);
 const bad = makeCommit("ab".repeat(20), [second.commit.oid], "on nothing\n");
+const HUNDRED = Object.fromEntries(
+  Array.from({ length: 98 }, (_, i) => [`refs/heads/many/${i}`, i % 2 === 0 ? third.commit.oid : first.commit.oid]),
+);
 const tipOf = (objects: readonly MadeObject[]): string => objects.at(-1)!.oid;
 
 /** Pushes of every kind. */
@@ -56,6 +60,11 @@ export const PUSH_SCENARIOS: readonly Scenario[] = [
     isLarge: true,
     begin,
     steps: [push({ [MAIN]: tipOf(fattest) }, packOf(...fattest), { pieceBytes: 256 * 1024 }), alarms(2 * 60_000)],
+    async check({ repository, store }) {
+      const { key, sizeBytes } = repository.tables.bundles.current()!;
+      const bundle = Buffer.from(await store.read(key, 0, sizeBytes));
+      await takePack(bundle.subarray(bundle.indexOf("\n\nPACK") + 2), tipOf(fattest));
+    },
   },
   {
     name: "refused push, and what it left",
@@ -84,6 +93,11 @@ export const PUSH_SCENARIOS: readonly Scenario[] = [
         atomic: true,
       }),
     ],
+  },
+  {
+    name: "atomic push of 100 refs",
+    begin,
+    steps: [push({ ...HUNDRED, [MAIN]: third.commit.oid, [SIDE]: null }, third.pack, { atomic: true })],
   },
   {
     name: "force push, and deletion",

@@ -41,6 +41,8 @@ export class World {
   readonly places: Place[] = [];
   /** Whether R2 answers every call with an error. */
   isStoreDown = false;
+  /** Whether the database takes nothing more; it can be read, and rows can be removed. */
+  isDatabaseFull = false;
   /** Whether the process has died, so that nobody heard what it answered. */
   isDead = false;
   /** Whether what was to go wrong did. */
@@ -64,9 +66,10 @@ export class World {
     this.#endLife();
     this.#endLife = () => (life.isOver = true);
     const meet = (place: Place): Fault | null => (life.isOver ? "crash" : this.#meet(place));
-    const sql = new FaultySql(this.#database, () => {
+    const sql = new FaultySql(this.#database, (query) => {
       const fault = meet("sql");
-      if (fault === "before") throw new PlannedFault("database or disk is full: SQLITE_FULL");
+      const isRefused = this.isDatabaseFull && /\b(INSERT|UPDATE)\b/.test(query);
+      if (fault === "before" || isRefused) throw new PlannedFault("database or disk is full: SQLITE_FULL");
       if (fault !== null) throw new PlannedFault("the process died");
     });
     const chunks = new FaultyChunkStore(this.store, ({ operation }) => {
@@ -105,7 +108,7 @@ export class World {
     }
     keepTree(Buffer.from(String(this.#restored).padEnd(20)), LARGE_TREE);
     this.told = told;
-    this.isStoreDown = false;
+    this.isStoreDown = this.isDatabaseFull = false;
     this.#injection = null;
     this.start();
     this.places.length = 0;
