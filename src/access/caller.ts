@@ -2,6 +2,7 @@
 // repository is decided by `authorise`, for Git and API alike.
 import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
+import type { PushQuota } from "./quota.ts";
 
 /** What may be done with a repository, each right with those before it: `operate` is for the operator of the deployment alone. */
 export const RIGHTS = ["read", "write", "admin", "operate"] as const;
@@ -47,11 +48,19 @@ export interface TokenRefRule {
   readonly noDelete: boolean;
 }
 
-/** A request as a repository sees it; can be cloned, and written as JSON. */
-export interface Requester {
+/** A request, by who it is from. */
+export interface Asker {
   /** Names the request in logs. */
   readonly requestId: string;
   readonly caller: Caller;
+}
+
+/** A request as a repository sees it; can be cloned, and written as JSON. */
+export interface Requester extends Asker {
+  /** The largest that the caller has here. */
+  readonly right: Right;
+  /** How much the repository may grow. */
+  readonly quota: PushQuota;
 }
 
 /** What a right is asked for: a repository, or what an owner's name would lead to. */
@@ -81,10 +90,15 @@ export function rightOf(caller: Caller, target: Target): Right | null {
   }
 }
 
+/** Whether who has a right may do what needs another. */
+export function includesRight(right: Right, needed: Right): boolean {
+  return RIGHTS.indexOf(right) >= RIGHTS.indexOf(needed);
+}
+
 /** Whether a caller may do something. */
 export function may(caller: Caller, needed: Right, target: Target): boolean {
   const right = rightOf(caller, target);
-  return right !== null && RIGHTS.indexOf(right) >= RIGHTS.indexOf(needed);
+  return right !== null && includesRight(right, needed);
 }
 
 /** Lets a caller do something, or throws. Who may not even read is told that there is no repository, as it is told of one that is missing.

@@ -106,6 +106,12 @@ export const MAX_PATTERN_STEPS = 30_000_000;
  * there are ways to it, which no memory need hold. */
 export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
 
+/** Steps in which a push's refs are held against the rules for refs, at once: half a second of the object's one thread. */
+export const MAX_REF_RULE_STEPS = 10_000_000;
+
+/** Steps from child to parent by which a push finds out whether protected refs go forward: a second of the object's one thread. */
+export const MAX_ANCESTRY_STEPS = 50_000_000;
+
 /** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
  * is hot, and one read of it from R2 carries hundreds of objects. */
 export const CHUNK_TARGET_BYTES = 2_000_000;
@@ -138,6 +144,9 @@ export const MAX_WORKTREES = 100;
 /** Milliseconds between a push and the update of its branch's worktree: pushes come in bursts. */
 export const MATERIALIZE_DELAY_MS = 500;
 
+/** Of what has no cap unless it is configured. */
+export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
+
 /** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last four cap nothing a client
  * does, but when work is begun: lower ones are for those who clone small repositories often. */
 export interface Limits {
@@ -157,6 +166,9 @@ export interface Limits {
   readonly maxShallows: number;
   readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
+  /** What each repository may hold, of objects as they are stored, unless the operator has set a quota for it. */
+  readonly maxRepositoryBytes: number;
+  readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
@@ -182,6 +194,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxShallows: MAX_SHALLOWS,
   maxDeepenNots: MAX_DEEPEN_NOTS,
   maxRefPrefixes: MAX_REF_PREFIXES,
+  maxRepositoryBytes: NO_LIMIT,
+  maxRepositoryObjects: NO_LIMIT,
   maxWorktreePathBytes: MAX_WORKTREE_PATH_BYTES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,

@@ -1,11 +1,12 @@
 // How a name leads to a repository's object, for who may use it. The registry knows; an isolate remembers what it said for `ANSWER_LIFE_MS`,
 // so that a clone costs no call more. What is remembered may be stale, and is safe all the same: an object that is no repository (any
 // more) says so, on which the registry is asked again, and no name passes from one living repository to another while it may be remembered.
-import { authorise, everythingOf, may, type Requester, type Right } from "../access/caller.ts";
+import { type Asker, authorise, everythingOf, may, type Requester, type Right, rightOf } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import { type CallName, type CallOutcome, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
 import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry.ts";
+import type { QuotaHolder } from "../store/quota-table.ts";
 import type { RepositoryDetails } from "../store/repository-rows.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
@@ -36,6 +37,13 @@ export function forgetRoute(name: RepositoryName): void {
   remembered.delete(foldRepositoryName(name));
 }
 
+/** Forgets the ways to an owner's repositories, or to one, by whatever name: what they may hold has changed. */
+export function forgetRoutesTo(holder: QuotaHolder): void {
+  remembered.deleteWhere(({ id, owner }) =>
+    "owner" in holder ? owner.toLowerCase() === holder.owner.toLowerCase() : id === holder.repositoryId,
+  );
+}
+
 /** The registry of the deployment. */
 export function registryOf(env: Env): DurableObjectStub<RegistryObject> {
   // The bindings do not know the classes: they know each other.
@@ -46,24 +54,24 @@ export function registryOf(env: Env): DurableObjectStub<RegistryObject> {
 export class NamedRepository {
   readonly #env: Env;
   readonly #name: RepositoryName;
-  readonly #requester: Requester;
+  readonly #asker: Asker;
   readonly #timings: Timings;
   readonly #needed: Right;
   /** Which repository this request has met. */
-  #id: string | null = null;
+  #met: RepositoryRoute | null = null;
 
   /** @param needed what the request needs of whatever the name leads to */
-  constructor(env: Env, name: RepositoryName, needed: Right, requester: Requester, timings: Timings) {
+  constructor(env: Env, name: RepositoryName, needed: Right, asker: Asker, timings: Timings) {
     this.#env = env;
     this.#name = name;
-    this.#requester = requester;
+    this.#asker = asker;
     this.#timings = timings;
     this.#needed = needed;
   }
 
   /** The id of the repository that this request has met; null: of none so far. */
   get id(): string | null {
-    return this.#id;
+    return this.#met?.id ?? null;
   }
 
   /** Refuses who lacks the right, before anything else is looked at. Nobody is refused by what is only remembered: it may have changed,
@@ -71,7 +79,7 @@ export class NamedRepository {
    * @throws GitError @see authorise */
   async admit(): Promise<void> {
     const known = recall(this.#name);
-    if (known !== null && may(this.#requester.caller, this.#needed, known)) return;
+    if (known !== null && may(this.#asker.caller, this.#needed, known)) return;
     this.#authorise(await this.#timings.time("access", () => this.#route("find")));
   }
 
@@ -79,49 +87,49 @@ export class NamedRepository {
    * @param isUnknown tells an answer by which the object says that it is no repository
    * @returns null: no repository has the name
    * @throws GitError @see authorise */
-  async ask<T>(call: (repository: RepositoryStub) => Promise<T>, isUnknown: (answer: T) => boolean): Promise<T | null> {
+  async ask<T>(
+    call: (repository: RepositoryStub, requester: Requester) => Promise<T>,
+    isUnknown: (answer: T) => boolean,
+  ): Promise<T | null> {
     // A request goes on with the repository that it began with.
-    if (this.#id !== null) return this.#meet(this.#id, call, isUnknown);
+    if (this.#met !== null) return this.#meet(this.#met, call, isUnknown);
     const stale = recall(this.#name);
     if (stale !== null) {
       this.#authorise(stale);
-      const answer = await this.#meet(stale.id, call, isUnknown);
+      const answer = await this.#meet(stale, call, isUnknown);
       if (answer !== null) return answer;
     }
     const route = await this.#route("find");
     this.#authorise(route);
-    return route === null || route.id === stale?.id ? null : this.#meet(route.id, call, isUnknown);
+    return route === null || route.id === stale?.id ? null : this.#meet(route, call, isUnknown);
   }
 
   /** Tells the repository that this request has met something; nobody, if it has met none. */
   async tell(call: (repository: RepositoryStub) => Promise<void>): Promise<void> {
-    if (this.#id !== null) await call(this.#open(this.#id));
+    if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
   /** Passes a push on; a name that leads nowhere is reserved for it.
    * @throws GitError "unavailable" when the repository is being deleted, and as `authorise` */
   async push(request: Request): Promise<Response> {
-    const headers = new Headers(request.headers);
-    // Whatever a client says under this name is replaced.
-    headers.set(REQUESTER_HEADER, encodeURIComponent(JSON.stringify(this.#requester)));
-    const method = "POST";
-    let unread = new Request(request, { headers });
+    const { url, headers } = request;
+    let unread = request;
     const stale = recall(this.#name);
     if (stale !== null) {
       this.#authorise(stale);
-      const response = await this.#fetch(stale.id, unread);
+      const response = await this.#fetch(stale, unread);
       if (response.status !== GONE) return response;
       // The object gave the body back as it came.
-      unread = new Request(request.url, { method, headers, body: response.body });
+      unread = new Request(url, { method: "POST", headers, body: response.body });
     }
     const found = await this.#route("find");
     this.#authorise(found);
     const route = found ?? (await this.#route("reserve"));
     this.#authorise(route);
     if (route !== null && route.id !== stale?.id) {
-      const response = await this.#fetch(route.id, unread);
+      const response = await this.#fetch(route, unread);
       if (response.status !== GONE) return response;
-      unread = new Request(request.url, { method, body: response.body });
+      unread = new Request(url, { method: "POST", body: response.body });
     }
     await unread.body?.cancel();
     throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
@@ -132,7 +140,7 @@ export class NamedRepository {
     return newRepositoryClient(async (name: CallName, argument: unknown) => {
       const outcome = await this.ask(
         // The stub's type would have every value of every call be a stub itself.
-        (repository) => repository.call(name, argument, this.#requester) as Promise<CallOutcome>,
+        (repository, requester) => repository.call(name, argument, requester) as Promise<CallOutcome>,
         ({ kind }) => kind === "unknown-repository",
       );
       return outcome ?? { kind: "unknown-repository" };
@@ -143,7 +151,7 @@ export class NamedRepository {
    * @returns why not, null: it is created
    * @throws GitError @see authorise */
   async create(details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null> {
-    authorise(this.#requester.caller, this.#needed, everythingOf(this.#name.owner));
+    authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
     if (reserved.kind !== "reserved") return reserved;
     forgetRoute(this.#name);
@@ -164,19 +172,25 @@ export class NamedRepository {
   }
 
   async #meet<T>(
-    id: string,
-    call: (repository: RepositoryStub) => Promise<T>,
+    route: RepositoryRoute,
+    call: (repository: RepositoryStub, requester: Requester) => Promise<T>,
     isUnknown: (answer: T) => boolean,
   ): Promise<T | null> {
-    const answer = await this.#timings.time("repository", () => call(this.#open(id)));
+    const requester = this.#requesterAt(route);
+    const answer = await this.#timings.time("repository", () => call(this.#open(route.id), requester));
     if (isUnknown(answer)) return null;
-    this.#id = id;
+    this.#met = route;
     return answer;
+  }
+
+  /** The request as the repository sees it that a route leads to, where it was authorised. */
+  #requesterAt(route: RepositoryRoute): Requester {
+    return { ...this.#asker, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
   }
 
   /** @param route null: nothing has the name, which only those are told who may read all that its owner has */
   #authorise(route: RepositoryRoute | null): void {
-    authorise(this.#requester.caller, this.#needed, route ?? everythingOf(this.#name.owner));
+    authorise(this.#asker.caller, this.#needed, route ?? everythingOf(this.#name.owner));
   }
 
   async #route(how: "find" | "reserve"): Promise<RepositoryRoute | null> {
@@ -187,9 +201,13 @@ export class NamedRepository {
     return route;
   }
 
-  async #fetch(id: string, request: Request): Promise<Response> {
-    const response = await this.#timings.time("repository", () => this.#open(id).fetch(request));
-    if (response.status !== GONE) this.#id = id;
+  async #fetch(route: RepositoryRoute, request: Request): Promise<Response> {
+    const headers = new Headers(request.headers);
+    // Whatever a client says under this name is replaced.
+    headers.set(REQUESTER_HEADER, encodeURIComponent(JSON.stringify(this.#requesterAt(route))));
+    const sent = new Request(request, { headers });
+    const response = await this.#timings.time("repository", () => this.#open(route.id).fetch(sent));
+    if (response.status !== GONE) this.#met = route;
     return response;
   }
 

@@ -1,4 +1,4 @@
-import { nameOf, type Requester, type Right } from "../access/caller.ts";
+import { nameOf, type Asker, type Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import { NamedRepository } from "./directory.ts";
@@ -17,7 +17,7 @@ export class HostRequest {
   /** Names it, in its response and in every event of it. */
   readonly id: string;
   readonly #request: Request;
-  #requester: Promise<Requester> | null = null;
+  #asker: Promise<Asker> | null = null;
   #who: string | null = null;
   #repository: NamedRepository | null = null;
 
@@ -29,20 +29,20 @@ export class HostRequest {
 
   /** Who asks; found out once, where it first matters.
    * @throws GitError @see identify */
-  requester(): Promise<Requester> {
-    this.#requester ??= this.timings.time("access", async () => {
+  asker(): Promise<Asker> {
+    this.#asker ??= this.timings.time("access", async () => {
       const caller = await identify(this.#request, this.env);
       this.#who = nameOf(caller);
       return { requestId: this.id, caller };
     });
-    return this.#requester;
+    return this.#asker;
   }
 
   /** The repository of a name, for this request, if it may do so much there.
    * @throws GitError "not-found" when the name is none (null), and as `authorise` */
   async open(name: RepositoryName | null, needed: Right): Promise<NamedRepository> {
     if (name === null) throw new GitError("not-found", { what: "repository" });
-    this.#repository = new NamedRepository(this.env, name, needed, await this.requester(), this.timings);
+    this.#repository = new NamedRepository(this.env, name, needed, await this.asker(), this.timings);
     await this.#repository.admit();
     return this.#repository;
   }

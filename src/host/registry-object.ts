@@ -1,16 +1,19 @@
 import { DurableObject } from "cloudflare:workers";
 import { randomUUID } from "node:crypto";
 import type { Caller, Target, Token, TokenScope } from "../access/caller.ts";
+import type { Quota } from "../access/quota.ts";
 import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
+  type QuotaStanding,
   Registry,
   type RepositoryChange,
   type RepositoryRoute,
   type RepositoryStanding,
   RESERVATION_MS,
 } from "../store/registry.ts";
+import type { QuotaHolder } from "../store/quota-table.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/token-table.ts";
 import type { Env } from "./env.ts";
@@ -107,6 +110,16 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see TokenTable.revoke */
   revokeToken(id: string): boolean {
     return this.#tokens.revoke(id);
+  }
+
+  /** @see Registry.readQuota */
+  readQuota(holder: QuotaHolder): QuotaStanding {
+    return this.#registry.readQuota(holder);
+  }
+
+  /** @see Registry.setQuota */
+  setQuota(holder: QuotaHolder, quota: Quota): void {
+    this.#registry.setQuota(holder, quota);
   }
 
   override async alarm(): Promise<void> {

@@ -7,13 +7,14 @@ import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
 import { printEvent } from "./event-log.ts";
 import type { HostRequest } from "./host-request.ts";
+import { newQuotaDesk } from "./quota-desk.ts";
 import { newTokenDesk } from "./token-desk.ts";
 
 /** What the REST API needs for a request, on this platform.
  * @param codec the isolate's */
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
   const { env } = request;
-  const findCaller = async (): Promise<Caller> => (await request.requester()).caller;
+  const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
   const demand = async (needed: Right, owner: string): Promise<void> => {
     const caller = await findCaller();
     const target = everythingOf(owner);
@@ -36,6 +37,7 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
     },
     demand,
     tokens: newTokenDesk(env, findCaller, demand),
+    quotas: newQuotaDesk(env, findCaller, demand),
     reading: {
       codec,
       openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),

@@ -1,10 +1,10 @@
-import { authorise, type Caller, may, type Token, type TokenScope } from "../access/caller.ts";
+import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
-import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
 import type { NewToken } from "../store/token-table.ts";
-import type { RestHost, TokenDesk } from "../rest/routes.ts";
+import type { Place, RestHost, TokenDesk } from "../rest/routes.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
+import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
 
 /** Where one request gets, sees and returns tokens, as far as its caller may.
@@ -12,19 +12,7 @@ import { forgetToken } from "./identify.ts";
 export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): TokenDesk {
   const registry = registryOf(env);
 
-  /** Finds what a token is for, for who is its admin. */
-  const demandScope = async ({ owner, repository }: Parameters<TokenDesk["list"]>[0]): Promise<TokenScope> => {
-    if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
-    if (repository === undefined) {
-      await demand("admin", owner);
-      return { owner };
-    }
-    const name = parseRepositoryName(owner, repository);
-    const entry = name === null ? null : await registry.read(name);
-    if (entry === null) throw new GitError("not-found", { what: "repository" });
-    authorise(await caller(), "admin", entry);
-    return { repositoryId: entry.id };
-  };
+  const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);
 
   /** Finds a token for itself, or for an admin of what it is for. Others are not told that there is one. */
   const demandToken = async (id: string): Promise<Token> => {

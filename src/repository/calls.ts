@@ -25,6 +25,7 @@ import { OpenRepository } from "./open-repository.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { branch, branches, createBranch, moveBranch, renameBranch } from "./refs/branches.ts";
 import { deleteRef, putRef } from "./refs/move-ref.ts";
+import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./revision.ts";
 import { activity } from "./tally/activity.ts";
@@ -58,6 +59,8 @@ const CALLS = {
   renameTag,
   putRef,
   deleteRef,
+  protectedRefs,
+  configureProtectedRefs,
   merge,
   cherryPick,
   revert,

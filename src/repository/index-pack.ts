@@ -4,7 +4,7 @@ import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES } from "../format/limits.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
-import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
+import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
 import type { PackSource, PushRequest } from "./push.ts";
@@ -43,6 +43,9 @@ export interface IndexPackOptions {
   keyPrefix: string;
   beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
   progress: PushRequest["progress"];
+  /** Refuses a pack of so many entry bytes and objects, or more.
+   * @throws GitError "too-large" */
+  checkRoom(entryBytes: number, objects: number): void;
   /** Reads a stored object; null when the store does not hold it. */
   readBase(oid: Oid): Promise<BaseObject | null>;
   /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
@@ -92,6 +95,9 @@ class Indexing {
   async run(): Promise<IndexedPack> {
     const first = await this.#source.read(HOT_PUSH_BYTES);
     if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
+    // Before it waits for others: what there is no room for.
+    const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
+    this.#options.checkRoom(entryBytes, decodePackHeader(first));
     const isSmall = first.length < HOT_PUSH_BYTES;
     const freeSlot = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
     if (!isSmall) this.#source.demandPace?.(() => (LARGE_SLOTS.isWanted ? MIN_CONTENDED_BYTES : 0));
@@ -151,6 +157,7 @@ class Indexing {
       await this.#store(indexer, consumed);
       this.#packBytes += consumed.length;
       checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes);
+      this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
       this.#noteMemory(indexer, piece.length);
     }
     return left;

@@ -55,6 +55,8 @@ export interface RefOutcome {
   readonly name: string;
   /** Why the ref did not move, in a few words on one line; null: it did. */
   readonly error: string | null;
+  /** Whether the rules for refs keep it where it is. */
+  readonly isForbidden?: boolean;
 }
 
 /** How a push ended. */

@@ -1,4 +1,5 @@
-import { nameOf } from "../access/caller.ts";
+import { includesRight, nameOf, type Requester } from "../access/caller.ts";
+import { RefRules } from "../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
@@ -13,7 +14,8 @@ import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
-import { settlePush, type Settlement } from "./settle-push.ts";
+import { changeOf, refuseAll, settlePush, type Settlement } from "./settle-push.ts";
+import { Room } from "./room.ts";
 import { keptTree } from "./tree-contents.ts";
 import { callAllWorktrees, callMaterialize } from "./worktree/worktrees.ts";
 
@@ -36,6 +38,8 @@ const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
   "sha1-collision",
   "too-large",
   "unsupported",
+  // An option that is not for this caller.
+  "forbidden",
 ]);
 
 /**
@@ -79,12 +83,14 @@ export class ReceivePack {
    * @returns how its commands ended
    * @throws GitError also for what refuses the pack */
   async take(): Promise<RefOutcome[]> {
-    const { pack, pushOptions } = this.#request;
+    const { pack, pushOptions, requester } = this.#request;
+    this.#newFsck = readFsckOption(pushOptions, requester);
+    const forbidden = this.#forbid();
+    if (forbidden !== null) return forbidden;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
     let indexed: IndexedPack | null = null;
     try {
-      this.#newFsck = readFsckOption(pushOptions);
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
       const settlement = await this.#repository.holdNumbers(() => this.#settle(indexed));
@@ -108,8 +114,24 @@ export class ReceivePack {
     }
   }
 
+  /** Refuses, with the pack unread, a push of which no ref may move, whatever is in the pack.
+   * @returns null: some may, as far as can be told */
+  #forbid(): RefOutcome[] | null {
+    const { commands, requester, atomic } = this.#request;
+    const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], requester);
+    if (rules.isEmpty) return null;
+    const outcomes = commands.map((command): RefOutcome => {
+      const error = rules.refuse(changeOf(command, null));
+      return { name: command.name, error, isForbidden: error !== null };
+    });
+    const count = outcomes.filter(({ error }) => error !== null).length;
+    if (count === outcomes.length) return outcomes;
+    return atomic && count > 0 ? refuseAll(outcomes) : null;
+  }
+
   #index(pack: PackSource): Promise<IndexedPack> {
     const { platform } = this.#repository;
+    const room = new Room(this.#repository.tables, this.#request.requester, platform.limits);
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
@@ -122,6 +144,7 @@ export class ReceivePack {
         this.#repository.scheduleJobs();
       },
       progress: (title, done, total) => this.#request.progress(title, done, total),
+      checkRoom: (entryBytes, objects) => room.check(entryBytes, objects),
       readBase: (oid) => this.#readBase(oid),
       isVetted: (oid, names) => this.#isVetted(oid, names),
     });
@@ -157,6 +180,12 @@ export class ReceivePack {
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
             who: this.#request.who ?? nameOf(this.#request.requester.caller),
+            requester: this.#request.requester,
+            checkRoom: (addedBytes, addedObjects) =>
+              new Room(tables, this.#request.requester, this.#repository.platform.limits).check(
+                addedBytes,
+                addedObjects,
+              ),
             head: this.#request.head ?? null,
           },
           entries,
@@ -195,9 +224,12 @@ export class ReceivePack {
 }
 
 /** Reads the fsck setting among push options, null: there is none.
- * @throws GitError "unsupported" for a setting that does not exist */
-function readFsckOption(options: readonly string[]): FsckSetting | null {
+ * @throws GitError "unsupported" for a setting that does not exist, "forbidden" for who may not set it */
+function readFsckOption(options: readonly string[], { right }: Requester): FsckSetting | null {
   const text = options.findLast((option) => option.startsWith(FSCK_OPTION))?.slice(FSCK_OPTION.length);
-  if (text === undefined || text === "strict" || text === "default" || text === "lenient") return text ?? null;
-  throw new GitError("unsupported", { what: `fsck=${text}`, reason: "choose strict, default or lenient" });
+  if (text === undefined) return null;
+  if (text !== "strict" && text !== "default" && text !== "lenient")
+    throw new GitError("unsupported", { what: `fsck=${text}`, reason: "choose strict, default or lenient" });
+  if (includesRight(right, "admin")) return text;
+  throw new GitError("forbidden", { what: `push option fsck=${text}`, reason: "it needs the right 'admin'" });
 }

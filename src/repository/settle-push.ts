@@ -1,7 +1,10 @@
+import type { Requester } from "../access/caller.ts";
+import { type RefChange, RefRules } from "../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
+import { checkLimit, MAX_ANCESTRY_STEPS } from "../format/limits.ts";
 import { toTypeNumber } from "../format/object.ts";
 import { DEFAULT_BRANCH } from "../format/ref-name.ts";
-import { isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
+import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
 import type { PushedRef } from "../store/push-log.ts";
@@ -25,6 +28,10 @@ export interface SettledPush {
   readonly packBytes: number;
   readonly timeMs: number;
   readonly who: string | null;
+  readonly requester: Pick<Requester, "caller" | "right">;
+  /** Refuses what there is no room for, by bytes as they are stored and objects.
+   * @throws GitError "too-large" */
+  checkRoom(addedBytes: number, addedObjects: number): void;
   /** What HEAD is to point at, null: it stays. */
   readonly head: string | null;
 }
@@ -61,12 +68,15 @@ class Settling {
   readonly #tables: Tables;
   readonly #push: SettledPush;
   readonly #entries: ReadonlyMap<number, readonly number[]>;
+  readonly #rules: RefRules;
   readonly #moved: PushedRef[] = [];
+  #ancestrySteps = 0;
 
   constructor(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>) {
     this.#tables = tables;
     this.#push = push;
     this.#entries = entries;
+    this.#rules = new RefRules(tables.refRules.all(), push.requester);
   }
 
   run(): Settlement {
@@ -179,10 +189,35 @@ class Settling {
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
     // Before all others: the branch that it points at now may be one to be deleted.
     if (this.#push.head !== null) this.#tables.refs.setHead(this.#push.head);
-    return this.#push.commands.map((command, i) => ({
-      name: command.name,
-      error: this.#updateRef(command, targets[i]!),
-    }));
+    return this.#push.commands.map((command, i) => {
+      const { name } = command;
+      const forbidden = this.#forbid(command, targets[i]!);
+      if (forbidden !== null) return { name, error: forbidden, isForbidden: true };
+      return { name, error: this.#updateRef(command, targets[i]!) };
+    });
+  }
+
+  /** @returns why the rules for refs keep the ref where it is, null: they do not, or it is not where it must be */
+  #forbid(command: RefCommand, target: Target | null): string | null {
+    // What leads nowhere does not move, whatever the rules say.
+    if (this.#rules.isEmpty || (target === null && !isNullOid(command.new))) return null;
+    const actual = this.#tables.refs.get(command.name)?.oid ?? null;
+    if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
+    return this.#rules.refuse(
+      changeOf(command, () => actual !== null && target !== null && this.#leadsTo(actual, target)),
+    );
+  }
+
+  /** Whether an object is a descendant of another, or the same.
+   * @throws GitError "too-large" when too much was compared by now */
+  #leadsTo(ancestor: Oid, { number }: Target): boolean {
+    const { graph, objects } = this.#tables;
+    const from = graph.position(objects.find(ancestor)!.number);
+    const to = graph.position(number);
+    if (from < 0 || to < 0) return false;
+    this.#ancestrySteps += Math.max(0, to - from);
+    checkLimit("the way from what refs were to what they become (commits)", MAX_ANCESTRY_STEPS, this.#ancestrySteps);
+    return graph.isAncestor(from, to);
   }
 
   /** @returns why the ref did not move, null when it did */
@@ -239,6 +274,8 @@ class Settling {
     const { objects, chunks, reachability, vetted } = this.#tables;
     const { pushed, written } = this.#push;
     const rows = layOutRows(pushed, written, introducers, chunks.nextId(), push);
+    const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, 0);
+    this.#push.checkRoom(addedBytes, pushed.fresh.length);
     chunks.insert(rows.chunks);
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);
@@ -265,6 +302,12 @@ class Settling {
   }
 }
 
+/** A command as the rules for refs see it. @see RefRules */
+export function changeOf(command: RefCommand, isForward: RefChange["isForward"]): RefChange {
+  const kind = isNullOid(command.new) ? "deletion" : isNullOid(command.old) ? "creation" : "move";
+  return { name: command.name, kind, isForward };
+}
+
 function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
   const groups = Map.groupBy(pairs, ({ node }) => node);
   return new Map(
@@ -275,8 +318,9 @@ function groupByNode(pairs: readonly { object: number; node: number }[]): Map<nu
   );
 }
 
-function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
-  return outcomes.map(({ name, error }) => ({ name, error: error ?? "atomic push failure" }));
+/** What becomes of an atomic push of which something is refused. */
+export function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
+  return outcomes.map((outcome) => ({ ...outcome, error: outcome.error ?? "atomic push failure" }));
 }
 
 function short(oid: Oid | null): string {

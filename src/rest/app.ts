@@ -21,6 +21,8 @@ import { grepRoutes } from "./grep.ts";
 import { maintenanceRoutes } from "./maintenance.ts";
 import { mergeRoutes } from "./merge.ts";
 import { mergeBaseRoutes } from "./merge-base.ts";
+import { protectedRefRoutes } from "./protected-refs.ts";
+import { quotaRoutes } from "./quotas.ts";
 import { refRoutes } from "./refs.ts";
 import { pushRoutes } from "./pushes.ts";
 import { newCommitRoutes } from "./new-commit.ts";
@@ -63,6 +65,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   const api = app
     .route("/", repositoryRoutes)
     .route("/", tokenRoutes)
+    .route("/", quotaRoutes)
     .route("/", maintenanceRoutes)
     .route("/", fsckRoutes)
     .route("/", backupRoutes)
@@ -70,6 +73,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", branchRoutes)
     .route("/", tagRoutes)
     .route("/", refRoutes)
+    .route("/", protectedRefRoutes)
     .route("/", mergeRoutes)
     .route("/", logRoutes)
     .route("/", blameRoutes)

@@ -154,18 +154,28 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
 }
 
 /** Creates all refs.
- * @throws GitError "invalid" when the pack is refused, "conflict" when a ref is */
+ * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden" when a ref is */
 async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
   const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
-  if (unpack !== "ok") throw new GitError("invalid", { what: "bundle", reason: decodeText(unpack) });
+  if (unpack !== "ok") throw packError(decodeText(unpack));
   const refused =
     refs.find(({ error }) => error !== null && error !== "atomic push failure") ??
     refs.find(({ error }) => error !== null);
   if (refused === undefined) return;
   const reason = `${decodeText(refused.name)}: ${decodeText(refused.error!)}`;
+  if (refused.error!.startsWith("protected: ")) throw new GitError("forbidden", { what: "this restore", reason });
   // What the bundle itself is wrong in, and what is there against it.
   if (/^(is at|conflicts with)/.test(refused.error!)) throw new GitError("conflict", { what: "repository", reason });
   throw new GitError("invalid", { what: "bundle", reason });
+}
+
+/** Why a pack was refused, as an answer of the API. */
+function packError(message: string): GitError {
+  const [, what, limit, actual, reason] =
+    /^(.*) exceeds the limit of (\d+)(?: \(it is (\d+)\))?(?:: (.*))?$/.exec(message) ?? [];
+  return limit === undefined
+    ? new GitError("invalid", { what: "bundle", reason: message })
+    : new GitError("too-large", { what, limit, actual, reason });
 }
 
 function oidAt(oids: Uint8Array, i: number): Oid {

@@ -1,12 +1,13 @@
 import { createRoute, OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import type { Right, Token } from "../access/caller.ts";
+import type { Quota } from "../access/quota.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../repository/push.ts";
-import type { NameRefusal, RepositoryChange } from "../store/registry.ts";
+import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/registry.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
 import type { NewToken } from "../store/token-table.ts";
 import { answerError } from "./error.ts";
@@ -21,6 +22,7 @@ export type Need = Right | "token" | "nothing";
 export interface RestHost {
   readonly registry: RepositoryRegistry;
   readonly tokens: TokenDesk;
+  readonly quotas: QuotaDesk;
   /** Reads the bytes that a repository only tells the place of. */
   readonly reading: Reading;
   /** Opens the repository that a path names, for who may do so much with it.
@@ -49,18 +51,27 @@ export interface RestHost {
 export interface TokenDesk {
   /** @throws GitError also "conflict" when there are too many */
   create(
-    place: TokenPlace,
+    place: Place,
     wanted: Omit<NewToken, "id" | "scope">,
   ): Promise<{ readonly token: Token; readonly text: string }>;
   /** @see TokenTable.list */
-  list(place: TokenPlace, after: string, limit: number): Promise<Token[]>;
+  list(place: Place, after: string, limit: number): Promise<Token[]>;
   /** @param id `current` for the one that the request shows */
   read(id: string): Promise<Token>;
   revoke(id: string): Promise<void>;
 }
 
-/** What a token is for, by name: without a repository, all of the owner's. */
-export interface TokenPlace {
+/** Where quotas are shown to who may read the repository, or is an admin of the owner's, and set by the operator.
+ * @throws GitError "invalid", "not-found", and as `RestHost.demand` */
+export interface QuotaDesk {
+  /** @returns with what holds in effect, the deployment's defaults included */
+  read(place: Place): Promise<QuotaStanding & { readonly effective: Quota }>;
+  /** Of here at once, within `ANSWER_LIFE_MS` everywhere. */
+  set(place: Place, quota: Quota): ReturnType<QuotaDesk["read"]>;
+}
+
+/** A repository, or, without one, all that an owner has: by name. */
+export interface Place {
   readonly owner: string;
   readonly repository?: string | undefined;
 }

@@ -31,6 +31,18 @@ export const RefSchema = z
   .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
   .openapi({ description: "branch, tag, id or its beginning, HEAD; with ~n and ^n", example: "main" });
 
+/** Bytes of a pattern of ref names. */
+const MAX_PATTERN_BYTES = 200;
+
+/** A pattern of full ref names. */
+export const RefPatternSchema = z
+  .string()
+  .startsWith("refs/")
+  // oxlint-disable-next-line no-control-regex -- those are what is refused.
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
+  .refine((pattern) => encodeText(pattern).length <= MAX_PATTERN_BYTES, `it has more than ${MAX_PATTERN_BYTES} bytes`)
+  .openapi({ description: "of full names: `*` stops at a slash, `**` does not", example: "refs/heads/release/**" });
+
 /** A path in a repository, of which slashes at the ends are cut off. */
 export const PathSchema = z
   .string()

@@ -4,22 +4,15 @@ import { decodeText, encodeText } from "../format/byte-string.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes } from "./routes.ts";
+import { RefPatternSchema } from "./schemas.ts";
 
-/** Rules of one token, and bytes of a pattern: the token goes with each request to the repository's object, in a header of a push. */
+/** Rules of one token: it goes with each request to the repository's object, in a header of a push. */
 const MAX_RULES = 20;
-const MAX_PATTERN_BYTES = 200;
 
 const Rule = z
   .strictObject({
-    pattern: z
-      .string()
-      .startsWith("refs/")
-      .refine(
-        (pattern) => encodeText(pattern).length <= MAX_PATTERN_BYTES,
-        `it has more than ${MAX_PATTERN_BYTES} bytes`,
-      )
-      .openapi({ description: "of full names: `*` stops at a slash, `**` does not", example: "refs/heads/agent/**" }),
-    noForce: z.boolean().default(false).openapi({ description: "only forward" }),
+    pattern: RefPatternSchema,
+    noForce: z.boolean().default(false).openapi({ description: "what git needs --force for is refused" }),
     noDelete: z.boolean().default(false),
   })
   .openapi("TokenRefRule");

@@ -4,7 +4,9 @@
 // A row comes and goes only with the repository's word: `reserve` and `create` enter a name before there is anything, and from then on
 // the object says what became of it (`report`). So no row is lost whose repository exists.
 import { type Caller, everythingOf, type Target, type TokenScope } from "../access/caller.ts";
+import { isLimited, type PushQuota, type Quota, type Use } from "../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
+import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
   listRepositories,
   REPOSITORY_COLUMNS,
@@ -54,7 +56,11 @@ export interface RepositoryRoute extends Target {
   readonly id: string;
   /** The repository has another name now: this one may be given away, and is not to be remembered. */
   readonly isFormer: boolean;
+  readonly quota: PushQuota;
 }
+
+/** A quota, and how much of it is taken, as the repositories last told. */
+export interface QuotaStanding extends Quota, Use {}
 
 /** Why a name cannot be had: another repository has it (as it is shown), or left it less than `NAME_HOLD_MS` ago. */
 export type NameRefusal =
@@ -72,10 +78,12 @@ export type RepositoryChange = {
 export class Registry {
   readonly #sql: Sql;
   readonly #transactor: Transactor;
+  readonly #quotas: QuotaTable;
 
   /** Makes the tables if need be. */
   constructor(sql: Sql, transactor: Transactor) {
     this.#sql = sql;
+    this.#quotas = new QuotaTable(sql);
     this.#transactor = transactor;
     sql.exec(REPOSITORY_TABLES);
   }
@@ -85,9 +93,7 @@ export class Registry {
     const named = this.#named({ owner, name });
     const former = named === null ? this.#former({ owner, name }) : null;
     const row = former === null ? named : this.#row("id = ?", former.id);
-    return row === null
-      ? null
-      : { id: row.id, owner: row.owner, visibility: row.visibility, isFormer: former !== null };
+    return row === null ? null : this.#routeTo(row, former !== null);
   }
 
   /** Where a name leads; a name that leads nowhere is reserved, for a push that may create its repository. */
@@ -96,7 +102,7 @@ export class Registry {
       const found = this.find(name);
       if (found === null) {
         const id = this.#enter(name, PUSHED_DETAILS, nowMs);
-        return { id, owner: name.owner, visibility: PUSHED_DETAILS.visibility, isFormer: false };
+        return this.#routeTo({ ...PUSHED_DETAILS, id, owner: name.owner }, false);
       }
       this.#touch(found.id, nowMs);
       return found;
@@ -162,6 +168,7 @@ export class Registry {
         this.#transactor.transactionSync(() => {
           this.#sql.exec("DELETE FROM repositories WHERE id = ?", id);
           this.#sql.exec("DELETE FROM former_names WHERE id = ?", id);
+          this.#quotas.forget({ repositoryId: id });
         });
     }
   }
@@ -176,6 +183,17 @@ export class Registry {
   /** What a token is for; null: the repository is gone. */
   targetOf(scope: TokenScope): Target | null {
     return "owner" in scope ? everythingOf(scope.owner) : this.#row("id = ?", scope.repositoryId);
+  }
+
+  /** What a holder may hold, and holds. */
+  readQuota(holder: QuotaHolder): QuotaStanding {
+    const use = "owner" in holder ? this.#useOf("owner = ?", holder.owner) : this.#useOf("id = ?", holder.repositoryId);
+    return { ...this.#quotas.get(holder), ...use };
+  }
+
+  /** Sets what a holder may hold; what it holds already stays. */
+  setQuota(holder: QuotaHolder, quota: Quota): void {
+    this.#quotas.set(holder, quota);
   }
 
   /** @see listRepositories */
@@ -258,6 +276,21 @@ export class Registry {
     if (former.id !== forId && retryAfterMs > 0) return { kind: "held", retryAfterMs };
     this.#sql.exec("DELETE FROM former_names WHERE owner = ? AND name = ?", name.owner, name.name);
     return null;
+  }
+
+  /** Reads a row for each of the owner's repositories where the owner has a quota. */
+  #routeTo({ id, owner, visibility }: Target & { readonly id: string }, isFormer: boolean): RepositoryRoute {
+    const quota = { repository: this.#quotas.get({ repositoryId: id }), owner: this.#quotas.get({ owner }) };
+    const others = isLimited(quota.owner)
+      ? this.#useOf("owner = ? AND id <> ?", owner, id)
+      : { sizeBytes: 0, objectCount: 0 };
+    return { id, owner, visibility, isFormer, quota: { ...quota, others } };
+  }
+
+  #useOf(condition: string, ...bindings: string[]): Use {
+    const query = `SELECT ifnull(sum(size), 0) AS sizeBytes, ifnull(sum(objects), 0) AS objectCount
+      FROM repositories WHERE state = 'live' AND ${condition}`;
+    return this.#sql.exec<Record<keyof Use, number>>(query, ...bindings).one();
   }
 
   #enter({ owner, name }: RepositoryName, { description, visibility }: RepositoryDetails, nowMs: number): string {

@@ -8,6 +8,7 @@ import type { NumberSet } from "./number-set.ts";
 import { ObjectIndex } from "./object-index.ts";
 import { PushLog } from "./push-log.ts";
 import { BLOB_MAX_BYTES } from "./packed-rows.ts";
+import { RefRuleTable } from "./ref-rule-table.ts";
 import { Reachability } from "./reachability.ts";
 import { RefStore } from "./refs.ts";
 import { removeRows } from "./removed-rows.ts";
@@ -21,6 +22,7 @@ import { WorktreeTable } from "./worktree-table.ts";
 /** The tables of one repository that exists, opened: the graph is read into memory. */
 export class Tables {
   readonly refs: RefStore;
+  readonly refRules: RefRuleTable;
   readonly objects: ObjectIndex;
   readonly graph: CommitGraph;
   readonly reachability: Reachability;
@@ -40,6 +42,7 @@ export class Tables {
   constructor(sql: Sql) {
     this.#sql = sql;
     this.refs = new RefStore(sql);
+    this.refRules = new RefRuleTable(sql);
     this.objects = new ObjectIndex(sql);
     this.graph = CommitGraph.load(sql);
     this.reachability = new Reachability(sql, this.objects, this.graph);

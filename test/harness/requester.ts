@@ -1,4 +1,13 @@
 import type { Requester } from "../../src/access/caller.ts";
 
 /** Whoever it is, where access is open. */
-export const ANYONE: Requester = { requestId: "test", caller: { kind: "anyone" } };
+export const ANYONE: Requester = {
+  requestId: "test",
+  caller: { kind: "anyone" },
+  right: "operate",
+  quota: {
+    repository: { maxBytes: null, maxObjects: null },
+    owner: { maxBytes: null, maxObjects: null },
+    others: { sizeBytes: 0, objectCount: 0 },
+  },
+};

@@ -1,8 +1,9 @@
+import { RefRules } from "../../access/ref-rules.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
-import type { RefCommand } from "../push.ts";
+import type { RefCommand, RefOutcome } from "../push.ts";
 import { ReceivePack } from "../receive-pack.ts";
 import { keepTree } from "../tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
@@ -28,7 +29,8 @@ export interface PublishOptions {
 
 /** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
  * Without objects, they have moved or not when the call returns its promise.
- * @throws GitError "stale" when a ref is not what it must be, "conflict" when it cannot be moved, and what refuses the objects */
+ * @throws GitError "stale" when a ref is not what it must be, "forbidden" when the rules for refs keep it, "conflict" when
+ * it cannot be moved, and what refuses the objects */
 export async function publish(
   repository: OpenRepository,
   moves: readonly RefMove[],
@@ -48,18 +50,37 @@ export async function publish(
     progress: () => undefined,
   });
   const outcomes = await push.take();
-  const refused = outcomes.find(({ error }) => error !== null);
-  if (refused !== undefined) throw explain(repository, moves, refused.error!);
+  const refused = outcomes.find(({ isForbidden }) => isForbidden) ?? outcomes.find(({ error }) => error !== null);
+  if (refused !== undefined) throw explain(repository, moves, refused);
   for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
 }
 
 /** Why a push was refused: a ref moved meanwhile, or else what it says itself. */
-function explain({ tables }: OpenRepository, moves: readonly RefMove[], reason: string): GitError {
+function explain(
+  { tables }: OpenRepository,
+  moves: readonly RefMove[],
+  { name, error, isForbidden }: RefOutcome,
+): GitError {
+  const reason = decodeText(error!);
+  if (isForbidden === true) return forbidden(name, error!);
   for (const { name, old } of moves) {
     const actual = tables.refs.get(name)?.oid ?? null;
     if (!isSame(actual, old)) return staleRef(name, old, actual);
   }
-  return new GitError("conflict", { what: "change of a ref", reason: decodeText(reason) });
+  return new GitError("conflict", { what: "change of a ref", reason });
+}
+
+/** Refuses, for who only asks what would be, what the rules for refs forbid of a branch that goes forward.
+ * @param name full, byte string
+ * @throws GitError "forbidden" */
+export function checkForwardMove({ tables, requester }: OpenRepository, name: string): void {
+  const rules = new RefRules(tables.refRules.all(), requester);
+  const reason = rules.refuse({ name, kind: "move", isForward: () => true });
+  if (reason !== null) throw forbidden(name, reason);
+}
+
+function forbidden(name: string, reason: string): GitError {
+  return new GitError("forbidden", { what: `this change of ${decodeText(name)}`, reason: decodeText(reason) });
 }
 
 /** The error for a ref that is not what it was expected to be.

@@ -3,7 +3,7 @@ import { type Commit, encodeCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, fromHex, type Oid, toHex } from "../../format/oid.ts";
 import type { NewObject, NewObjects } from "../commit/new-objects.ts";
-import { publish, staleRef } from "../commit/publish.ts";
+import { checkForwardMove, publish, staleRef } from "../commit/publish.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { revisionOf } from "../revision.ts";
 
@@ -73,9 +73,11 @@ export class BranchTip {
     newObjects: readonly NewObject[],
   ): Promise<BranchAnswer<Kind>> {
     const oid = made.add("commit", encodeCommit(commit));
-    if (!this.#request.isDryRun) {
+    const ref = BranchTip.refOf(this.#request);
+    if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
+    else {
       const { name, email } = commit.committer;
-      const move = { name: BranchTip.refOf(this.#request), old: this.oid, new: oid };
+      const move = { name: ref, old: this.oid, new: oid };
       await publish(this.#repository, [move], [...newObjects, made.find(oid)!], { who: `${name} <${email}>` });
     }
     const shown = this.#request.isDryRun ? null : toHex(oid);
@@ -91,8 +93,10 @@ export class BranchTip {
     const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
     const oid = oidAt(position);
     const parents = Array.from(graph.parents(position), oidAt);
-    if (!this.#request.isDryRun && !equalOids(oid, this.oid)) {
-      await publish(this.#repository, [{ name: BranchTip.refOf(this.#request), old: this.oid, new: oid }], [], { who });
+    const ref = BranchTip.refOf(this.#request);
+    if (!equalOids(oid, this.oid)) {
+      if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
+      else await publish(this.#repository, [{ name: ref, old: this.oid, new: oid }], [], { who });
     }
     return this.#answer(kind, toHex(oid), this.treeOf(position), parents);
   }

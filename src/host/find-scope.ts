@@ -1,0 +1,28 @@
+import { authorise, type Caller, type Right, type TokenScope } from "../access/caller.ts";
+import { GitError } from "../format/errors.ts";
+import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
+import type { Place, RestHost } from "../rest/routes.ts";
+import { registryOf } from "./directory.ts";
+import type { Env } from "./env.ts";
+
+/** Finds what a place is, for who may do so much there.
+ * @param demand @see RestHost.demand
+ * @throws GitError "invalid", "not-found", and as `authorise` */
+export async function findScope(
+  env: Env,
+  { owner, repository }: Place,
+  caller: () => Promise<Caller>,
+  needed: Right,
+  demand: RestHost["demand"],
+): Promise<TokenScope> {
+  if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
+  if (repository === undefined) {
+    await demand(needed, owner);
+    return { owner };
+  }
+  const name = parseRepositoryName(owner, repository);
+  const entry = name === null ? null : await registryOf(env).read(name);
+  if (entry === null) throw new GitError("not-found", { what: "repository" });
+  authorise(await caller(), needed, entry);
+  return { repositoryId: entry.id };
+}

@@ -1,0 +1,28 @@
+import type { Caller, Right } from "../access/caller.ts";
+import { effectiveQuota } from "../access/quota.ts";
+import type { Place, QuotaDesk, RestHost } from "../rest/routes.ts";
+import type { QuotaHolder } from "../store/quota-table.ts";
+import { forgetRoutesTo, registryOf } from "./directory.ts";
+import type { Env } from "./env.ts";
+import { findScope } from "./find-scope.ts";
+import { configuredLimits } from "./repository-object.ts";
+
+/** Where one request sees and sets quotas, as far as its caller may.
+ * @param demand @see RestHost.demand */
+export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): QuotaDesk {
+  const registry = registryOf(env);
+  const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);
+  const read = async (holder: QuotaHolder) => {
+    const standing = await registry.readQuota(holder);
+    return { ...standing, effective: "owner" in holder ? standing : effectiveQuota(standing, configuredLimits(env)) };
+  };
+  return {
+    read: async (place) => read(await find(place, place.repository === undefined ? "admin" : "read")),
+    set: async (place, quota) => {
+      const holder = await find(place, "operate");
+      await registry.setQuota(holder, quota);
+      forgetRoutesTo(holder);
+      return read(holder);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import { z } from "@hono/zod-openapi";
+import type { ProtectedRefs } from "../access/ref-rules.ts";
+import { decodeText, encodeText } from "../format/byte-string.ts";
+import { failures } from "./error.ts";
+import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
+import { RefPatternSchema, RepositoryParams } from "./schemas.ts";
+
+/** Rules of one repository: every change of a ref is held against each. */
+const MAX_RULES = 100;
+
+/** Tokens that one rule lets through. */
+const MAX_ALLOWED = 100;
+
+const Rule = z
+  .strictObject({
+    pattern: RefPatternSchema,
+    noForce: z
+      .boolean()
+      .default(false)
+      .openapi({ description: "what git needs --force for is refused: a move that is no fast-forward, any of a tag" }),
+    noDelete: z.boolean().default(false),
+    fastForwardOnly: z
+      .boolean()
+      .default(false)
+      .openapi({ description: "they only grow: moves to descendants, tags included, and no deletion" }),
+    allowedTokens: z.array(z.string().max(100)).max(MAX_ALLOWED).nullable().default(null).openapi({
+      description:
+        "ids of the only tokens that may create, move or delete them, besides admins; null: whoever may write",
+    }),
+  })
+  .openapi("ProtectedRefsRule");
+
+const Rules = z
+  .object({
+    rules: z
+      .array(Rule)
+      .max(MAX_RULES)
+      .openapi({ description: "all whose patterns fit hold; what they forbid is forbidden to admins, too" }),
+  })
+  .openapi("ProtectedRefs");
+
+const json = { content: { "application/json": { schema: Rules } } };
+const responses = { 200: { description: "The rules.", ...json }, ...failures() };
+const path = "/repos/{owner}/{repo}/protected-refs";
+const tags = ["refs"];
+
+const read = defineRoute("read", {
+  method: "get",
+  path,
+  tags,
+  summary: "List the rules for refs",
+  request: { params: RepositoryParams },
+  responses,
+});
+
+const configure = defineRoute("admin", {
+  method: "put",
+  path,
+  tags,
+  summary: "Set the rules for refs, all at once",
+  description: "They hold for every push, commit, merge and other change that has not ended yet.",
+  request: { params: RepositoryParams, body: { required: true, ...json } },
+  responses,
+});
+
+/** `/repos/:owner/:repo/protected-refs`: what may become of which refs. */
+export const protectedRefRoutes = newRoutes()
+  .openapi(read, async (context) => context.json(show(await repositoryOf(context).protectedRefs()), 200))
+  .openapi(configure, async (context) => {
+    const rules = context.req.valid("json").rules.map((rule) => ({ ...rule, pattern: encodeText(rule.pattern) }));
+    return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
+  });
+
+function show(rules: readonly ProtectedRefs[]): z.output<typeof Rules> {
+  return {
+    rules: rules.map(({ pattern, allowedTokens, ...rest }) => ({
+      ...rest,
+      pattern: decodeText(pattern),
+      allowedTokens: allowedTokens && [...allowedTokens],
+    })),
+  };
+}

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { Caller, Token } from "../../src/access/caller.ts";
+import { type ProtectedRefs, type RefChange, RefRules } from "../../src/access/ref-rules.ts";
+
+const rule = (pattern: string, more: Partial<ProtectedRefs> = {}): ProtectedRefs => ({
+  pattern,
+  noForce: false,
+  noDelete: false,
+  fastForwardOnly: false,
+  allowedTokens: null,
+  ...more,
+});
+
+const tokenOf = (refs: Token["refs"] = null): Caller => ({
+  kind: "token",
+  token: {
+    id: "one",
+    name: "one",
+    scope: { owner: "me" },
+    right: "write",
+    refs,
+    createdMs: 0,
+    expiresMs: null,
+    lastUsedMs: null,
+  },
+});
+
+const WRITER = { caller: tokenOf(), right: "write" } as const;
+const ADMIN = { caller: { kind: "operator" }, right: "operate" } as const;
+
+const change = (name: string, kind: RefChange["kind"], isForward: boolean | null = null): RefChange => ({
+  name,
+  kind,
+  isForward: isForward === null ? null : () => isForward,
+});
+
+const CHANGES: readonly RefChange[] = [
+  change("refs/heads/a", "creation"),
+  change("refs/heads/a", "move", true),
+  change("refs/heads/a", "move", false),
+  change("refs/heads/a", "deletion"),
+  change("refs/tags/a", "creation"),
+  change("refs/tags/a", "move", true),
+  change("refs/tags/a", "move", false),
+  change("refs/tags/a", "deletion"),
+];
+
+/** One letter a change: `.` it may be, `x` it may not. */
+const outcome = (rules: RefRules): string => CHANGES.map((one) => (rules.refuse(one) === null ? "." : "x")).join("");
+
+test.each<[string, readonly ProtectedRefs[], string]>([
+  ["nothing", [], "........"],
+  ["another pattern", [rule("refs/heads/b/**", { noForce: true, noDelete: true })], "........"],
+  ["no force", [rule("refs/**", { noForce: true })], "..x..xx."],
+  ["no deletion", [rule("refs/**", { noDelete: true })], "...x...x"],
+  ["fast-forward only", [rule("refs/**", { fastForwardOnly: true })], "..xx..xx"],
+  ["two that fit", [rule("refs/*/a", { noForce: true }), rule("refs/heads/*", { noDelete: true })], "..xx.xx."],
+])("protected by %s, whoever asks", (_, rules, expected) => {
+  expect(outcome(new RefRules(rules, WRITER))).toBe(expected);
+  expect(outcome(new RefRules(rules, ADMIN))).toBe(expected);
+});
+
+test("allowed tokens are let through, and admins, and nobody else", () => {
+  const rules = (ids: string[]) => [rule("refs/heads/*", { allowedTokens: ids })];
+  expect(outcome(new RefRules(rules(["one"]), WRITER))).toBe("........");
+  expect(outcome(new RefRules(rules(["two"]), WRITER))).toBe("xxxx....");
+  expect(outcome(new RefRules(rules([]), ADMIN))).toBe("........");
+  expect(outcome(new RefRules(rules(["one"]), { caller: { kind: "anonymous" }, right: "write" }))).toBe("xxxx....");
+});
+
+test("of a token's own patterns the first that fits decides, and without one the ref is not for it", () => {
+  const refs = [
+    { pattern: "refs/heads/a", noForce: true, noDelete: false },
+    { pattern: "refs/heads/**", noForce: false, noDelete: true },
+  ];
+  const rules = new RefRules([], { caller: tokenOf(refs), right: "write" });
+  expect(outcome(rules)).toBe("..x.xxxx");
+  expect(rules.refuse(change("refs/heads/b", "deletion"))).toBe(
+    "protected: with this token refs/heads/** cannot be deleted",
+  );
+  expect(rules.refuse(change("refs/tags/a", "creation"))).toBe("protected: this token is for other refs");
+});
+
+test("what cannot be told yet holds nobody up", () => {
+  const rules = new RefRules([rule("refs/**", { noForce: true, noDelete: true })], WRITER);
+  expect(rules.refuse(change("refs/heads/a", "move"))).toBeNull();
+  expect(rules.refuse(change("refs/tags/a", "move"))).toBe("protected: refs/** does not move");
+});
+
+test("hostile patterns end with an error, not with the server's time", () => {
+  const hostile = Array.from({ length: 100 }, () => rule(`refs/${"*a".repeat(95)}`, { noDelete: true }));
+  const rules = new RefRules(hostile, WRITER);
+  const name = `refs/${"a".repeat(1_000)}b`;
+  const all = (): void => {
+    for (let i = 0; i < 50; i++) rules.refuse(change(name, "deletion"));
+  };
+  expect(all).toThrow(expect.objectContaining({ code: "too-large" }));
+});
