@@ -76,6 +76,8 @@ export class Repository implements FetchSource, PushTarget {
       return result;
     } finally {
       state.pushesUnderWay -= 1;
+      // The last job may have ended meanwhile, and left the database to whoever comes last.
+      await this.#eraseRemains();
     }
   }
 

@@ -142,6 +142,23 @@ test("a push that is under way when its repository is deleted fails, and leaves 
   await expectNothing(pushed, chunks);
 });
 
+test("a push that outlasts the last job of its deleted repository leaves no database behind", async () => {
+  const chunks = new MemoryChunkStore();
+  const pushed = new PushedRepository({ chunks });
+  await pushed.push(...PUSH);
+  const pack = {
+    read: async () => {
+      await pushed.repository.delete();
+      await runOut(pushed);
+      return null;
+    },
+  };
+  const request = { requester: ANYONE, commands: [], atomic: false, pushOptions: [], shallow: [], pack, agent: null };
+  const { unpack } = await pushed.repository.receive({ ...request, progress: () => undefined });
+  expect(unpack).not.toBe("ok");
+  await expectNothing(pushed, chunks);
+});
+
 test("a first push that comes to nothing leaves nothing, and says so when asked", async () => {
   const chunks = new MemoryChunkStore();
   const registry = new FakeRegistry();
