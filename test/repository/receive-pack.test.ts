@@ -1,6 +1,8 @@
 // Packs of every kind through a whole repository: what goes in comes out, by a clone that git checks.
 import { expect, test } from "vitest";
 import { append, makeSamplePacks } from "../codec/packs.ts";
+import { GitError } from "../../src/format/errors.ts";
+import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import { Random } from "../harness/random.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
@@ -15,6 +17,7 @@ import {
   refDelta,
 } from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";
+import { GatedStore } from "./maintenance/housekeep.ts";
 import { packRevisions, PushedRepository } from "./pushing.ts";
 
 async function expectObjects(pack: Buffer, objects: readonly { oid: string }[]): Promise<void> {
@@ -137,4 +140,24 @@ test("a pack of revisions that the repository holds already moves the ref and st
   expect(result.refs[0]!.error).toBe(null);
   expect(repository.tables.objects.lastNumber()).toBe(last);
   expect(repository.tables.chunks.allInOrder().length).toBe(1);
+});
+
+test("a write that fails, and has its effect once the push has ended, is swept all the same", async () => {
+  const chunks = new MemoryChunkStore();
+  const gated = new GatedStore(chunks);
+  const repository = new PushedRepository({ chunks: gated });
+  const late: [key: string, bytes: Uint8Array][] = [];
+  gated.put = async (key, bytes) => {
+    late.push([key, bytes.slice()]);
+    throw new GitError("storage-failed", { key });
+  };
+  const blob = makeObject("blob", new Random(3).bytes(300_000));
+  const { tree, commit } = makeHolder([blob]);
+  const push = repository.push([["refs/heads/main", null, commit.oid]], packOf(blob, tree, commit));
+  await expect(push).rejects.toThrow("storage");
+  await repository.repository.runJobs(Date.now() + 1_000);
+  for (const object of late) await chunks.put(...object);
+  expect(await repository.keys()).toHaveLength(1);
+  await repository.repository.runJobs(Date.now() + 61 * 60_000);
+  expect(await repository.keys()).toEqual([]);
 });

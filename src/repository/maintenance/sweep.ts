@@ -7,8 +7,10 @@ const SWEEP_AFTER_MS = 60 * 60_000;
 
 /** Removes R2 objects that no row names: the one of the job's key, or, when that ends with a slash, all below it, which a push
  * left when it failed. */
-export async function sweep({ repository, job, store }: JobRun): Promise<JobOutcome> {
+export async function sweep({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
   const { tables, jobs, activePrefixes } = repository;
+  // Something was in the way before: what whoever wrote there had sent may still arrive.
+  if (job.attempts > 1) jobs.add("sweep", job.key, nowMs + SWEEP_AFTER_MS);
   if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
   const isGarbage = (key: string): boolean =>
     !tables?.chunks.hasKey(key) && !tables?.responses.hasObject(key) && tables?.bundles.current()?.key !== key;

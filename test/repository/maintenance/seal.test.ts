@@ -47,6 +47,8 @@ function openFaulty(plan: { faults: FaultPlan }): { repository: PushedRepository
   return { repository: new PushedRepository({ chunks }), chunks };
 }
 
+const HOUR_MS = 60 * 60_000;
+
 test("small pushes cost no R2 operation; then one write takes them all, and a clone is the same to the byte", async () => {
   const { repository, chunks } = openFaulty({ faults: () => null });
   const tip = await pushFat(repository);
@@ -212,6 +214,10 @@ test("a sweep leaves alone what rows name and what is being written", async () =
   state.activePrefixes.delete(prefix);
   await repository.repository.runJobs(now + 10_000);
   expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].toSorted());
+  // Whoever wrote there may have died, and something may arrive that it had sent.
+  await repository.chunks.put(`${prefix}1`, random.bytes(10));
+  await repository.repository.runJobs(now + 10_000 + HOUR_MS);
+  expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].toSorted());
   expect(state.jobs.nextDueMs()).toBe(null);
   vi.restoreAllMocks();
 });
@@ -239,6 +245,7 @@ test("a job that fails is tried after 2 s, 4 s, … at most an hour, and does no
   expect(await repository.keys()).toEqual([]);
   plan.faults = () => null;
   await repository.repository.runJobs(now);
+  await repository.repository.runJobs(now + HOUR_MS);
   // There never was a repository: with its last job, its database goes.
   expect(hasJobs(repository.sql)).toBe(false);
   vi.restoreAllMocks();
