@@ -1,10 +1,12 @@
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import type { Sql, SqlBinding, SqlCursor, SqlValue } from "../../src/store/sql.ts";
 
 /** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
 export class NodeSql implements Sql {
   readonly databaseSize = 0;
   readonly #database: DatabaseSync;
+  /** Compiled once: that takes longer than most of them run. */
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(database = new DatabaseSync(":memory:")) {
     this.#database = database;
@@ -15,13 +17,15 @@ export class NodeSql implements Sql {
       this.#database.exec(query);
       return new Rows<T>([]);
     }
-    const statement = this.#database.prepare(query);
+    let statement = this.#statements.get(query);
+    if (statement === undefined) this.#statements.set(query, (statement = this.#database.prepare(query)));
     const rows = statement.all(...(bindings as SQLInputValue[])) as Record<string, unknown>[];
     return new Rows<T>(rows.map((row) => Object.fromEntries(Object.entries(row).map(toSqlValue)) as T));
   }
 
   /** Removes all tables, as `deleteAll` of a Durable Object does. */
   erase(): void {
+    this.#statements.clear();
     const tables = this.#database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
     for (const { name } of tables) this.#database.exec(`DROP TABLE "${name as string}"`);
   }

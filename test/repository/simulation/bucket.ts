@@ -1,0 +1,166 @@
+/** R2 as a network away: every call takes its time, may fail before or after its effect, and outlives the process that made it. */
+import { GitError } from "../../../src/format/errors.ts";
+import { type ChunkStore, type MultipartWrite, wrongLength } from "../../../src/store/chunk-store.ts";
+import type { Fault } from "../../../src/store/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import type { Random } from "../../harness/random.ts";
+import type { VirtualTime } from "./virtual-time.ts";
+
+/** Whoever calls: nothing comes back once it has died. */
+export interface Caller {
+  readonly isAlive: boolean;
+  /** Fails when it dies. */
+  readonly life: Promise<never>;
+}
+
+/** Reads have no effect, writes may have it when nobody waits for it any more, and writes of files may not. */
+type CallKind = "read" | "write" | "file";
+
+/** A call whose effect is still to come, unless it is a read of a process that has died. */
+interface CallUnderWay {
+  readonly caller: Caller;
+  readonly isLate: boolean;
+  take(): Promise<void>;
+}
+
+/** How badly a bucket behaves: shares of its calls. */
+export interface BucketTemper {
+  readonly failing: number;
+  readonly slow: number;
+}
+
+const LATENCY_MS = 30;
+const SLOW_MS = 90_000;
+
+/** How much later than its failure a write may have its effect all the same. */
+const LATE_MS = 30_000;
+
+/** The objects of a run, which every process opens anew. */
+export class SimulatedBucket {
+  /** What is there, for those who look without calling. */
+  readonly objects = new MemoryChunkStore();
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #note: (text: string) => void;
+  temper: BucketTemper;
+  /** While true, every call fails. */
+  isOut = false;
+  faults = 0;
+  calls = 0;
+  /** Those that have not had their effect. */
+  readonly #underWay = new Set<CallUnderWay>();
+
+  constructor(time: VirtualTime, random: Random, temper: BucketTemper, note: (text: string) => void) {
+    this.#time = time;
+    this.#random = random;
+    this.temper = temper;
+    this.#note = note;
+  }
+
+  /** The bucket as one process sees it. */
+  open(caller: Caller): ChunkStore {
+    const { objects } = this;
+    const write = <T>(operation: string, effect: () => Promise<T>): Promise<T> =>
+      this.#call(caller, operation, "write", effect);
+    const read = <T>(operation: string, effect: () => Promise<T>): Promise<T> =>
+      this.#call(caller, operation, "read", effect);
+    const list = (prefix: string, after?: string): Promise<string[]> =>
+      read("list", () => Array.fromAsync(objects.list(prefix, after)));
+    return {
+      put: (key, bytes) => {
+        const copy = bytes.slice();
+        return write("put", () => objects.put(key, copy));
+      },
+      putStream: async (key, stream, length) => {
+        const bytes = await collect(stream);
+        if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+        await write("putStream", () => objects.put(key, bytes));
+      },
+      createMultipart: async (key) =>
+        this.#openMultipart(write, await write("begin", () => objects.createMultipart(key))),
+      read: (key, offset, length) => read("read", () => objects.read(key, offset, length)),
+      stream: (key, offset, length) => read("stream", () => objects.stream(key, offset, length)),
+      open: (key, offset, length) => read("open", () => objects.open(key, offset, length)),
+      putFile: async (key, body, label) => {
+        const bytes = body instanceof Uint8Array ? body.slice() : await collect(body.stream);
+        // Keys of worktrees are written again and again: there, a late write would be taken for the newest.
+        return this.#call(caller, "putFile", "file", () => objects.putFile(key, bytes, label));
+      },
+      openFile: (key, etag, offset, length) => read("openFile", () => objects.openFile(key, etag, offset, length)),
+      delete: (keys) => write("delete", () => objects.delete(keys)),
+      stat: (key) => read("stat", () => objects.stat(key)),
+      async *list(prefix, after) {
+        yield* await list(prefix, after);
+      },
+    };
+  }
+
+  /** Has the writes land now that nobody waits for any more: they are late, but not by hours. */
+  async land(): Promise<void> {
+    for (const call of this.#underWay) if (call.isLate || !call.caller.isAlive) await call.take();
+  }
+
+  #openMultipart(
+    write: <T>(operation: string, effect: () => Promise<T>) => Promise<T>,
+    multipart: MultipartWrite,
+  ): MultipartWrite {
+    return {
+      putPart: (number, bytes) => {
+        const copy = bytes.slice();
+        return write("part", () => multipart.putPart(number, copy));
+      },
+      complete: () => write("complete", () => multipart.complete()),
+      abort: () => write("abort", () => multipart.abort()),
+    };
+  }
+
+  async #call<T>(caller: Caller, operation: string, kind: CallKind, effect: () => Promise<T>): Promise<T> {
+    if (!caller.isAlive) return caller.life;
+    this.calls += 1;
+    const number = this.calls;
+    const random = this.#random;
+    const fault = this.#drawFault(kind);
+    const isSlow = random.below(1_000) < this.temper.slow * 1_000;
+    const delayMs = random.below(isSlow ? SLOW_MS : LATENCY_MS);
+    const isLost = random.below(2) === 0;
+    const outcome = Promise.withResolvers<T>();
+    const answer = (settle: () => void): void => {
+      this.#time.after(random.below(LATENCY_MS), () => caller.isAlive && settle());
+    };
+    const take = async (): Promise<void> => {
+      if (!this.#underWay.delete(call)) return;
+      // A dead process's request may have left it, or not.
+      if (!caller.isAlive && (isLost || kind !== "write")) return;
+      try {
+        const value = await effect();
+        if (fault === null) answer(() => outcome.resolve(value));
+      } catch (error) {
+        if (fault === null) answer(() => outcome.reject(error));
+      }
+    };
+    const call: CallUnderWay = { caller, isLate: fault === "late", take };
+    if (fault !== "before") this.#underWay.add(call);
+    this.#note(`R2 ${number} ${operation}${fault === null ? "" : ` fails ${fault}`}${isSlow ? ", slow" : ""}`);
+    if (fault === null || fault === "after") this.#time.after(delayMs, take);
+    if (fault === "late") this.#time.after(delayMs + random.below(LATE_MS), take);
+    if (fault !== null) {
+      this.faults += 1;
+      this.#time.after(delayMs, () =>
+        answer(() => outcome.reject(new GitError("storage-failed", { key: operation, reason: `planned: ${fault}` }))),
+      );
+    }
+    // Also what a dead process does behind its calls is done: it has its hands on things of the isolate.
+    return Promise.race([outcome.promise, caller.life]);
+  }
+
+  /** "late": it fails, and has its effect afterwards. */
+  #drawFault(kind: CallKind): Extract<Fault, "before" | "after"> | "late" | null {
+    const isFailing = this.#random.below(1_000) < this.temper.failing * 1_000;
+    const choice = this.#random.below({ read: 1, file: 2, write: 3 }[kind]);
+    return this.isOut || isFailing ? (["before", "after", "late"] as const)[this.isOut ? 0 : choice]! : null;
+  }
+}
+
+async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream as never).arrayBuffer());
+}

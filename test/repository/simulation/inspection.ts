@@ -1,0 +1,144 @@
+/** Looks into a repository behind everybody's back, where nothing fails and nothing takes time: what its rows say, and what a clone would get. */
+import wasm from "../../../src/codec/holdfast.wasm";
+import { instantiateCodec } from "../../../src/codec/codec.ts";
+import { toHex } from "../../../src/format/oid.ts";
+import { AdvertisedRefs } from "../../../src/repository/advertised-refs.ts";
+import { ObjectReader } from "../../../src/repository/object-reader.ts";
+import type { PackPlan } from "../../../src/repository/pack-plan.ts";
+import { streamPack } from "../../../src/repository/pack-stream.ts";
+import { UploadPack } from "../../../src/repository/upload-pack.ts";
+import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
+import type { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { readRepository } from "../../../src/store/schema.ts";
+import { Tables } from "../../../src/store/tables.ts";
+import { type MadeType, makeObject } from "../../harness/pack-builder.ts";
+import { readPack } from "../../harness/pack-reader.ts";
+import { CLONE_REQUEST, plannedPack } from "../clone-request.ts";
+import type { NodeSql } from "../sqlite.ts";
+import { fromHex } from "../stored-repository.ts";
+import type { History } from "./history.ts";
+import type { RefState } from "./ref-model.ts";
+
+const codec = instantiateCodec(wasm);
+
+/** What is stored at one moment. */
+export class Inspection {
+  readonly #objects: MemoryChunkStore;
+  readonly #tables: Tables | null;
+
+  constructor(sql: NodeSql, objects: MemoryChunkStore) {
+    const record = readRepository(sql);
+    this.#objects = objects;
+    this.#tables = record === null || record.deleted ? null : new Tables(sql);
+  }
+
+  /** The refs, null: there is no repository. */
+  refs(): RefState | null {
+    if (this.#tables === null) return null;
+    const { names, oids } = this.#tables.refs.all();
+    return { refs: new Map(names.map((name, i) => [name, toHex(oids, i * 20)])), head: this.#tables.refs.head() };
+  }
+
+  /** Takes what refs lead to and nobody has seen into the history: commits that the server made.
+   * @returns what it took */
+  async adopt(oids: Iterable<string>, history: History): Promise<string[]> {
+    const tables = this.#tables!;
+    const adopted: string[] = [];
+    const unseen = [...oids].filter((oid) => history.get(oid) === undefined);
+    const reader = new ObjectReader(tables, this.#objects, codec);
+    for (let oid = unseen.pop(); oid !== undefined; oid = unseen.pop()) {
+      if (history.get(oid) !== undefined) continue;
+      const number = tables.objects.find(fromHex(oid))?.number;
+      if (number === undefined) throw new Error(`${oid} is reachable, and not there`);
+      const { type, bytes } = await reader.read(number);
+      const object = makeObject((["", "commit", "tree", "blob", "tag"] as MadeType[])[type]!, bytes);
+      if (object.oid !== oid) throw new Error(`${oid} has the content of ${object.oid}`);
+      history.add(object);
+      adopted.push(oid);
+      unseen.push(...history.links(oid));
+    }
+    return adopted;
+  }
+
+  /** Clones everything, and says what is wrong with it. @returns the pack, null: there is none */
+  async clone(history: History, fail: (reason: string) => void): Promise<Buffer | null> {
+    const tips = new Set(this.refs()?.refs.values());
+    if (tips.size === 0) return null;
+    for (const tip of tips) if (history.get(tip) === undefined) fail(`${tip} was never seen`);
+    const { objects, graph, reachability, chunks } = this.#tables!;
+    const uploadPack = new UploadPack({
+      advertised: new AdvertisedRefs(this.#tables!),
+      objects,
+      graph,
+      reachability,
+      chunks,
+      reader: new ObjectReader(this.#tables!, this.#objects, codec),
+      responses: {
+        deliver: async (_: Uint8Array, makePlan: () => Promise<PackPlan>) => ({ kind: "plan", plan: await makePlan() }),
+      },
+    });
+    const answer = await uploadPack.fetch({ ...CLONE_REQUEST, wants: fromHex([...tips].join("")) });
+    const plan = plannedPack({ rowsRead: 0, ...answer } as Parameters<typeof plannedPack>[0]);
+    const slices: Uint8Array[] = [];
+    for await (const batch of streamPack(plan, this.#objects, codec))
+      slices.push(...batch.map((slice) => slice.slice()));
+    const pack = Buffer.concat(slices);
+    const got = new Set(readPack(pack, () => undefined).map(({ oid }) => oid));
+    const expected = history.closure(tips);
+    const missing = [...expected].filter((oid) => !got.has(oid));
+    const extra = [...got].filter((oid) => !expected.has(oid));
+    if (missing.length + extra.length > 0) fail(`a clone lacks ${missing.join()} and has ${extra.join()} too much`);
+    return pack;
+  }
+
+  /** What the rows contradict each other in. */
+  check(fail: (reason: string) => void): void {
+    if (this.#tables === null) return;
+    const { objects, graph, chunks, reachability } = this.#tables;
+    const present = objects.present();
+    const rows = objects.locate(present);
+    const ids = new Set(chunks.allInOrder().map(({ id }) => id));
+    rows.base.forEach((base) => base !== 0 && !present.has(base) && fail(`a delta's base ${base} is gone`));
+    rows.introducer.forEach((node) => node !== 0 && graph.position(node) < 0 && fail(`introducer ${node} is gone`));
+    rows.chunk.forEach((chunk) => !ids.has(chunk) && fail(`chunk ${chunk} is gone`));
+    const used = new Set(rows.chunk);
+    for (const id of ids) if (!used.has(id)) fail(`chunk ${id} holds nothing`);
+    for (const [object, nodes] of reachability.severalIntroducers(present)) {
+      if (nodes.some((node) => graph.position(node) < 0)) fail(`an introducer of ${object} is gone`);
+    }
+  }
+
+  /** Ids of all objects that have rows. */
+  storedOids(): Set<string> {
+    if (this.#tables === null) return new Set();
+    const { oid } = this.#tables.objects.locate(this.#tables.objects.present());
+    return new Set(Array.from({ length: oid.length / 20 }, (_, i) => toHex(oid, i * 20)));
+  }
+
+  /** Kinds of the jobs that wait. */
+  waitingJobs(): string[] {
+    return this.#tables === null ? [] : this.#tables.jobs.all().map(({ kind }) => kind);
+  }
+
+  /** Holds what lies in the bucket against what rows name. @param repositoryKey begins each key */
+  async checkKeys(repositoryKey: string, fail: (reason: string) => void): Promise<void> {
+    const stored = new Set(await Array.fromAsync(this.#objects.list("")));
+    const named = this.#namedKeys(repositoryKey, stored);
+    for (const key of stored) if (!named.has(key)) fail(`nothing names ${key}`);
+    for (const key of named) if (!stored.has(key)) fail(`${key} is named, and not there`);
+  }
+
+  #namedKeys(repositoryKey: string, stored: ReadonlySet<string>): Set<string> {
+    if (this.#tables === null) return new Set();
+    const { chunks, responses, bundles, worktrees } = this.#tables;
+    const keys = chunks.keys();
+    const bundle = bundles.current();
+    if (bundle !== null) keys.add(bundle.key);
+    for (const { id, branch } of worktrees.all()) {
+      for (const { path } of worktrees.files(id, "", "", 100_000))
+        keys.add(worktreeFileKey(repositoryKey, branch, path));
+    }
+    for (const key of stored) if (responses.hasObject(key)) keys.add(key);
+    return keys;
+  }
+}

@@ -1,0 +1,113 @@
+/** A clock that the seed drives: whoever waits, waits for an event in one queue, and between two events nothing is under way. */
+import type { Random } from "../../harness/random.ts";
+
+interface Event {
+  readonly atMs: number;
+  readonly number: number;
+  run(): unknown;
+}
+
+/** When every run begins, ms since 1970. */
+const START_MS = Date.UTC(2026, 0, 1);
+
+/** Events of a run, at the most. */
+const MOST_EVENTS = 100_000;
+
+/** Waits for all that the last event made possible: then the real loop comes round. */
+function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Runs of one process: ids of one run are not those of another with the same seed, so that no cache of the isolate knows them. */
+let runs = 0;
+
+/** The time of one run. While it runs, `Date.now`, timers and random ids of the whole process are its own, so only one may run at a time. */
+export class VirtualTime {
+  /** Ascending by time, then by number. */
+  readonly #events: Event[] = [];
+  #elapsedMs = 0;
+  /** How far the clock was set forward. */
+  #skippedMs = 0;
+  #numbers = 0;
+
+  /** Milliseconds since 1970, as everybody's clock shows them. */
+  get nowMs(): number {
+    return START_MS + this.#elapsedMs + this.#skippedMs;
+  }
+
+  /** Sets the clock forward: what is under way takes that much longer. */
+  skip(ms: number): void {
+    this.#skippedMs += ms;
+  }
+
+  /** Has something run later; a promise that it returns holds up everybody else.
+   * @returns gives it up */
+  after(delayMs: number, run: () => unknown): () => void {
+    const event = { atMs: this.#elapsedMs + Math.max(0, delayMs), number: this.#numbers++, run };
+    const { length } = this.#events;
+    const index = this.#events.findIndex(({ atMs }) => atMs > event.atMs);
+    this.#events.splice(index < 0 ? length : index, 0, event);
+    return () => {
+      const at = this.#events.indexOf(event);
+      if (at >= 0) this.#events.splice(at, 1);
+    };
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.after(ms, resolve));
+  }
+
+  /** Takes one event after the other until all of `work` is done.
+   * @throws Error when nothing is left that could lead there, or there is no end to it */
+  async run(work: Promise<unknown>): Promise<void> {
+    let isDone = false;
+    const done = work.finally(() => (isDone = true));
+    done.catch(() => undefined);
+    for (let count = 0; ; count++) {
+      await settled();
+      if (isDone) return void (await done);
+      if (count > MOST_EVENTS) throw new Error("there is no end");
+      if (!(await this.#step())) throw new Error("everybody waits for somebody");
+    }
+  }
+
+  /** Takes all events that are left. */
+  async drain(): Promise<void> {
+    for (let count = 0; count < MOST_EVENTS && (await this.#step()); count++) await settled();
+  }
+
+  async #step(): Promise<boolean> {
+    const event = this.#events.shift();
+    if (event === undefined) return false;
+    this.#elapsedMs = event.atMs;
+    await event.run();
+    return true;
+  }
+
+  /** Puts this clock, its timers and ids drawn from `random` in the place of the process's own.
+   * @returns puts those back */
+  install(random: Random): () => void {
+    const { setTimeout, clearTimeout } = globalThis;
+    const { now } = Date;
+    const run = (runs++).toString(16).padStart(8, "0");
+    const timers = new Map<object, () => void>();
+    const hex = (digits: number): string =>
+      Array.from({ length: digits }, () => random.below(16).toString(16)).join("");
+    Date.now = () => this.nowMs;
+    globalThis.setTimeout = ((callback: () => void, ms = 0) => {
+      const timer = {};
+      timers.set(timer, this.after(ms, callback));
+      return timer;
+    }) as unknown as typeof setTimeout;
+    globalThis.clearTimeout = ((timer: object) => timers.get(timer)?.()) as typeof clearTimeout;
+    Object.defineProperty(crypto, "randomUUID", {
+      configurable: true,
+      value: () => `${run}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
+    });
+    return () => {
+      Object.assign(globalThis, { setTimeout, clearTimeout });
+      Date.now = now;
+      Reflect.deleteProperty(crypto, "randomUUID");
+    };
+  }
+}
