@@ -150,7 +150,8 @@ export class Client {
         }),
       (answer) => {
         model.end(act);
-        deed.mayMiss = plan.isFlawed || plan.isDaring || model.isRewound(view.moment, model.moment);
+        deed.mayMiss =
+          plan.isFlawed || plan.isDaring || source?.isCut === true || model.isRewound(view.moment, model.moment);
         if (answer.kind !== "done") return;
         result = answer.value;
         // The network may lose an answer.
@@ -225,7 +226,6 @@ class SlowPack implements PackSource {
   readonly #pack: Buffer;
   readonly #cutAt: number;
   #at = 0;
-  isCut = false;
 
   constructor(run: Run, pack: Buffer) {
     this.#run = run;
@@ -233,14 +233,16 @@ class SlowPack implements PackSource {
     this.#cutAt = !run.isNetworkGood && run.random.below(25) === 0 ? run.random.below(pack.length + 1) : Infinity;
   }
 
+  /** Whether it is not whole; what comes of it may be refused for that before its end is noticed. */
+  get isCut(): boolean {
+    return this.#cutAt !== Infinity;
+  }
+
   async read(minimumBytes: number): Promise<Uint8Array | null> {
     const { random, world } = this.#run;
     const pack = this.#pack;
     await world.time.sleep(random.below(random.below(30) === 0 ? 20_000 : 60));
-    if (this.#at >= this.#cutAt) {
-      this.isCut = true;
-      throw new GitError("bad-request", { what: "the body", reason: "it is cut" });
-    }
+    if (this.#at >= this.#cutAt) throw new GitError("bad-request", { what: "the body", reason: "it is cut" });
     if (this.#at >= pack.length) return null;
     const pieceBytes = Math.max(minimumBytes, random.pick([400, 70_000, 1_000_000]));
     const piece = pack.subarray(this.#at, Math.min(this.#at + pieceBytes, this.#cutAt)).slice();
