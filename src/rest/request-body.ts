@@ -26,14 +26,16 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   let sizeBytes = 0;
   let text = "";
+  const paced = new PacedBody(body);
   try {
-    const paced = new PacedBody(body);
     for (let piece; (piece = await paced.read()) !== null;) {
       checkLimit("the body (bytes)", MAX_JSON_BYTES, (sizeBytes += piece.length));
       text += decoder.decode(piece, { stream: true });
     }
     return text + decoder.decode();
   } catch (error) {
+    // What is still to come would hold the connection; of a body that cannot be ended, this error tells enough.
+    paced.cancel().catch(() => undefined);
     if (error instanceof TypeError)
       throw new GitError("bad-request", { reason: "the body is not UTF-8" }, { cause: error });
     throw error;

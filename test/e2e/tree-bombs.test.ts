@@ -51,15 +51,16 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Runs it while others ask for the refs, each of whom must get them within a second or so. */
+/** Runs it while others ask for the refs, which they must get in between. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const startMs = Date.now();
   let ended = false;
+  let longestMs = 0;
   const others = (async () => {
     while (!ended) {
       const askedMs = Date.now();
-      expect((await readRefs(url)).size).toBe(3);
-      expect(Date.now() - askedMs).toBeLessThan(5_000);
+      await readRefs(url);
+      longestMs = Math.max(longestMs, Date.now() - askedMs);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   })();
@@ -67,6 +68,7 @@ async function inTime<Result>(work: Promise<Result>): Promise<Result> {
     ended = true;
   });
   await others;
+  expect(longestMs).toBeLessThan(BOUND_MS / 2);
   expect(Date.now() - startMs).toBeLessThan(BOUND_MS);
   return result;
 }

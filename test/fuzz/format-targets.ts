@@ -108,7 +108,7 @@ const sideBand: FuzzTarget = {
 
 const bundle: FuzzTarget = {
   name: "bundle",
-  codes: ["bad-request"],
+  codes: ["invalid"],
   make: (random) => {
     const lines = Array.from({ length: random.below(6) }, () =>
       random.below(3) === 0
