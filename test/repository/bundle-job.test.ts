@@ -116,6 +116,8 @@ test("a bundle is built a minute after the push that makes it worth it, and anew
   // Clients are downloading the first.
   expect((await bundleKeys(repository)).sort()).toEqual([first.key, second.key].sort());
   await repository.repository.runJobs(now + DAY_MS + MINUTE_MS);
+  // It looks once more.
+  await repository.repository.runJobs(now + DAY_MS + 62 * MINUTE_MS);
   expect(await bundleKeys(repository)).toEqual([second.key]);
   expect(state.jobs.nextDueMs()).toBeNull();
 
@@ -259,6 +261,8 @@ test.each(["before", "after", "crash"] as const)(
       await second.repository.runJobs(now + 2 * MINUTE_MS);
       const { key } = await currentBundle(second);
       await second.repository.runJobs(now + 2 * 60 * MINUTE_MS);
+      // It looks once more.
+      await second.repository.runJobs(now + 4 * 60 * MINUTE_MS);
       expect(await bundleKeys(second)).toEqual([key]);
       expect(second.repository.state.jobs.nextDueMs()).toBeNull();
       expect((await tryGit(await makeRepository("empty"), ["bundle", "verify", await saveBundle(second)])).code).toBe(

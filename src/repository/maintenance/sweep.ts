@@ -1,28 +1,36 @@
 import { GitError } from "../../format/errors.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Tables } from "../../store/tables.ts";
+import type { RepositoryState } from "../repository-state.ts";
 import { type JobOutcome, type JobRun, PLAN_LIFE_MS } from "./housekeeping.ts";
 
-/** When an object that a job was writing counts as left behind by a crash. */
+/** When an object that a job was writing counts as left behind by a crash; and how much later it is looked for again. */
 const SWEEP_AFTER_MS = 60 * 60_000;
 
+/** Begins the key of a job that looks again; no R2 key begins so. */
+const AGAIN = "again ";
+
 /** Removes R2 objects that no row names: the one of the job's key, or, when that ends with a slash, all below it, which a push
- * left when it failed. */
+ * left when it failed. An hour later it looks again: whoever wrote there may have died just now, and what it had sent may still arrive. */
 export async function sweep({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
-  const { tables, jobs, activePrefixes } = repository;
-  // Something was in the way before: what whoever wrote there had sent may still arrive.
-  if (job.attempts > 1) jobs.add("sweep", job.key, nowMs + SWEEP_AFTER_MS);
-  if (activePrefixes.has(job.key)) throw new GitError("unavailable", { what: job.key, reason: "still written to" });
+  const { jobs, activePrefixes } = repository;
+  const isAgain = job.key.startsWith(AGAIN);
+  const target = isAgain ? job.key.slice(AGAIN.length) : job.key;
+  if (activePrefixes.has(target)) throw new GitError("unavailable", { what: target, reason: "still written to" });
+  const garbage = await findGarbage(repository, store, target);
+  if (garbage.length > 0) await store.delete(garbage);
+  if (!isAgain) jobs.add("sweep", `${AGAIN}${target}`, nowMs + SWEEP_AFTER_MS);
+  return { counts: { deletedObjects: garbage.length }, again: false };
+}
+
+async function findGarbage({ tables, jobs }: RepositoryState, store: ChunkStore, target: string): Promise<string[]> {
   const isGarbage = (key: string): boolean =>
     !tables?.chunks.hasKey(key) && !tables?.responses.hasObject(key) && tables?.bundles.current()?.key !== key;
+  if (!target.endsWith("/")) return isGarbage(target) ? [target] : [];
   const garbage: string[] = [];
-  if (!job.key.endsWith("/")) {
-    if (isGarbage(job.key)) garbage.push(job.key);
-  } else {
-    // A key with a job of its own waits for that: fetches may need it still.
-    for await (const key of store.list(job.key)) if (isGarbage(key) && !jobs.has("sweep", key)) garbage.push(key);
-  }
-  if (garbage.length > 0) await store.delete(garbage);
-  return { counts: { deletedObjects: garbage.length }, again: false };
+  // A key with a job of its own waits for that: fetches may need it still.
+  for await (const key of store.list(target)) if (isGarbage(key) && !jobs.has("sweep", key)) garbage.push(key);
+  return garbage;
 }
 
 /** Leaves R2 objects to `sweep` that no chunk lies in any more, once no fetch can need them; belongs in the transaction that took

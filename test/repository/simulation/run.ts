@@ -215,9 +215,10 @@ async function settle(run: Run): Promise<RunResult["clone"]> {
     if (!isThrough) fail("nothing can be pushed any more");
   }
   const endMs = world.time.nowMs + SETTLE_MS;
-  for (let rings = 0; world.alarmMs < endMs; rings++) {
+  for (let rings = 0; !world.isQuietUntil(endMs); rings++) {
     if (rings > MOST_RINGS) return (fail("the alarm goes on ringing"), null);
-    if (world.alarmMs > world.time.nowMs) await world.skip(world.alarmMs - world.time.nowMs);
+    if (world.alarmMs < Infinity && world.alarmMs > world.time.nowMs)
+      await world.skip(world.alarmMs - world.time.nowMs);
     await world.time.sleep(5_000);
   }
   await inspect(run);

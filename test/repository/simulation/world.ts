@@ -102,6 +102,8 @@ export class World {
   readonly #limits: Limits;
   #process: Process | null = null;
   #alarmMs = Infinity;
+  /** Rings that have not come to their end. */
+  #ringing = 0;
   #cancelAlarm: () => void = () => undefined;
   /** The registry keeps the name until it hears that there is no repository. */
   isAdmitted = true;
@@ -156,6 +158,11 @@ export class World {
   /** When the alarm rings, Infinity: never. */
   get alarmMs(): number {
     return this.#alarmMs;
+  }
+
+  /** Whether nothing is under way, and nothing will be before then, without anybody's asking. */
+  isQuietUntil(timeMs: number): boolean {
+    return this.#ringing === 0 && this.#alarmMs >= timeMs;
   }
 
   /** Sets the clock forward; the alarm may ring by that. */
@@ -230,6 +237,7 @@ export class World {
   /** The platform rings again when the object dies of it. */
   async #ring(): Promise<void> {
     this.#alarmMs = Infinity;
+    this.#ringing += 1;
     const process = this.#wake();
     const rung = process.repository.runJobs(Date.now()).then(
       () => true,
@@ -239,6 +247,7 @@ export class World {
       },
     );
     const isRung = await Promise.race([rung, process.life.catch(() => false)]);
+    this.#ringing -= 1;
     if (!isRung) this.#setAlarm(Math.min(this.#alarmMs, this.time.nowMs + 2_000));
   }
 }
