@@ -80,9 +80,12 @@ export const compareRoutes = newRoutes().openapi(read, async (context) => {
 
 /** @throws GitError "invalid" unless it is two revisions with dots between them */
 function parseRange(range: string): { base: string; head: string; isSinceMergeBase: boolean } {
-  const [, base, dots, head] = /^(.*?)(\.\.\.?)(.*)$/.exec(range) ?? [];
-  const sides = [base, head].map((side) => RefSchema.safeParse(side === "" ? "HEAD" : side));
-  if (dots === undefined || !sides.every(({ success }) => success)) {
+  const at = range.indexOf("..");
+  const dots = range.startsWith("...", at) ? "..." : "..";
+  const sides = [range.slice(0, at), range.slice(at + dots.length)].map((side) =>
+    RefSchema.safeParse(side === "" ? "HEAD" : side),
+  );
+  if (at < 0 || !sides.every(({ success }) => success)) {
     throw new GitError("invalid", { what: "range", field: "range", reason: "it must be base...head" });
   }
   return { base: sides[0]!.data!, head: sides[1]!.data!, isSinceMergeBase: dots === "..." };
