@@ -23,6 +23,9 @@ import { Turns } from "./turns.ts";
 /** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
 const ANNOUNCE_DELAY_MS = 1_000;
 
+/** When it is looked again for jobs that could not be read, or for a database that should be gone. */
+const LOOK_AGAIN_MS = 60_000;
+
 /** What a repository stands on. */
 export interface RepositoryPlatform {
   /** By which the registry knows the repository: opaque, given to no other ever. */
@@ -212,8 +215,21 @@ export class RepositoryState {
 
   /** Sets the time for the next job. */
   scheduleJobs(): void {
-    const next = hasJobs(this.platform.sql) ? this.jobs.nextDueMs() : null;
-    if (next !== null) this.platform.wakeAt(next);
+    try {
+      const nextMs = this.#nextWakeMs();
+      if (nextMs !== null) this.platform.wakeAt(nextMs);
+    } catch (error) {
+      // What is due cannot be read at the moment; a job without an alarm would wait for the next push.
+      this.platform.wakeAt(Date.now() + LOOK_AGAIN_MS);
+      throw error;
+    }
+  }
+
+  /** When there is something to do; null: never. When nothing exists, and no job is left, that is to remove the database: the last job may have
+   * died before it was. */
+  #nextWakeMs(): number | null {
+    if (!hasJobs(this.platform.sql)) return null;
+    return this.jobs.nextDueMs() ?? (this.tables === null ? Date.now() + LOOK_AGAIN_MS : null);
   }
 }
 

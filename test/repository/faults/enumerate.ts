@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../../src/store/faulty-chunk-store.ts";
+import { hasJobs } from "../../../src/store/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { checkNothingLeft, checkRepository, type RefStates } from "./invariants.ts";
 import { faultsAt, type Place, type World } from "./world.ts";
@@ -124,6 +125,8 @@ async function settle(world: World, scenario: Scenario, refs: RefStates): Promis
   // What was injected came about by now, or never will.
   await world.watch(() => world.ring(Infinity));
   await world.watch(async () => {
+    const { sql, repository } = world.repository;
+    assert.equal(hasJobs(sql) ? repository.state.jobs.nextDueMs() : null, null, "a job without an alarm");
     await look();
     await checkNothingLeft(world.repository, world.store);
     await scenario.check?.(world);

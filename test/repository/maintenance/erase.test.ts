@@ -1,5 +1,5 @@
 // A repository that was deleted, however its erasing is broken off: nothing of it is served, and in the end nothing is left.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { RepositoryStanding } from "../../../src/store/registry.ts";
 import { hasJobs } from "../../../src/store/schema.ts";
 import { type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
@@ -106,6 +106,28 @@ test("whichever call of the store fails, or is the last of a life: all is gone i
     while (await steps(fault, reached + 1)) reached += 1;
     expect(reached).toBeGreaterThanOrEqual(2);
   }
+});
+
+test("a life that ends between the last job and the erasing of the database leaves that to the next", async () => {
+  const chunks = new MemoryChunkStore();
+  const pushed = await fill(chunks, new FaultyChunkStore(chunks, NO_FAULTS), new FakeRegistry());
+  await pushed.repository.delete();
+  await chunks.delete(await pushed.keys());
+  for (const { kind, key } of pushed.repository.state.jobs.all()) pushed.repository.state.jobs.cancel(kind, key);
+  const next = new PushedRepository({ chunks, sql: pushed.sql });
+  await next.repository.runJobs(next.wakeMs!);
+  await expectNothing(next, chunks);
+});
+
+test("an alarm is set also when the jobs cannot be read", () => {
+  const pushed = new PushedRepository();
+  const { state } = pushed.repository;
+  state.jobs.add("sweep", "a", 1);
+  vi.spyOn(pushed.sql, "exec").mockImplementationOnce(() => {
+    throw new Error("database or disk is full");
+  });
+  expect(() => state.scheduleJobs()).toThrow("full");
+  expect(pushed.wakeMs).toBeGreaterThan(Date.now());
 });
 
 test("a registry out of reach hears of it later, before the database goes", async () => {
