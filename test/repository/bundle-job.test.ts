@@ -5,7 +5,7 @@ import { MULTIPART_PART_BYTES } from "../../src/format/limits.ts";
 import { WINDOW_BYTES } from "../../src/repository/pack-reads.ts";
 import type { BundleEvent } from "../../src/repository/repository-event.ts";
 import type { StoredBundle } from "../../src/store/bundle-table.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../src/store/faulty-chunk-store.ts";
+import { FaultyChunkStore, NO_FAULTS } from "../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
@@ -225,52 +225,6 @@ test("a large bundle goes up in equal parts, in bounded memory", async () => {
   await git(clone, "fetch", "-q", await saveBundle(repository), "main");
   expect(await git(clone, "rev-parse", "FETCH_HEAD")).toBe(tip);
 });
-
-test.each(["before", "after", "crash"] as const)(
-  "whichever call ends the build (%s), nothing is advertised, a later life builds, and a sweep clears up",
-  async (fault) => {
-    const noise = makeNoise(null, 9_000_000, 3);
-    for (let failing = 1; ; failing++) {
-      const inner = new MemoryChunkStore();
-      const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
-      const first = new PushedRepository({ chunks: new FaultyChunkStore(inner, (call) => plan.faults(call)) });
-      await pushMade(first, noise);
-      let calls = 0;
-      let failed: string | undefined;
-      plan.faults = ({ operation }) => {
-        if (++calls !== failing) return null;
-        failed = operation;
-        return fault;
-      };
-      const now = Date.now();
-      await first.repository.runJobs(now + MINUTE_MS);
-      if (calls < failing) {
-        // Each call of a build has failed once.
-        expect(failing).toBeGreaterThan(5);
-        expect(first.events.some(({ event }) => event === "bundle")).toBe(true);
-        return;
-      }
-      // A transfer that breaks off goes on where it stopped.
-      if (fault === "after" && failed === "open") {
-        await currentBundle(first);
-        continue;
-      }
-      expect(await first.repository.bundles()).toEqual([]);
-
-      const second = new PushedRepository({ chunks: inner, sql: first.sql });
-      await second.repository.runJobs(now + 2 * MINUTE_MS);
-      const { key } = await currentBundle(second);
-      await second.repository.runJobs(now + 2 * 60 * MINUTE_MS);
-      // It looks once more.
-      await second.repository.runJobs(now + 4 * 60 * MINUTE_MS);
-      expect(await bundleKeys(second)).toEqual([key]);
-      expect(second.repository.state.jobs.nextDueMs()).toBeNull();
-      expect((await tryGit(await makeRepository("empty"), ["bundle", "verify", await saveBundle(second)])).code).toBe(
-        0,
-      );
-    }
-  },
-);
 
 test("what is pushed while a bundle is built is not in it, but in the next", async () => {
   let meanwhile: Promise<string> | null = null;

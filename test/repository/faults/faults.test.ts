@@ -11,7 +11,7 @@ import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
 
 /** Injections that are tried of a scenario, and of one whose runs take long. */
-const MOST = 24;
+const MOST = 12;
 const MOST_LARGE = 6;
 
 const SCENARIOS: readonly Scenario[] = [

@@ -11,6 +11,8 @@ export interface Caller {
   readonly isAlive: boolean;
   /** Fails when it dies. */
   readonly life: Promise<never>;
+  /** It serves one request, which lasts minutes: by the time that a clock has gone on by hours, its writes are done. */
+  readonly isWorker?: boolean;
 }
 
 /** Reads have no effect, writes may have it when nobody waits for it any more, and writes of files may not. */
@@ -97,7 +99,9 @@ export class SimulatedBucket {
 
   /** Has the writes land now that nobody waits for any more: they are late, but not by hours. */
   async land(): Promise<void> {
-    for (const call of this.#underWay) if (call.isLate || !call.caller.isAlive) await call.take();
+    for (const call of this.#underWay) {
+      if (call.isLate || !call.caller.isAlive || call.caller.isWorker === true) await call.take();
+    }
   }
 
   #openMultipart(

@@ -152,7 +152,7 @@ export class World {
 
   /** Bytes as a Worker reads and writes them, which outlives the object. */
   openWorker(): ReturnType<SimulatedBucket["open"]> {
-    return this.bucket.open({ isAlive: true, life: new Promise(() => undefined) });
+    return this.bucket.open({ isAlive: true, life: new Promise(() => undefined), isWorker: true });
   }
 
   /** When the alarm rings, Infinity: never. */
