@@ -8,6 +8,7 @@ import { parseTree, typeOfMode } from "../../../src/format/tree.ts";
 import { ObjectReader } from "../../../src/repository/object-reader.ts";
 import type { ChunkStore } from "../../../src/store/chunk-store.ts";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
+import type { Sql } from "../../../src/store/sql.ts";
 import type { Tables } from "../../../src/store/tables.ts";
 import type { PushedRepository } from "../pushing.ts";
 import { nodeCodec } from "../stored-repository.ts";
@@ -45,21 +46,23 @@ export async function checkNothingLeft(repository: PushedRepository, store: Chun
   const keys = await Array.fromAsync(store.list(""));
   const { tables } = repository.repository.state;
   if (tables === null) return assert.deepEqual(keys, [], "R2 keys of no repository");
-  assert.deepEqual(new Set(keys), namedKeys(repository, tables), "R2 keys and those that rows name");
+  const { key } = repository.repository.state;
+  assert.deepEqual(new Set(keys), namedKeys(repository.sql, key, tables), "R2 keys and those that rows name");
   const { oid } = tables.objects.locate(tables.objects.present());
   const present = Array.from({ length: oid.length / 20 }, (_, i) => toHex(oid, i * 20));
   assert.deepEqual(new Set(present), introduced(tables), "objects and what refs lead to");
 }
 
-/** Every R2 key that some row names. */
-function namedKeys({ sql, repository }: PushedRepository, { chunks, bundles, worktrees }: Tables): Set<string> {
+/** Every R2 key that some row names.
+ * @param repositoryKey begins each */
+export function namedKeys(sql: Sql, repositoryKey: string, { chunks, bundles, worktrees }: Tables): Set<string> {
   const named = new Set(chunks.keys());
   const bundle = bundles.current();
   if (bundle !== null) named.add(bundle.key);
   for (const { name } of sql.exec<{ name: string }>("SELECT object_key AS name FROM responses")) named.add(name);
   for (const { branch, id } of worktrees.all()) {
     for (const { path } of worktrees.files(id, "", "", 1_000_000))
-      named.add(worktreeFileKey(repository.state.key, branch, path));
+      named.add(worktreeFileKey(repositoryKey, branch, path));
   }
   return named;
 }
@@ -75,8 +78,9 @@ function checkMemory(inMemory: Tables, stored: Tables): void {
   assert.deepEqual(inMemory.objects.pruned().encode(), stored.objects.pruned().encode(), "pruned numbers in memory");
 }
 
-/** No delta without its base, no chunk without objects, no introducer that is no node. */
-function checkRows({ objects, chunks, graph, reachability }: Tables): void {
+/** No delta without its base, no chunk without objects, no introducer that is no node.
+ * @throws AssertionError */
+export function checkRows({ objects, chunks, graph, reachability }: Tables): void {
   const present = objects.present();
   const rows = objects.locate(present);
   for (const base of rows.base) assert.ok(base === 0 || present.has(base), "a delta's base");

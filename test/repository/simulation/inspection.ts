@@ -7,12 +7,12 @@ import { ObjectReader } from "../../../src/repository/object-reader.ts";
 import type { PackPlan } from "../../../src/repository/pack-plan.ts";
 import { streamPack } from "../../../src/repository/pack-stream.ts";
 import { UploadPack } from "../../../src/repository/upload-pack.ts";
-import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import type { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { readRepository } from "../../../src/store/schema.ts";
 import { Tables } from "../../../src/store/tables.ts";
 import { type MadeType, makeObject } from "../../harness/pack-builder.ts";
 import { readPack } from "../../harness/pack-reader.ts";
+import { checkRows, namedKeys } from "../faults/invariants.ts";
 import { CLONE_REQUEST, plannedPack } from "../clone-request.ts";
 import type { NodeSql } from "../sqlite.ts";
 import { fromHex } from "../stored-repository.ts";
@@ -23,11 +23,13 @@ const codec = instantiateCodec(wasm);
 
 /** What is stored at one moment. */
 export class Inspection {
+  readonly #sql: NodeSql;
   readonly #objects: MemoryChunkStore;
   readonly #tables: Tables | null;
 
   constructor(sql: NodeSql, objects: MemoryChunkStore) {
     const record = readRepository(sql);
+    this.#sql = sql;
     this.#objects = objects;
     this.#tables = record === null || record.deleted ? null : new Tables(sql);
   }
@@ -94,17 +96,10 @@ export class Inspection {
   /** What the rows contradict each other in. */
   check(fail: (reason: string) => void): void {
     if (this.#tables === null) return;
-    const { objects, graph, chunks, reachability } = this.#tables;
-    const present = objects.present();
-    const rows = objects.locate(present);
-    const ids = new Set(chunks.allInOrder().map(({ id }) => id));
-    rows.base.forEach((base) => base !== 0 && !present.has(base) && fail(`a delta's base ${base} is gone`));
-    rows.introducer.forEach((node) => node !== 0 && graph.position(node) < 0 && fail(`introducer ${node} is gone`));
-    rows.chunk.forEach((chunk) => !ids.has(chunk) && fail(`chunk ${chunk} is gone`));
-    const used = new Set(rows.chunk);
-    for (const id of ids) if (!used.has(id)) fail(`chunk ${id} holds nothing`);
-    for (const [object, nodes] of reachability.severalIntroducers(present)) {
-      if (nodes.some((node) => graph.position(node) < 0)) fail(`an introducer of ${object} is gone`);
+    try {
+      checkRows(this.#tables);
+    } catch (error) {
+      fail(String(error));
     }
   }
 
@@ -123,22 +118,8 @@ export class Inspection {
   /** Holds what lies in the bucket against what rows name. @param repositoryKey begins each key */
   async checkKeys(repositoryKey: string, fail: (reason: string) => void): Promise<void> {
     const stored = new Set(await Array.fromAsync(this.#objects.list("")));
-    const named = this.#namedKeys(repositoryKey, stored);
+    const named = this.#tables === null ? new Set<string>() : namedKeys(this.#sql, repositoryKey, this.#tables);
     for (const key of stored) if (!named.has(key)) fail(`nothing names ${key}`);
     for (const key of named) if (!stored.has(key)) fail(`${key} is named, and not there`);
-  }
-
-  #namedKeys(repositoryKey: string, stored: ReadonlySet<string>): Set<string> {
-    if (this.#tables === null) return new Set();
-    const { chunks, responses, bundles, worktrees } = this.#tables;
-    const keys = chunks.keys();
-    const bundle = bundles.current();
-    if (bundle !== null) keys.add(bundle.key);
-    for (const { id, branch } of worktrees.all()) {
-      for (const { path } of worktrees.files(id, "", "", 100_000))
-        keys.add(worktreeFileKey(repositoryKey, branch, path));
-    }
-    for (const key of stored) if (responses.hasObject(key)) keys.add(key);
-    return keys;
   }
 }
