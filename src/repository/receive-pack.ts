@@ -90,7 +90,6 @@ export class ReceivePack {
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
     let indexed: IndexedPack | null = null;
-    let isOver = true;
     try {
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
@@ -107,14 +106,10 @@ export class ReceivePack {
         operations: this.#operations,
       });
       return settlement.outcomes;
-    } catch (error) {
-      // A write that failed may be done all the same, only later: the job that was noted before it has that time.
-      isOver = !isGitError(error, "storage-failed");
-      throw error;
     } finally {
       indexed?.release();
       this.#repository.activePrefixes.delete(this.#keyPrefix);
-      if (this.#hasWritten && isOver) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
+      if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
       this.#repository.scheduleJobs();
     }
   }
