@@ -1,19 +1,19 @@
 /** `npm run bench:core`: Holdfast's Git core beside native git, on the same machine in the same run. */
-import { measureFetch, measureNoise, measurePush } from "./git-cases.ts";
-import { measureIndex } from "./index-case.ts";
-import { type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
+import { measureFetch, measureNoise, measurePush } from "./cases/git.ts";
+import { measureIndex } from "./cases/index-pack.ts";
+import { COMMON_OPTIONS } from "./figures/command.ts";
+import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 
 const USAGE = `Usage: npm run bench:core -- [OPTIONS]
 
-Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints the medians.
+Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints medians and, in brackets, the least
+and the greatest of the rounds.
 Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
 
-  --bundle FILE  a bundle or repository to push, fetch and index; may be repeated (default: a made-up history)
-  --rounds N     recorded rounds of each case, after one to warm up (default 5)
-  --only CASE    push, fetch, noise or index; may be repeated (default: all)
-  --csv FILE     writes the figures there too, with the values of every round
-  --help         this text
-`;
+  --bundle FILE   a bundle or repository to push, fetch and index; may be repeated (default: a made-up history)
+  --rounds N      recorded rounds of each case, after one to warm up (default 5)
+  --only CASE     push, fetch, noise or index; may be repeated (default: all)
+${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
 const CASES = ["push", "fetch", "noise", "index"] as const;
 

@@ -1,13 +1,15 @@
 /** `npm run bench:fetch`: fetches of every kind, Holdfast beside native git, on the same machine in the same run. */
-import { measureBranches } from "./branches-case.ts";
-import { measurePushes } from "./pushes-case.ts";
-import { type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
-import { measureSize } from "./sizes-case.ts";
-import { measureStorms } from "./storm-case.ts";
+import { measureBranches } from "./cases/branches.ts";
+import { measurePushes } from "./cases/pushes.ts";
+import { COMMON_OPTIONS } from "./figures/command.ts";
+import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
+import { measureSize } from "./cases/sizes.ts";
+import { measureStorms } from "./cases/storm.ts";
 
 const USAGE = `Usage: npm run bench:fetch -- [OPTIONS]
 
-Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints the medians.
+Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints medians and, in brackets, the least
+and the greatest of the rounds.
 Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
 
   storm     20 clients at once: whole clones, one depth, 20 depths, blob:none; cold is the first time after a push
@@ -21,9 +23,7 @@ Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is t
   --most-commits N  leaves out larger histories (default 100000)
   --branches N      how many (default 5000)
   --pushes N        how many (default 10000)
-  --csv FILE        writes the figures there too, with the values of every round
-  --help            this text
-`;
+${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
 const CASES = ["storm", "sizes", "branches", "pushes"] as const;
 

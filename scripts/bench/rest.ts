@@ -5,8 +5,8 @@ import { parseArgs, promisify } from "node:util";
 import { git, gitEnv } from "../../test/harness/git.ts";
 import { startServer } from "../../test/harness/server.ts";
 import { formatRows } from "../verify/report.ts";
-import { makeLongHistory, makeNoise, type Subject } from "./subjects.ts";
-import { median } from "./turns.ts";
+import { makeLongHistory, makeNoise, type Subject } from "./work/subjects.ts";
+import { median } from "./figures/summary.ts";
 
 const USAGE = `Usage: npm run bench:rest -- [OPTIONS]
 

@@ -1,13 +1,19 @@
-/** What every benchmark's command does: reads options, starts both hosts, measures, prints. */
-import { writeFileSync } from "node:fs";
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import setUp from "../../test/harness/build.ts";
-import { type Hosts, startHoldfast, startReference } from "./hosts.ts";
-import { makeSubject, openSubject, type Subject } from "./subjects.ts";
-import { type Figure, formatCsv, formatTable } from "./turns.ts";
+/** What the benchmarks' commands do that measure Holdfast beside native git. */
+import { readUrl } from "./hosts/holdfast.ts";
+import { type Hosts, openHosts } from "./hosts/hosts.ts";
+import { readCount, runCommand } from "./figures/command.ts";
+import type { Sample } from "./figures/sample.ts";
+import { makeSubject, openSubject, type Subject } from "./work/subjects.ts";
+
+/** The options of these benchmarks, for their usage texts. */
+export const HOST_OPTIONS = `  --url URL       a Holdfast server that runs already (default: one is started). It gets repositories below /bench/, which are deleted
+                  in the end. HOLDFAST_TOKEN is its token, of a right to write to that owner's repositories
+  --pid N         of that server, if it runs here: its CPU is that of the process and of all that it started
+  --no-native     without native git beside
+`;
 
 /** One measurement, and what to call it should it fail. */
-export type Measurement = readonly [name: string, measure: () => Promise<Figure[]>];
+export type Measurement = readonly [name: string, measure: () => Promise<Sample[]>];
 
 /** What a plan is made from. */
 export interface Run<Case extends string, Size extends string> {
@@ -18,7 +24,7 @@ export interface Run<Case extends string, Size extends string> {
   readonly sizes: Readonly<Record<Size, number>>;
 }
 
-/** A benchmark. Its command knows `--bundle`, `--rounds`, `--only`, `--csv` and `--help` besides its sizes. */
+/** A benchmark. Its command knows `--bundle`, `--rounds` and `--only` besides its sizes and the common options. */
 export interface Benchmark<Case extends string, Size extends string> {
   readonly usage: string;
   readonly cases: readonly Case[];
@@ -27,91 +33,57 @@ export interface Benchmark<Case extends string, Size extends string> {
   plan(run: Run<Case, Size>): Iterable<Measurement>;
 }
 
-/** Runs a benchmark as the command line says; the exit code tells whether every case could be measured. */
-export async function runBenchmark<Case extends string, Size extends string>(
+/** Runs a benchmark as the command line says; the exit status tells whether every case could be measured. */
+export function runBenchmark<Case extends string, Size extends string>(
   benchmark: Benchmark<Case, Size>,
 ): Promise<void> {
-  // Exiting, unlike ending by the signal, ends Apache and removes the temporary folder.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
-  try {
-    const options = readOptions(benchmark);
-    if (options === "help") {
-      process.stdout.write(benchmark.usage);
-      return;
+  const { cases, sizes } = benchmark;
+  const sizeOptions = Object.entries<number>(sizes).map(
+    ([name, size]) => [name, { type: "string", default: String(size) }] as const,
+  );
+  return runCommand({
+    usage: benchmark.usage,
+    options: {
+      bundle: { type: "string", multiple: true, default: [] as string[] },
+      rounds: { type: "string", default: "5" },
+      only: { type: "string", multiple: true, default: [...cases] as string[] },
+      url: { type: "string" },
+      pid: { type: "string" },
+      "no-native": { type: "boolean", default: false },
+      ...(Object.fromEntries(sizeOptions) as Record<string, { type: "string"; default: string }>),
+    },
+    async measure(values, stack) {
+      const { bundle, rounds, only, url, pid, "no-native": withoutNative } = values;
+      const unknown = only.find((name) => !cases.some((known) => known === name));
+      if (unknown !== undefined) throw new Error(`--only ${unknown}: not one of ${cases.join(", ")}`);
+      const named = sizeOptions.map(
+        ([name]) => [name, readCount(name, String((values as Record<string, unknown>)[name]))] as const,
+      );
+      const run = {
+        rounds: readCount("rounds", rounds),
+        cases: cases.filter((name) => only.includes(name)),
+        sizes: Object.fromEntries(named) as Record<Size, number>,
+      };
+      const running =
+        url === undefined ? undefined : { url: readUrl(url), pid: pid === undefined ? null : readCount("pid", pid) };
+      const subjects = bundle.length === 0 ? [await makeSubject()] : await Promise.all(bundle.map(openSubject));
+      const hosts = await openHosts({ running, withNative: !withoutNative }, stack);
+      return measureAll(benchmark.plan({ hosts, subjects, ...run }));
+    },
+  });
+}
+
+/** Measures one after the other; what fails is told, and the others go on. */
+export async function measureAll(plan: Iterable<Measurement>): Promise<{ samples: Sample[]; hasFailed: boolean }> {
+  const samples: Sample[] = [];
+  let hasFailed = false;
+  for (const [name, measure] of plan) {
+    try {
+      samples.push(...(await measure()));
+    } catch (error) {
+      hasFailed = true;
+      console.error(`${name} failed:`, error);
     }
-    process.stderr.write("building\n");
-    const cleanUp = await setUp();
-    if (!(await measureAll(benchmark, options))) process.exitCode = 1;
-    await cleanUp();
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exitCode = 1;
   }
-}
-
-interface Options<Case extends string, Size extends string> extends Pick<
-  Run<Case, Size>,
-  "rounds" | "cases" | "sizes"
-> {
-  readonly bundles: readonly string[];
-  readonly csv: string | undefined;
-}
-
-/** @throws Error if an option is unknown or makes no sense */
-function readOptions<Case extends string, Size extends string>({
-  cases,
-  sizes,
-}: Benchmark<Case, Size>): Options<Case, Size> | "help" {
-  const config: ParseArgsOptionsConfig = {
-    bundle: { type: "string", multiple: true, default: [] },
-    rounds: { type: "string", default: "5" },
-    only: { type: "string", multiple: true, default: [...cases] },
-    csv: { type: "string" },
-    help: { type: "boolean", default: false },
-  };
-  for (const [name, size] of Object.entries<number>(sizes)) config[name] = { type: "string", default: String(size) };
-  const { values } = parseArgs({ options: config });
-  if (values["help"] === true) return "help";
-  const readNumber = (name: string): number => {
-    const number = Number(values[name]);
-    if (!Number.isSafeInteger(number) || number < 1) throw new Error(`--${name} ${number}: not a positive number`);
-    return number;
-  };
-  const only = values["only"] as string[];
-  const unknown = only.find((name) => !cases.some((known) => known === name));
-  if (unknown !== undefined) throw new Error(`--only ${unknown}: not one of ${cases.join(", ")}`);
-  const names = Object.keys(sizes) as Size[];
-  return {
-    bundles: values["bundle"] as string[],
-    rounds: readNumber("rounds"),
-    cases: cases.filter((name) => only.includes(name)),
-    sizes: Object.fromEntries(names.map((name) => [name, readNumber(name)])) as Record<Size, number>,
-    csv: values["csv"] as string | undefined,
-  };
-}
-
-/** @returns whether every case could be measured */
-async function measureAll<Case extends string, Size extends string>(
-  benchmark: Benchmark<Case, Size>,
-  { bundles, csv, ...options }: Options<Case, Size>,
-): Promise<boolean> {
-  const subjects = bundles.length === 0 ? [await makeSubject()] : await Promise.all(bundles.map(openSubject));
-  const hosts = { native: await startReference(), holdfast: await startHoldfast() };
-  const figures: Figure[] = [];
-  let failures = 0;
-  try {
-    for (const [name, measure] of benchmark.plan({ hosts, subjects, ...options })) {
-      try {
-        figures.push(...(await measure()));
-      } catch (error) {
-        failures++;
-        console.error(`${name} failed:`, error);
-      }
-    }
-  } finally {
-    await Promise.all([hosts.native.close(), hosts.holdfast.close()]);
-  }
-  process.stdout.write(formatTable(figures));
-  if (csv !== undefined) writeFileSync(csv, formatCsv(figures));
-  return failures === 0;
+  return { samples, hasFailed };
 }

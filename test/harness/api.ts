@@ -1,3 +1,4 @@
+import { authorization } from "./authorization.ts";
 import type { Server } from "./server.ts";
 
 /** An answer of the REST API, its body parsed. */
@@ -17,7 +18,7 @@ export async function askApi<Body = unknown>(
 ): Promise<Answer<Body>> {
   const { json, ...rest } = init;
   const body = json === undefined ? {} : { body: JSON.stringify(json) };
-  const headers = new Headers(rest.headers);
+  const headers = new Headers({ ...authorization(), ...Object.fromEntries(new Headers(rest.headers)) });
   if (json !== undefined) headers.set("Content-Type", "application/json");
   const response = await fetch(`${server.url}/api${path}`, { ...rest, ...body, headers });
   const text = await response.text();

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { authorization } from "./authorization.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** How a git command ended. */
@@ -34,6 +35,9 @@ export function gitEnv(): Record<string, string> {
     "gc.auto": "0",
     "maintenance.auto": "false",
     "advice.detachedHead": "false",
+    ...Object.fromEntries(
+      Object.entries(authorization()).map(([name, value]) => ["http.extraHeader", `${name}: ${value}`]),
+    ),
   };
   return {
     PATH: process.env["PATH"] ?? "",

@@ -4,16 +4,17 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { PROJECT } from "../../test/harness/build.ts";
-import { git, tryGit } from "../../test/harness/git.ts";
-import { findFreePort } from "../../test/harness/server.ts";
-import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { readDescendantsCpuSeconds } from "./processes.ts";
-import type { Subject } from "./subjects.ts";
-import { type Figure, type Sample, takeTurns } from "./turns.ts";
+import { PROJECT } from "../../../test/harness/build.ts";
+import { git, tryGit } from "../../../test/harness/git.ts";
+import { findFreePort } from "../../../test/harness/server.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import { readDescendantsCpuSeconds } from "../hosts/processes.ts";
+import type { Subject } from "../work/subjects.ts";
+import type { Measures, Sample } from "../figures/sample.ts";
+import { takeTurns } from "../figures/turns.ts";
 
 /** Indexes what a push of the whole repository would carry. */
-export async function measureIndex(subject: Subject, rounds: number): Promise<Figure[]> {
+export async function measureIndex(subject: Subject, rounds: number): Promise<Sample[]> {
   const pack = await packAll(subject);
   const { url, miniflare } = await startIndexer();
   try {
@@ -21,7 +22,7 @@ export async function measureIndex(subject: Subject, rounds: number): Promise<Fi
     const dir = makeTempDir("index");
     const packPath = join(dir, "subject.pack");
     await writeFile(packPath, pack);
-    const figures = await takeTurns(`index ${subject.name}`, rounds, {
+    const samples = await takeTurns({ work: "index", repository: subject.name }, rounds, {
       native: () => measure(() => git(dir, "index-pack", "--threads=1", "-o", join(dir, "subject.idx"), packPath)),
       async holdfast() {
         const idle = await measure(() => ask(`${url}/idle`));
@@ -30,7 +31,7 @@ export async function measureIndex(subject: Subject, rounds: number): Promise<Fi
       },
     });
     rmSync(dir, { recursive: true });
-    return figures;
+    return samples;
   } finally {
     await miniflare.dispose();
   }
@@ -44,7 +45,7 @@ async function packAll({ dir }: Subject): Promise<Buffer> {
 }
 
 /** Wall time, and the CPU of the processes that this one has started: only the measured one is busy. */
-async function measure(work: () => Promise<unknown>): Promise<Sample> {
+async function measure(work: () => Promise<unknown>): Promise<Measures> {
   const cpuBefore = readDescendantsCpuSeconds(process.pid);
   const start = performance.now();
   await work();

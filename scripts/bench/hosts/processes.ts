@@ -1,6 +1,6 @@
 /** CPU of servers that are more than one process. */
 import { readdirSync, readFileSync } from "node:fs";
-import { readUsage } from "../../test/harness/process.ts";
+import { readUsage } from "../../../test/harness/process.ts";
 
 /** CPU so far (seconds) of a process and of all that descend from it, ended ones that were waited for included.
  * Grows only, unless a child ends unawaited. @see proc_pid_stat(5) */

@@ -5,10 +5,10 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { git, gitEnv } from "../../test/harness/git.ts";
-import type { NativeServer } from "../../test/harness/native.ts";
-import { findFreePort } from "../../test/harness/server.ts";
-import { makeTempDir } from "../../test/harness/temp-dir.ts";
+import { git, gitEnv } from "../../../test/harness/git.ts";
+import type { NativeServer } from "../../../test/harness/native.ts";
+import { findFreePort } from "../../../test/harness/server.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
 
 /** Where a distribution puts Apache, and whom it runs it as. */

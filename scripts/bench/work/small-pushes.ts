@@ -1,6 +1,6 @@
 /** Small commits, made without git: each is a pack as a client sends it, thin and with its trees as deltas. */
-import { git, tryGit } from "../../test/harness/git.ts";
-import { encodePack, encodeTree, hashObject } from "../../test/harness/raw.ts";
+import { git, tryGit } from "../../../test/harness/git.ts";
+import { encodePack, encodeTree, hashObject } from "../../../test/harness/raw.ts";
 
 /** One push. */
 export interface SmallPush {

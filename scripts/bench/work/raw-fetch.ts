@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { decodePkts, DELIM, demux, encodePkt, FLUSH, request } from "../../test/harness/raw.ts";
+import { authorization } from "../../../test/harness/authorization.ts";
+import { decodePkts, DELIM, demux, encodePkt, FLUSH, request } from "../../../test/harness/raw.ts";
 
 /** How a response came. */
 export interface RawFetch {
@@ -95,7 +96,7 @@ export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFe
       const cache = /^Holdfast-Cache: *(\S+)/im.exec(text)?.[1] ?? null;
       resolve({ firstByteSeconds, totalSeconds: readClock(), sizeBytes, cache });
     });
-    const headers = { host, connection: "close", "content-length": body.length, ...HEADERS };
+    const headers = { host, connection: "close", "content-length": body.length, ...HEADERS, ...authorization() };
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
     socket.write(body);

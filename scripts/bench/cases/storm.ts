@@ -1,9 +1,13 @@
 /** Many clients that ask at the same time. */
-import { git } from "../../test/harness/git.ts";
-import { type Host, type Hosts, measureCost, pushNew, readMemory } from "./hosts.ts";
-import { fetchCommand, hashPack, type RawCommand, type RawFetch, sendRaw } from "./raw-fetch.ts";
-import type { Subject } from "./subjects.ts";
-import { type Figure, median, type Sample, takeTurns } from "./turns.ts";
+import { git } from "../../../test/harness/git.ts";
+import type { Measures, Sample } from "../figures/sample.ts";
+import { median } from "../figures/summary.ts";
+import { takeTurns } from "../figures/turns.ts";
+import { measureCost } from "../hosts/cost.ts";
+import { type Host, pushNew, readMemory } from "../hosts/host.ts";
+import { type Hosts, onEach } from "../hosts/hosts.ts";
+import { fetchCommand, hashPack, type RawCommand, type RawFetch, sendRaw } from "../work/raw-fetch.ts";
+import type { Subject } from "../work/subjects.ts";
 
 /** How many ask at once: a team's builds after a push. */
 const CLIENTS = 20;
@@ -33,9 +37,9 @@ async function listStorms({ dir }: Subject): Promise<ReadonlyMap<string, readonl
 }
 
 /** Every storm, on a repository that was pushed just before (cold) and once more (warm). */
-export async function measureStorms(subject: Subject, rounds: number, hosts: Hosts): Promise<Figure[]> {
+export async function measureStorms(subject: Subject, rounds: number, hosts: Hosts): Promise<Sample[]> {
   const storms = await listStorms(subject);
-  const run = async (host: Host): Promise<Sample> => {
+  const run = async (host: Host): Promise<Measures> => {
     const url = await pushNew(subject.dir, host);
     const sample: Record<string, number> = {};
     for (const [name, commands] of storms) {
@@ -53,13 +57,10 @@ export async function measureStorms(subject: Subject, rounds: number, hosts: Hos
     }
     return sample;
   };
-  return takeTurns(`${CLIENTS} clients, ${subject.name}`, rounds, {
-    native: () => run(hosts.native),
-    holdfast: () => run(hosts.holdfast),
-  });
+  return takeTurns({ clients: CLIENTS, repository: subject.name }, rounds, onEach(hosts, run));
 }
 
-async function measureStorm(host: Host, url: string, commands: readonly RawCommand[]): Promise<Sample> {
+async function measureStorm(host: Host, url: string, commands: readonly RawCommand[]): Promise<Measures> {
   host.takeEvents();
   let fetched: RawFetch[] = [];
   const { wallSeconds, cpuSeconds } = await measureCost(host, async () => {

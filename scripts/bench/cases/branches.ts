@@ -1,27 +1,29 @@
 /** A repository with very many branches. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { git } from "../../test/harness/git.ts";
-import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { type Host, type Hosts, measureCost, pushNew } from "./hosts.ts";
-import { fetchCommand, lsRefsCommand, type RawCommand, type RawFetch, sendRaw } from "./raw-fetch.ts";
-import { makeBranches } from "./subjects.ts";
-import { type Figure, type Sample, takeTurns } from "./turns.ts";
+import { git } from "../../../test/harness/git.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import type { Measures, Sample } from "../figures/sample.ts";
+import { takeTurns } from "../figures/turns.ts";
+import { measureCost } from "../hosts/cost.ts";
+import { type Host, pushNew } from "../hosts/host.ts";
+import { type Hosts, listHosts, onEach } from "../hosts/hosts.ts";
+import { fetchCommand, lsRefsCommand, type RawCommand, type RawFetch, sendRaw } from "../work/raw-fetch.ts";
+import { makeBranches } from "../work/subjects.ts";
 
 /** Lists one and all, fetches one and all; each fetch of one is of another branch. */
-export async function measureBranches(branches: number, rounds: number, hosts: Hosts): Promise<Figure[]> {
-  const { dir, name } = await makeBranches(branches);
+export async function measureBranches(branches: number, rounds: number, hosts: Hosts): Promise<Sample[]> {
+  const { dir } = await makeBranches(branches);
   const tips = (await git(dir, "for-each-ref", "--format=%(objectname)", "refs/heads")).split("\n");
   const urls = new Map<Host, string>();
-  for (const host of [hosts.native, hosts.holdfast]) urls.set(host, await pushNew(dir, host));
+  for (const host of listHosts(hosts)) urls.set(host, await pushNew(dir, host));
   let count = 0;
-  const figures: Figure[] = [];
-  const take = async (work: string, run: (host: Host, turn: number) => Promise<Sample>): Promise<void> => {
-    const side = (host: Host) => (): Promise<Sample> => run(host, Math.floor(count++ / 2) % branches);
-    const sides = { native: side(hosts.native), holdfast: side(hosts.holdfast) };
-    figures.push(...(await takeTurns(`${work}, ${name}`, rounds, sides)));
+  const samples: Sample[] = [];
+  const take = async (work: string, run: (host: Host, turn: number) => Promise<Measures>): Promise<void> => {
+    const sides = onEach(hosts, (host) => run(host, Math.floor(count++ / urls.size) % branches));
+    samples.push(...(await takeTurns({ work, branches }, rounds, sides)));
   };
-  const raw = (host: Host, command: RawCommand): Promise<Sample> => measureRaw(host, urls.get(host)!, command);
+  const raw = (host: Host, command: RawCommand): Promise<Measures> => measureRaw(host, urls.get(host)!, command);
   await take("ls-refs of one", (host, turn) => raw(host, lsRefsCommand(`refs/heads/branch-${turn}`)));
   await take("ls-refs of all", (host) => raw(host, lsRefsCommand()));
   await take("fetch of one, raw client", (host, turn) => raw(host, fetchCommand([tips[turn]!])));
@@ -30,10 +32,10 @@ export async function measureBranches(branches: number, rounds: number, hosts: H
   );
   await take("fetch of all, raw client", (host) => raw(host, fetchCommand([...new Set(tips)])));
   await take("clone --mirror", (host) => measureClone(host, urls.get(host)!, "--mirror"));
-  return figures;
+  return samples;
 }
 
-async function measureRaw(host: Host, url: string, command: RawCommand): Promise<Sample> {
+async function measureRaw(host: Host, url: string, command: RawCommand): Promise<Measures> {
   let fetched!: RawFetch;
   const { cpuSeconds } = await measureCost(host, async () => {
     fetched = await sendRaw(url, command);
@@ -46,7 +48,7 @@ async function measureRaw(host: Host, url: string, command: RawCommand): Promise
   };
 }
 
-async function measureClone(host: Host, url: string, ...options: readonly string[]): Promise<Sample> {
+async function measureClone(host: Host, url: string, ...options: readonly string[]): Promise<Measures> {
   const dir = makeTempDir("clone");
   const { wallSeconds, cpuSeconds } = await measureCost(host, () =>
     git(dir, "clone", "-q", "-n", ...options, url, join(dir, "clone")),

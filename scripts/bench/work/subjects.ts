@@ -4,9 +4,9 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { git, gitEnv, makeRepository, tryGit } from "../../test/harness/git.ts";
-import { makeHistory } from "../../test/harness/history.ts";
-import { makeTempDir } from "../../test/harness/temp-dir.ts";
+import { git, gitEnv, makeRepository, tryGit } from "../../../test/harness/git.ts";
+import { makeHistory } from "../../../test/harness/history.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 
 /** A bare repository. */
 export interface Subject {

@@ -1,10 +1,10 @@
 /** The pack indexer alone, inside workerd: `index.ts` sends it a pack and has it indexed over and over.
  * Durations are taken by the client: the clocks in here stand still while code runs. */
 import { createHash } from "node:crypto";
-import { maskRefused } from "../../src/codec/fsck-messages.ts";
-import wasm from "../../src/codec/holdfast.wasm";
-import { PackIndexer } from "../../src/codec/pack-indexer.ts";
-import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
+import { maskRefused } from "../../../src/codec/fsck-messages.ts";
+import wasm from "../../../src/codec/holdfast.wasm";
+import { PackIndexer } from "../../../src/codec/pack-indexer.ts";
+import { DEFAULT_LIMITS } from "../../../src/format/limits.ts";
 
 /** As a push is indexed: the body's pieces, and the memory for deltas. */
 const PIECE_BYTES = 256 * 1024;

@@ -1,0 +1,64 @@
+/** Samples as a table to be read in a terminal. */
+import { formatRows } from "../../verify/report.ts";
+import type { Sample } from "./sample.ts";
+import { agree, type Row, type Summary, toRows } from "./summary.ts";
+
+/** Three digits that count, and no exponent. */
+export function formatValue(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toFixed(Math.min(digits, 4));
+}
+
+/** Median, and the least and greatest of the rounds: `1.2 (1.1–1.5)`. */
+export function formatSummary(summary: Summary | undefined): string {
+  if (summary === undefined) return "–";
+  const { count, median, min, max } = summary;
+  return count === 1 ? formatValue(median) : `${formatValue(median)} (${formatValue(min)}–${formatValue(max)})`;
+}
+
+/** One side's median over native's, of the same rounds. */
+export function ratioToNative({ sides }: Row, side: string): number {
+  return (sides.get(side)?.median ?? Number.NaN) / (sides.get("native")?.median ?? Number.NaN);
+}
+
+/** Each side's median with its spread, and its ratio to native where native was measured. */
+export function formatTable(samples: readonly Sample[]): string {
+  const rows = toRows(samples);
+  const own = [...new Set(rows.flatMap(({ work }) => Object.keys(work)))];
+  const names = [...new Set(samples.map(({ side }) => side))];
+  const sides = names.toSorted((a, b) => Number(b === "native") - Number(a === "native"));
+  const others = sides.includes("native") ? sides.filter((side) => side !== "native") : [];
+  const head = [
+    ...own,
+    "measure",
+    ...sides,
+    ...others.map((side) => (others.length === 1 ? "ratio" : `${side}/native`)),
+  ];
+  const body = rows.map((row) => [
+    ...own.map((column) => String(row.work[column] ?? "")),
+    row.measure,
+    ...sides.map((side) => formatSummary(row.sides.get(side))),
+    ...others.map((side) => formatValue(ratioToNative(row, side))),
+  ]);
+  const numbers = head.map((_, column) => column).slice(own.length + 1);
+  return `${formatRows([head, ...body], numbers)}\n`;
+}
+
+/** Which figures of two runs differ by more than the spread of either, and how many agree. */
+export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
+  const before = new Map(toRows(earlier).map((row) => [JSON.stringify([row.work, row.measure]), row]));
+  const lines: string[] = [];
+  let count = 0;
+  for (const { work, measure, sides } of toRows(samples)) {
+    for (const [side, now] of sides) {
+      const then = before.get(JSON.stringify([work, measure]))?.sides.get(side);
+      if (then === undefined) continue;
+      count += 1;
+      if (agree(now, then)) continue;
+      const what = [...Object.values(work), measure, side].join(", ");
+      lines.push(`differs: ${what}: ${formatSummary(now)}, before ${formatSummary(then)}`);
+    }
+  }
+  return `${[...lines, `${count - lines.length} of ${count} figures agree with the earlier run`].join("\n")}\n`;
+}

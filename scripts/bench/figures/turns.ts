@@ -1,0 +1,20 @@
+/** Measures sides in turns, so that all of them meet the same machine. */
+import { type Measures, type Sample, toSamples, type Work } from "./sample.ts";
+
+/** Runs every side once, one after the other: first unrecorded to warm up, then `rounds` times. */
+export async function takeTurns(
+  work: Work,
+  rounds: number,
+  sides: Readonly<Record<string, () => Promise<Measures>>>,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const name = Object.values(work).join(", ");
+  for (let round = 0; round <= rounds; round++) {
+    process.stderr.write(`${name}: ${round === 0 ? "warm-up" : `round ${round} of ${rounds}`}\n`);
+    for (const [side, run] of Object.entries(sides)) {
+      const measures = await run();
+      if (round > 0) samples.push(...toSamples(work, side, round, measures));
+    }
+  }
+  return samples;
+}

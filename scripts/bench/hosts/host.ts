@@ -1,0 +1,38 @@
+/** A Git host that is measured. */
+import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
+import { git } from "../../../test/harness/git.ts";
+
+/** A running Git host. */
+export interface Host {
+  /** Readies a new, empty repository.
+   * @returns its URL */
+  makeRepository(): Promise<string>;
+  /** CPU of the server so far. */
+  readCpuSeconds(): number;
+  /** Has a repository put in order, as its host does from time to time.
+   * @returns figures of how it lies in storage, if the host tells any */
+  maintain(url: string): Promise<Readonly<Record<string, number>>>;
+  /** Takes the events that the server has told of since the last time; a native one tells none. */
+  takeEvents(): readonly RepositoryEvent[];
+  /** Largest resident memory of the server so far; null where it is many processes. */
+  readPeakMemoryBytes(): number | null;
+  close(): Promise<void>;
+}
+
+/** Pushes every ref of a repository into a new one.
+ * @returns its URL */
+export async function pushNew(dir: string, host: Host): Promise<string> {
+  const url = await host.makeRepository();
+  await git(dir, "push", "-q", "--mirror", url);
+  return url;
+}
+
+/** What the server held since its events were last taken, as far as it tells: takes them. */
+export function readMemory(host: Host): Readonly<Record<string, number>> {
+  const held = host.takeEvents().flatMap((event) => ("peakBytes" in event ? [event.peakBytes ?? 0] : []));
+  const peakBytes = host.readPeakMemoryBytes();
+  return {
+    ...(held.length === 0 ? {} : { "held MB": Math.max(...held) / 1e6 }),
+    ...(peakBytes === null ? {} : { "RSS MB since start": peakBytes / 1e6 }),
+  };
+}
