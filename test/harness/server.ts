@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly persistDir?: string;
   /** Variables of the Worker, over those of `wrangler.toml`; `ACCESS` is `open` unless set here. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** A loopback port for V8's inspector; without it there is none. */
+  readonly inspectorPort?: number;
 }
 
 /** An R2 object as it lies there. */
@@ -68,7 +70,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const persistDir = options.persistDir ?? makeTempDir("data");
   const port = await findFreePort();
   const log = new WorkerLog();
-  const miniflareOptions = await configure({ port, persistDir, vars: { ACCESS: "open", ...options.vars }, log });
+  const vars = { ACCESS: "open", ...options.vars };
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort: options.inspectorPort });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -156,6 +159,7 @@ async function configure(settings: {
   readonly persistDir: string;
   readonly vars: Readonly<Record<string, string>>;
   readonly log: WorkerLog;
+  readonly inspectorPort: number | undefined;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   // Whatever wrangler.toml declares, passed on as it is.
   const workerOptions: Record<string, unknown> = unstable_getMiniflareWorkerOptions(
@@ -165,6 +169,7 @@ async function configure(settings: {
   const options: V4MiniflareOptions = {
     host: "127.0.0.1",
     port: settings.port,
+    ...(settings.inspectorPort === undefined ? {} : { inspectorPort: settings.inspectorPort }),
     resourcePersistencePath: settings.persistDir,
     cf: false,
     log: new Log(LogLevel.ERROR),

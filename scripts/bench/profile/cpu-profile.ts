@@ -1,0 +1,88 @@
+/** CPU profiles as V8 takes them and Chrome's DevTools open them (`.cpuprofile`).
+ * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+
+/** Where a function begins: line and column count from 0. */
+export interface CallFrame {
+  readonly functionName: string;
+  readonly scriptId: string;
+  readonly url: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+}
+
+/** A function as called from another. */
+export interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: CallFrame;
+  readonly children?: readonly number[];
+}
+
+/** A profile: times in microseconds. */
+export interface CpuProfile {
+  /** The first is the root. */
+  readonly nodes: readonly ProfileNode[];
+  readonly startTime: number;
+  readonly endTime: number;
+  /** Ids of nodes. */
+  readonly samples: readonly number[];
+  /** How long after the one before each sample was taken; the first, after `startTime`. */
+  readonly timeDeltas: readonly number[];
+}
+
+/** What V8 calls the time in which an isolate does nothing. */
+export const IDLE = "(idle)";
+
+/** What {@link markIdle} calls the time in which workerd holds an isolate and runs nothing in it: V8 calls this idle, too. */
+export const HELD = "(workerd)";
+
+/** Time between two samples that follow each other (microseconds): it is more than was asked for, by the slack of the
+ * system's timer and the time to take a sample. */
+function findPeriod(profile: CpuProfile, intervalMicros: number): number {
+  const deltas = profile.timeDeltas.slice(1).filter((delta) => delta > 0 && delta < 2 * intervalMicros);
+  return deltas.toSorted((a, b) => a - b)[Math.floor(deltas.length / 2)] ?? intervalMicros;
+}
+
+/** Tells apart when an isolate was at work and when not. V8 takes no sample while no thread is inside the isolate, so
+ * that in its own profile the sample before a pause lasts until the next; here it lasts as long as any other, and then comes
+ * a sample that is idle.
+ * @param intervalMicros what the profiler was asked for */
+export function markIdle(profile: CpuProfile, intervalMicros: number): CpuProfile {
+  const period = findPeriod(profile, intervalMicros);
+  const idleId = 1 + Math.max(...profile.nodes.map(({ id }) => id));
+  const samples: number[] = [];
+  const timeDeltas: number[] = [];
+  let sinceLast = 0;
+  profile.samples.forEach((id, i) => {
+    samples.push(id);
+    timeDeltas.push(sinceLast + profile.timeDeltas[i]!);
+    sinceLast = 0;
+    const next = profile.timeDeltas[i + 1];
+    if (next !== undefined && next <= 2 * period) return;
+    samples.push(idleId);
+    timeDeltas.push(period);
+    // The next sample's distance is from the idle one.
+    sinceLast = -period;
+  });
+  const [root, ...others] = profile.nodes.map((node) =>
+    node.callFrame.functionName === IDLE ? { ...node, callFrame: { ...node.callFrame, functionName: HELD } } : node,
+  );
+  const nodes = [
+    { ...root!, children: [...(root!.children ?? []), idleId] },
+    ...others,
+    { id: idleId, callFrame: { ...root!.callFrame, functionName: IDLE } },
+  ];
+  const lastTime = profile.startTime + timeDeltas.reduce((sum, delta) => sum + delta, 0);
+  return { nodes, startTime: profile.startTime, endTime: Math.max(profile.endTime, lastTime), samples, timeDeltas };
+}
+
+/** How long each node was at the top of the stack (ms), by its id. Each sample lasts until the next one. */
+export function sumSelf(profile: CpuProfile): Map<number, number> {
+  const sums = new Map<number, number>();
+  let left = profile.endTime - profile.startTime;
+  profile.samples.forEach((id, i) => {
+    left -= profile.timeDeltas[i]!;
+    const lasts = profile.timeDeltas[i + 1] ?? left;
+    sums.set(id, (sums.get(id) ?? 0) + lasts / 1_000);
+  });
+  return sums;
+}

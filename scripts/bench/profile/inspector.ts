@@ -1,0 +1,92 @@
+/** V8's profiler, over the inspector that workerd opens for each isolate.
+ * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/ */
+import type { CpuProfile } from "./cpu-profile.ts";
+
+/** One isolate, as the inspector lists it. */
+interface Target {
+  /** `core:user:<name>` is a Worker; all others are Miniflare's own. */
+  readonly id: string;
+  readonly webSocketDebuggerUrl: string;
+}
+
+/** A connection to the inspector of one isolate. */
+class Inspector {
+  readonly #socket: WebSocket;
+  readonly #pending = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
+  #lastId = 0;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.addEventListener("message", ({ data }) => this.#answer(String(data)));
+    socket.addEventListener("close", () => {
+      for (const call of this.#pending.values()) call.reject(new Error("the inspector closed the connection"));
+    });
+  }
+
+  /** @throws Error if it cannot be reached */
+  static async connect(url: string): Promise<Inspector> {
+    const socket = new WebSocket(url);
+    await new Promise<void>((resolve, reject) => {
+      socket.addEventListener("open", () => resolve());
+      socket.addEventListener("error", () => reject(new Error(`the inspector at ${url} does not answer`)));
+    });
+    return new Inspector(socket);
+  }
+
+  /** @throws Error if the isolate refuses, or is gone */
+  call(method: string, params: object = {}): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#socket.send(JSON.stringify({ id, method, params }));
+    });
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #answer(text: string): void {
+    const { id, result, error } = JSON.parse(text) as { id?: number; result?: unknown; error?: { message: string } };
+    const call = id === undefined ? undefined : this.#pending.get(id);
+    if (id === undefined || call === undefined) return;
+    this.#pending.delete(id);
+    if (error === undefined) call.resolve(result);
+    else call.reject(new Error(`the inspector says: ${error.message}`));
+  }
+}
+
+/** A profile of each isolate, by the isolate's name. */
+export type IsolateProfiles = ReadonlyMap<string, CpuProfile>;
+
+/** Profiles the isolates behind an inspector.
+ * @param intervalMicros between two samples
+ * @param wanted which of them; each that is profiled slows all of them down
+ * @returns what ends it
+ * @throws Error if the inspector does not answer */
+export async function startProfiling(
+  port: number,
+  intervalMicros: number,
+  wanted: (isolate: string) => boolean,
+): Promise<() => Promise<IsolateProfiles>> {
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[];
+  const connect = async ({ id, webSocketDebuggerUrl }: Target): Promise<[string, Inspector]> => [
+    id,
+    await Inspector.connect(webSocketDebuggerUrl),
+  ];
+  const inspectors = await Promise.all(targets.filter(({ id }) => wanted(id)).map(connect));
+  for (const [, inspector] of inspectors) {
+    await inspector.call("Profiler.enable");
+    await inspector.call("Profiler.setSamplingInterval", { interval: intervalMicros });
+    await inspector.call("Profiler.start");
+  }
+  return async () => {
+    const profiles = new Map<string, CpuProfile>();
+    for (const [isolate, inspector] of inspectors) {
+      const { profile } = (await inspector.call("Profiler.stop")) as { profile: CpuProfile };
+      profiles.set(isolate, profile);
+      inspector.close();
+    }
+    return profiles;
+  };
+}
