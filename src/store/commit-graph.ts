@@ -36,8 +36,8 @@ export class CommitGraph {
   /** Reads the whole graph. */
   static load(sql: Sql): CommitGraph {
     const graph = new CommitGraph();
-    const count = sql.exec<{ n: number }>("SELECT count(*) AS n FROM commits").one().n;
-    const columns = readNodes(sql, count);
+    const columns = readNodes(sql);
+    const count = columns.numbers.length;
     // One spare in 32 lets the next pushes append without copying the whole graph.
     graph.#reserve(count + (count >>> 5), columns.parents.length);
     // Generation sorts parents before children. 2²⁶ nodes are far beyond what a database holds.

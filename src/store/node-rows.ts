@@ -117,30 +117,39 @@ const READ = `SELECT json_group_array(number), json_group_array(tree), json_grou
     json_group_array(length(parents) / 4), group_concat(hex(parents), '')
   FROM (SELECT number, tree, generation, time, parents FROM commits WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
 
-/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three times as long. */
-export function readNodes(sql: Sql, count: number): NodeColumns {
-  const numbers = new Uint32Array(count);
-  const trees = new Uint32Array(count);
-  const generations = new Uint32Array(count);
-  const times = new Float64Array(count);
-  const parentStarts = new Uint32Array(count + 1);
+/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three times as long. They are not counted
+ * before: that would read each of them once more, and every row read is billed, whenever an object wakes. */
+export function readNodes(sql: Sql): NodeColumns {
+  const pages: (Uint32Array | Float64Array)[][] = [];
   const parents: number[] = [];
-  for (let at = 0, last = 0; at < count; last = numbers[at - 1]!) {
+  for (let last = 0; ;) {
     const [columns] = [...sql.exec(READ, last).raw()];
-    const [number, tree, generation, time, parentCounts] = columns!.slice(0, 5).map(readIntegers);
-    if (number!.length === 0)
-      throw new GitError("storage-failed", { key: "commits", reason: `has ${at} of ${count} rows` });
-    numbers.set(number!, at);
-    trees.set(tree!, at);
-    generations.set(generation!, at);
-    times.set(time!, at);
+    const page = columns!.slice(0, 5).map(readIntegers);
+    pages.push(page.map((column, index) => (index === 3 ? Float64Array : Uint32Array).from(column)));
     const bytes = readBytes(columns![5]);
-    const view = new DataView(bytes.buffer);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     for (let offset = 0; offset < bytes.length; offset += 4) parents.push(view.getUint32(offset, true));
-    for (const parentCount of parentCounts!) {
-      parentStarts[at + 1] = parentStarts[at]! + parentCount;
-      at += 1;
-    }
+    if (page[0]!.length < PACKED_ROWS) break;
+    last = page[0]!.at(-1)!;
   }
-  return { numbers, trees, generations, times, parentStarts, parents: Uint32Array.from(parents) };
+  const count = pages.reduce((sum, [numbers]) => sum + numbers!.length, 0);
+  const join = <Column extends Uint32Array | Float64Array>(column: Column, index: number): Column => {
+    let at = 0;
+    for (const page of pages) {
+      column.set(page[index]!, at);
+      at += page[index]!.length;
+    }
+    return column;
+  };
+  const parentStarts = new Uint32Array(count + 1);
+  join(parentStarts.subarray(1), 4);
+  for (let at = 0; at < count; at++) parentStarts[at + 1]! += parentStarts[at]!;
+  return {
+    numbers: join(new Uint32Array(count), 0),
+    trees: join(new Uint32Array(count), 1),
+    generations: join(new Uint32Array(count), 2),
+    times: join(new Float64Array(count), 3),
+    parentStarts,
+    parents: Uint32Array.from(parents),
+  };
 }
