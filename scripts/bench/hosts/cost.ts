@@ -16,12 +16,14 @@ export interface Cost {
   readonly cpuSeconds: number;
 }
 
-/** Measures one piece of work against a host, which is idle before and after. */
-export async function measureCost(host: Host, work: () => Promise<unknown>): Promise<Cost> {
+/** Measures one piece of work against a host, which is idle before and after.
+ * @param delayMs how long after its answers the host may begin with what it does behind them */
+export async function measureCost(host: Host, work: () => Promise<unknown>, delayMs = 0): Promise<Cost> {
   const before = await settle(host);
   const start = performance.now();
   await work();
   const wallSeconds = (performance.now() - start) / 1000;
+  await sleep(delayMs);
   return { wallSeconds, cpuSeconds: (await settle(host)) - before };
 }
 

@@ -63,10 +63,15 @@ export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
   };
 }
 
+/** Where the API has the repository of a URL, below `/api`. */
+export function apiPathOf(url: string): string {
+  return `/repos${new URL(url).pathname.replace(/\.git$/, "")}`;
+}
+
 /** Asks for maintenance, and reads how things are then; every number in the answer is a figure. */
 async function maintainHoldfast(url: string): Promise<Readonly<Record<string, number>>> {
-  const { origin, pathname } = new URL(url);
-  const path = `/repos${pathname.replace(/\.git$/, "")}/maintenance`;
+  const { origin } = new URL(url);
+  const path = `${apiPathOf(url)}/maintenance`;
   const { status } = await askApi({ url: origin }, path, { method: "POST" });
   if (status >= 400) {
     console.error(`maintenance was answered with ${status}: the repository stays as it is`);

@@ -73,7 +73,9 @@ export async function makeBranches(branches: number): Promise<Subject> {
   return { name: `${branches} branches`, dir };
 }
 
-function formatCommit(
+/** A commit of a fast-import stream, on top of what its branch is at.
+ * @param files ASCII */
+export function formatCommit(
   branch: string,
   number: number,
   files: readonly (readonly [path: string, text: string])[],
@@ -88,8 +90,9 @@ function formatCommit(
   ].join("");
 }
 
-/** Makes a bare repository from a fast-import stream. */
-async function importStream(write: () => Iterable<string>): Promise<string> {
+/** Makes a bare repository from a fast-import stream.
+ * @returns its path */
+export async function importStream(write: () => Iterable<string>): Promise<string> {
   const dir = await makeRepository("imported.git", "--bare");
   const child = spawn("git", ["fast-import", "--quiet"], {
     cwd: dir,
