@@ -1,5 +1,6 @@
 /** Checks that a repository is whole, through its API. */
 import { parseArgs } from "node:util";
+import { checkRepository, describeProblem, toCheckUrl } from "./fsck/check-repository.ts";
 
 const USAGE = `Usage: node scripts/fsck.ts [OPTIONS] URL
 
@@ -16,45 +17,8 @@ HOLDFAST_TOKEN is the token, of a right to administer the repository.
 Exit status: 0 when nothing is wrong (orphans are told, and are nothing wrong), 1 when something is, 2 when it could not be found out.
 `;
 
-/** What a call answers. */
-interface Report {
-  readonly checked: Readonly<Record<string, number>>;
-  readonly problems: readonly {
-    readonly kind: string;
-    readonly oid?: string;
-    readonly chunk?: number;
-    readonly key?: string;
-    readonly ref?: string;
-    readonly detail: string;
-  }[];
-  readonly problemCount: number;
-  readonly nextCursor: string | null;
-}
-
 /** Attempts of a call that the server could not serve. */
 const ATTEMPTS = 5;
-
-/** Where the API has the repository that git has at a URL.
- * @throws Error when it cannot be one */
-function toApiUrl(url: string): URL {
-  const { origin, pathname } = new URL(url);
-  const [, owner, repository, ...rest] = pathname.replace(/\/$/, "").split("/");
-  if (owner === undefined || repository === undefined || rest.length > 0) throw new Error(`${url} names no repository`);
-  return new URL(`/api/repos/${owner}/${repository.replace(/\.git$/, "")}/fsck`, origin);
-}
-
-/** Makes one call. @throws Error with what the server says */
-async function call(url: URL): Promise<Report> {
-  const token = process.env["HOLDFAST_TOKEN"];
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  for (let attempt = 1; ; attempt++) {
-    const response = await fetch(url, { method: "POST", headers });
-    if (response.ok) return (await response.json()) as Report;
-    const text = await response.text();
-    if (response.status < 500 || attempt === ATTEMPTS) throw new Error(`${response.status} ${text}`);
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * attempt));
-  }
-}
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -71,21 +35,16 @@ async function main(): Promise<number> {
     process.stderr.write(USAGE);
     return values.help ? 0 : 2;
   }
-  const url = toApiUrl(repository);
+  const url = toCheckUrl(repository);
   if (values.rules !== undefined) url.searchParams.set("rules", values.rules);
   if (values.repair) url.searchParams.set("repair", "true");
   const sums: Record<string, number> = {};
   let damages = 0;
   let orphans = 0;
-  for (let cursor: string | null = ""; cursor !== null;) {
-    if (cursor !== "") url.searchParams.set("cursor", cursor);
-    const report = await call(url);
-    for (const { kind, oid, chunk, key, ref, detail } of report.problems) {
-      const subject = [ref, oid, chunk === undefined ? undefined : `chunk ${chunk}`, key].filter(
-        (part) => part !== undefined,
-      );
-      console.log(`${kind} ${subject.join(" ")}: ${detail}`);
-      if (kind === "orphan") orphans += 1;
+  for await (const report of checkRepository({ url, attempts: ATTEMPTS })) {
+    for (const problem of report.problems) {
+      console.log(describeProblem(problem));
+      if (problem.kind === "orphan") orphans += 1;
       else damages += 1;
     }
     const untold = report.problemCount - report.problems.length;
@@ -94,7 +53,6 @@ async function main(): Promise<number> {
     for (const [name, count] of Object.entries(report.checked)) sums[name] = (sums[name] ?? 0) + count;
     const progress = Object.entries(sums).map(([name, count]) => `${name} ${count}`);
     if (!values.quiet) process.stderr.write(`${progress.join(", ")}\n`);
-    cursor = report.nextCursor;
   }
   console.log(`${damages} problems, ${orphans} orphans`);
   return damages === 0 ? 0 : 1;
