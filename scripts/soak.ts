@@ -4,6 +4,7 @@ import setUp from "../test/harness/build.ts";
 import { readUsage } from "../test/harness/process.ts";
 import { Random } from "../test/harness/random.ts";
 import { startServer } from "../test/harness/server.ts";
+import { quantile } from "./bench/figures/summary.ts";
 import { SoakedRepository } from "./soak/soaked-repository.ts";
 import { formatRows } from "./verify/report.ts";
 
@@ -138,9 +139,7 @@ class Soak {
 
   #report(lost: readonly string[]): void {
     const rows = [...this.#times].map(([operation, times]) => {
-      const sorted = times.toSorted((a, b) => a - b);
-      const at = (share: number): string => sorted[Math.floor((sorted.length - 1) * share)]!.toFixed(1);
-      return [operation, `${times.length}`, at(0.5), at(0.99), at(1)];
+      return [operation, `${times.length}`, ...[0.5, 0.99, 1].map((share) => quantile(times, share).toFixed(1))];
     });
     console.log(formatRows([["operation", "times", "p50 ms", "p99 ms", "max ms"], ...rows], [1, 2, 3, 4]));
     const series = this.#samples.map(({ seconds, bytes }) => `${seconds.toFixed(0)}:${toMegabytes(bytes)}`);

@@ -18,6 +18,8 @@ export interface GitInput {
   readonly stdin?: string | Uint8Array;
   /** Variables over the isolated environment, such as `GIT_TRACE_PACKET`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Ends the command, and whatever it started, when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 let home: string | undefined;
@@ -60,9 +62,10 @@ export function gitEnv(): Record<string, string> {
 }
 
 /** Runs git and tells how it ended, well or not.
- * @throws Error if there is no git to run */
+ * @throws Error if there is no git to run, AbortError if it was aborted */
 export async function tryGit(cwd: string, args: readonly string[], input: GitInput = {}): Promise<GitResult> {
-  const child = spawn("git", args, { cwd, env: { ...gitEnv(), ...input.env } });
+  const { signal } = input;
+  const child = spawn("git", args, { cwd, env: { ...gitEnv(), ...input.env }, ...(signal && { signal }) });
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));

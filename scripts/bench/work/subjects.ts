@@ -28,13 +28,18 @@ export async function makeSubject(): Promise<Subject> {
   return { name: "made-up history", dir };
 }
 
+/** 8 KB of base64 noise, the same for the same seed. */
+export function noiseText(seed: string): string {
+  return createHash("shake256", { outputLength: 6144 }).update(seed).digest("base64");
+}
+
 /** Makes one commit of files that hold 8 KB of base64 noise each, the same ones every time. Its objects are loose, as
  * `git add` leaves them: the client packs them as it pushes. */
 export async function makeNoise(files: number): Promise<Subject> {
   const dir = await makeRepository("noise.git", "--bare");
   const stream = ["commit refs/heads/main\ncommitter Ada Example <ada@example.com> 1700000000 +0000\ndata 6\nNoise\n"];
   for (let number = 0; number < files; number++) {
-    const noise = createHash("shake256", { outputLength: 6144 }).update(String(number)).digest("base64");
+    const noise = noiseText(String(number));
     stream.push(`M 100644 inline dir-${number % 50}/file-${number}.txt\ndata ${noise.length}\n${noise}\n`);
   }
   const importing = ["-c", `fastimport.unpackLimit=${2 * files + 1000}`, "fast-import", "--quiet"];

@@ -1,0 +1,77 @@
+/** The commits that clients push, in one local repository that all of them push from: what they push is told by ids, not by branches. */
+import { rmSync } from "node:fs";
+import { git, tryGit } from "../../test/harness/git.ts";
+import type { Random } from "../../test/harness/random.ts";
+import { makeNoise, noiseText } from "../bench/work/subjects.ts";
+
+const COMMITTER = "committer Ada Example <ada@example.com>";
+
+/** Commits and what is in them, as git itself has it. */
+export class LocalHistory {
+  /** Bare. */
+  readonly dir: string;
+  /** The first commit. */
+  readonly root: string;
+  readonly #paths: readonly string[];
+  #commits = 0;
+
+  private constructor(dir: string, root: string, paths: readonly string[]) {
+    this.dir = dir;
+    this.root = root;
+    this.#paths = paths;
+  }
+
+  /** Makes a commit of files of 8 KB of noise each. */
+  static async make(files: number): Promise<LocalHistory> {
+    const { dir } = await makeNoise(files);
+    const root = await git(dir, "rev-parse", "refs/heads/main");
+    return new LocalHistory(dir, root, (await git(dir, "ls-tree", "-r", "--name-only", root)).split("\n"));
+  }
+
+  /** Removes all of it. */
+  remove(): void {
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** One of the files of the first commit, which every other has too. */
+  pickPath(random: Random): string {
+    return random.pick(this.#paths);
+  }
+
+  /** Makes a commit that gives some files of its parent other contents.
+   * @param count how many files; at most as many as there are
+   * @returns its id, which no other commit has */
+  async change(parent: string, count: number, random: Random): Promise<string> {
+    const number = ++this.#commits;
+    const message = `Change ${number}\n`;
+    const stream = [
+      `commit refs/made/${number}\nmark :1\n${COMMITTER} ${1_700_000_000 + 60 * number} +0000\n`,
+      `data ${message.length}\n${message}from ${parent}\n`,
+    ];
+    for (const path of random.shuffled(this.#paths).slice(0, count)) {
+      const text = noiseText(`${number} ${path}`);
+      stream.push(`M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
+    }
+    stream.push("\nget-mark :1\n");
+    const { code, stdout, stderr } = await tryGit(this.dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
+    if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+    return stdout.trim();
+  }
+
+  /** Whether an object is there. */
+  async has(oid: string): Promise<boolean> {
+    return (await tryGit(this.dir, ["cat-file", "-e", oid])).code === 0;
+  }
+
+  /** What a git command tells of it. */
+  tell(...args: readonly string[]): Promise<string> {
+    return git(this.dir, ...args);
+  }
+
+  /** The bytes that a git command prints. */
+  async tellBytes(...args: readonly string[]): Promise<Buffer> {
+    const { code, stdoutBytes, stderr } = await tryGit(this.dir, args);
+    if (code !== 0) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
+    return stdoutBytes;
+  }
+}

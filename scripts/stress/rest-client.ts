@@ -1,0 +1,364 @@
+/** A client of the API that holds every answer against git. */
+import { createHash } from "node:crypto";
+import { dirname } from "node:path";
+import type { Random } from "../../test/harness/random.ts";
+import { demandSame, demandSameBytes } from "./same.ts";
+import { MAIN, type StressedRepository } from "./stressed-repository.ts";
+import { WrongAnswer } from "./tally.ts";
+import { unexpected, UnexpectedAnswer } from "./target.ts";
+
+const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
+
+/** Commits of a log that are looked at. */
+const LOG_LENGTH = 30;
+
+/** What a client asks for, by how often. */
+const REQUESTS = {
+  readFile: 4,
+  readFileOfBranch: 2,
+  listFiles: 1,
+  listDirectory: 2,
+  log: 3,
+  compare: 2,
+  archive: 1,
+  commit: 3,
+  commitOnBase: 2,
+  moveBranch: 2,
+  moveTag: 2,
+  listBranches: 1,
+} as const satisfies Partial<Record<keyof RestClient, number>>;
+
+const CHOICES = Object.entries(REQUESTS).flatMap(([name, weight]) =>
+  Array<keyof typeof REQUESTS>(weight).fill(name as keyof typeof REQUESTS),
+);
+
+interface DirectoryEntry {
+  readonly name: string;
+  readonly type: string;
+  readonly mode: string;
+  readonly oid: string;
+}
+
+interface MadeCommit {
+  readonly commit: string;
+  readonly parents: readonly string[];
+}
+
+interface Refusal {
+  readonly error?: { readonly code: string; readonly actual?: string };
+}
+
+/** The commits of the main branch that clients have seen, oldest first. */
+export class SeenCommits {
+  readonly #oids: string[] = [];
+
+  /** Notes a commit that is in the local repository. */
+  add(oid: string): void {
+    if (!this.#oids.includes(oid)) this.#oids.push(oid);
+  }
+
+  /** One of them. */
+  pick(random: Random): string {
+    return random.pick(this.#oids);
+  }
+
+  /** The one that was seen last. */
+  get last(): string {
+    return this.#oids.at(-1)!;
+  }
+}
+
+/** One client. */
+export class RestClient {
+  readonly #repository: StressedRepository;
+  readonly #random: Random;
+  readonly #seen: SeenCommits;
+  readonly #name: string;
+  #count = 0;
+
+  /** @param name is in the names of the branches, tags and files that it makes */
+  constructor(repository: StressedRepository, random: Random, seen: SeenCommits, name: string) {
+    this.#repository = repository;
+    this.#random = random;
+    this.#seen = seen;
+    this.#name = name;
+  }
+
+  /** Makes requests, chosen by chance, one after the other. */
+  async work(requests: number): Promise<void> {
+    for (let i = 0; i < requests; i++) await this[this.#random.pick(CHOICES)]();
+  }
+
+  /** A file of a commit: its bytes. */
+  async readFile(): Promise<void> {
+    const { history, target, path } = this.#repository;
+    const [oid, file] = [this.#seen.pick(this.#random), history.pickPath(this.#random)];
+    await this.#hold(
+      "GET raw",
+      () => target.read(`${path}/raw/${oid}/${file}`),
+      async ({ bytes, etag }) => {
+        const what = `${file} of ${oid}`;
+        demandSameBytes(what, bytes, await history.tellBytes("cat-file", "blob", `${oid}:${file}`));
+        demandSame(`ETag of ${what}`, String(etag), `"${await history.tell("rev-parse", `${oid}:${file}`)}"`);
+      },
+    );
+  }
+
+  /** A file of the branch, whichever commit that is at: bytes that are what the ETag names. */
+  async readFileOfBranch(): Promise<void> {
+    const { history, target, path } = this.#repository;
+    const file = history.pickPath(this.#random);
+    await this.#hold(
+      "GET raw of a branch",
+      () => target.read(`${path}/raw/main/${file}`),
+      async ({ bytes, etag }) => {
+        const oid = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+        demandSame(`id of the bytes of ${file}`, `"${oid}"`, String(etag));
+      },
+    );
+  }
+
+  /** All files of a commit. */
+  async listFiles(): Promise<void> {
+    const { history, target, path } = this.#repository;
+    const oid = this.#seen.pick(this.#random);
+    await this.#hold(
+      "GET files/all",
+      () =>
+        target.readPages<{ path: string; mode: string; oid: string; size: number }>(
+          `${path}/files/all?ref=${oid}`,
+          "files",
+        ),
+      async (files) => {
+        const lines = files.map((file) => `${file.mode} blob ${file.oid} ${file.size}\t${file.path}`);
+        const listed = (await history.tell("ls-tree", "-r", "-l", oid)).replaceAll(/ +/g, " ");
+        demandSame(`files of ${oid}`, lines.join("\n"), listed);
+      },
+    );
+  }
+
+  /** The root of the branch. */
+  async listDirectory(): Promise<void> {
+    const { history, target, path, refs } = this.#repository;
+    const begin = refs.now();
+    await this.#hold(
+      "GET files",
+      () => target.demand<{ commit: string; entries: DirectoryEntry[] }>(`${path}/files?ref=main`),
+      async ({ commit, entries }) => {
+        refs.look("GET files", begin, new Map([[MAIN, commit]]), MAIN);
+        await this.#know(commit);
+        const lines = entries.map(
+          ({ mode, type, oid, name }) => `${mode} ${type === "dir" ? "tree" : "blob"} ${oid}\t${name}`,
+        );
+        demandSame(`root of ${commit}`, lines.join("\n"), await history.tell("ls-tree", commit));
+      },
+    );
+  }
+
+  /** The branch's last commits. */
+  async log(): Promise<void> {
+    const { history, target, path, refs } = this.#repository;
+    const begin = refs.now();
+    await this.#hold(
+      "GET log",
+      () => target.demand<{ commits: { oid: string }[] }>(`${path}/log?ref=main&limit=${LOG_LENGTH}`),
+      async ({ commits }) => {
+        const [tip] = commits;
+        if (tip === undefined) throw new WrongAnswer("the log of main is empty");
+        refs.look("GET log", begin, new Map([[MAIN, tip.oid]]), MAIN);
+        await this.#know(tip.oid);
+        const listed = await history.tell("log", "--format=%H", `-${LOG_LENGTH}`, tip.oid);
+        demandSame(`log of ${tip.oid}`, commits.map(({ oid }) => oid).join("\n"), listed);
+      },
+    );
+  }
+
+  /** Two commits of the branch. */
+  async compare(): Promise<void> {
+    const { history, target, path } = this.#repository;
+    const range = `${this.#seen.pick(this.#random)}...${this.#seen.pick(this.#random)}`;
+    interface Page {
+      readonly ahead: number;
+      readonly behind: number;
+      readonly nextCursor: string | null;
+      readonly files: readonly { readonly path: string; readonly oid: string | null }[];
+    }
+    await this.#hold(
+      "GET compare",
+      () => target.demand<Page>(`${path}/compare/${range}?limit=1000`),
+      async ({ ahead, behind, files, nextCursor }) => {
+        const counts = await history.tell("rev-list", "--left-right", "--count", range);
+        demandSame(`behind and ahead of ${range}`, `${behind}\t${ahead}`, counts);
+        const lines = files.map((file) => `${file.oid} ${file.path}`).join("\n");
+        const raw = await history.tell("diff", "--raw", "--no-abbrev", range);
+        const changes = raw.replaceAll(/^:\d+ \d+ \w+ (\w+) \w\t/gm, "$1 ");
+        // A page may end before all files are told.
+        demandSame(`files of ${range}`, lines, nextCursor === null ? changes : changes.slice(0, lines.length));
+      },
+    );
+  }
+
+  /** A directory of a commit as a tar. */
+  async archive(): Promise<void> {
+    const { history, target, path } = this.#repository;
+    const [oid, dir] = [this.#seen.pick(this.#random), dirname(history.pickPath(this.#random))];
+    await this.#hold(
+      "GET archive",
+      () => target.read(`${path}/archive/${oid}.tar?path=${dir}`),
+      async ({ bytes }) => {
+        demandSameBytes(`archive of ${dir} of ${oid}`, bytes, await history.tellBytes("archive", oid, dir));
+      },
+    );
+  }
+
+  /** Changes a file of the branch, wherever that is. */
+  async commit(): Promise<void> {
+    await this.#commit("POST commits", {});
+  }
+
+  /** Changes a file of a commit, if the branch is still there; else of the one that the answer says the branch is at. */
+  async commitOnBase(): Promise<void> {
+    for (let base: string | null = this.#seen.last; base !== null;) {
+      base = await this.#commit("POST commits on a base", { base, onConflict: "fail" });
+    }
+  }
+
+  /** @returns null: it is made, or failed; else where the branch is, as it has moved on from the base */
+  async #commit(
+    operation: string,
+    on: { readonly base?: string; readonly onConflict?: "fail" },
+  ): Promise<string | null> {
+    const { target, path, refs } = this.#repository;
+    const number = ++this.#count;
+    const [file, content] = [`api/${this.#name}.txt`, `${this.#name}: commit ${number}\n`];
+    const move = refs.begin(MAIN, undefined, undefined);
+    const json = { branch: "main", message: content, author: AUTHOR, operations: [{ op: "put", path: file, content }] };
+    const answer = await this.#repository.run(operation, async () => {
+      const { status, body } = await target.ask<MadeCommit & Refusal>(`${path}/commits`, {
+        method: "POST",
+        json: { ...json, ...on },
+      });
+      const isStale = status === 409 && on.base !== undefined && body.error?.code === "stale";
+      // The answer to being late says where the branch is: elsewhere.
+      const isExplained = isStale && typeof body.error?.actual === "string" && body.error.actual !== on.base;
+      if (status !== 201 && !isExplained) throw unexpected("POST", `${path}/commits`, status, JSON.stringify(body));
+      return body;
+    });
+    if (answer === null) return null;
+    const { error, commit, parents } = answer;
+    if (error !== undefined) {
+      refs.end(move, "refused");
+      return error.actual!;
+    }
+    [move.old, move.next] = [parents[0]!, commit];
+    refs.end(move, "acknowledged");
+    await this.#repository.check(operation, async () => {
+      await this.#know(commit);
+      const { history } = this.#repository;
+      demandSame(`parents of ${commit}`, parents.join(" "), await history.tell("log", "-1", "--format=%P", commit));
+      demandSame(`parent of ${commit}`, parents[0]!, on.base ?? parents[0]!);
+      demandSame(`changes of ${commit}`, await history.tell("diff", "--name-only", `${commit}~1`, commit), file);
+      demandSame(`${file} of ${commit}`, `${await history.tell("show", `${commit}:${file}`)}\n`, content);
+    });
+    return null;
+  }
+
+  /** Makes a branch, reads it, and deletes it at times. */
+  async moveBranch(): Promise<void> {
+    const oid = this.#seen.pick(this.#random);
+    const name = `${this.#name}-${++this.#count}`;
+    const isMade = await this.#moveRef("heads", name, null, async (place) => {
+      await this.#repository.target.demand(place, { method: "POST", json: { name, startPoint: oid } }, [201]);
+      return oid;
+    });
+    if (isMade === null) return;
+    await this.#hold(
+      "GET branch",
+      () => this.#repository.target.demand<{ commit: string }>(`${this.#repository.path}/branches/${name}`),
+      async ({ commit }) => demandSame(`branch ${name}`, commit, oid),
+    );
+    if (this.#random.below(2) === 0) await this.#delete("heads", name, oid);
+  }
+
+  /** Makes a tag, annotated or not, reads it, and deletes it at times. */
+  async moveTag(): Promise<void> {
+    const target = this.#seen.pick(this.#random);
+    const name = `${this.#name}-${++this.#count}`;
+    const annotation = this.#random.below(2) === 0 ? {} : { message: `Tag ${name}\n`, tagger: AUTHOR };
+    const oid = await this.#moveRef("tags", name, null, async (place) => {
+      const json = { name, target, ...annotation };
+      return (await this.#repository.target.demand<{ oid: string }>(place, { method: "POST", json }, [201])).oid;
+    });
+    if (oid === null) return;
+    await this.#hold(
+      "GET tag",
+      () =>
+        this.#repository.target.demand<{ oid: string; target: { oid: string } }>(
+          `${this.#repository.path}/tags/${name}`,
+        ),
+      async (tag) => demandSame(`tag ${name}`, `${tag.oid} ${tag.target.oid}`, `${oid} ${target}`),
+    );
+    if (this.#random.below(2) === 0) await this.#delete("tags", name, oid);
+  }
+
+  async #delete(kind: "heads" | "tags", name: string, oid: string): Promise<void> {
+    await this.#moveRef(kind, name, oid, async (place) => {
+      await this.#repository.target.demand(`${place}/${name}?expected=${oid}`, { method: "DELETE" }, [204]);
+      return null;
+    });
+  }
+
+  /** @param move gets where the API has refs of the kind, and returns what the ref is at then @returns that; null also if it failed */
+  async #moveRef(
+    kind: "heads" | "tags",
+    name: string,
+    old: string | null,
+    move: (place: string) => Promise<string | null>,
+  ): Promise<string | null> {
+    const { path, refs } = this.#repository;
+    const routes = kind === "heads" ? "branches" : "tags";
+    const noted = refs.begin(`refs/${kind}/${name}`, old, old === null ? undefined : null);
+    return this.#repository.run(`${old === null ? "POST" : "DELETE"} ${routes}`, async () => {
+      noted.next = await move(`${path}/${routes}`);
+      refs.end(noted, "acknowledged");
+      return noted.next;
+    });
+  }
+
+  /** The branches: all pages are of no one moment, so each branch is held against its own. */
+  async listBranches(): Promise<void> {
+    const { target, path, refs } = this.#repository;
+    const begin = refs.now();
+    await this.#hold(
+      "GET branches",
+      () => target.readPages<{ name: string; commit: string }>(`${path}/branches?limit=100`, "branches"),
+      async (branches) => {
+        for (const { name, commit } of branches) {
+          const ref = `refs/heads/${name}`;
+          refs.look("GET branches", begin, new Map([[ref, commit]]), ref);
+        }
+      },
+    );
+  }
+
+  /** Asks, and looks at the answer. */
+  async #hold<Result>(operation: string, ask: () => Promise<Result>, look: (answer: Result) => Promise<void>) {
+    const answer = await this.#repository.run(operation, ask);
+    if (answer !== null) await this.#repository.check(operation, () => look(answer));
+  }
+
+  /** Has a commit in the local repository. */
+  async #know(oid: string): Promise<void> {
+    await fetchCommit(this.#repository, oid);
+    this.#seen.add(oid);
+  }
+}
+
+/** Fetches a commit into the local repository, if it is not there.
+ * @throws UnexpectedAnswer if that fails */
+export async function fetchCommit({ target, history, url }: StressedRepository, oid: string): Promise<void> {
+  if (await history.has(oid)) return;
+  const args = ["fetch", "-q", "--no-write-fetch-head", "--no-tags", url, oid];
+  const { code, stderr } = await target.git(history.dir, ...args);
+  if (code !== 0) throw new UnexpectedAnswer(`git fetch of ${oid} ended with ${code}: ${stderr}`);
+}

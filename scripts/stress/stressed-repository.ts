@@ -1,0 +1,166 @@
+/** One repository under stress: what git does to it, and whether what it gets is what was acknowledged. */
+import { rmSync } from "node:fs";
+import { git, makeRepository, tryGit } from "../../test/harness/git.ts";
+import { AcknowledgedRefs, type Move } from "./acknowledged-refs.ts";
+import type { LocalHistory } from "./local-history.ts";
+import { type Tally, WrongAnswer } from "./tally.ts";
+import { type Target, UnexpectedAnswer } from "./target.ts";
+
+/** The branch that everything begins with. */
+export const MAIN = "refs/heads/main";
+
+/** Below which owner repositories are made. */
+const OWNER = "stress";
+
+/** A ref to be moved. Null: it is not there, or is not to be. */
+export interface WantedMove {
+  readonly ref: string;
+  readonly old: string | null;
+  readonly next: string | null;
+}
+
+interface PushOptions {
+  readonly isForced?: boolean;
+  readonly gate?: readonly string[];
+}
+
+/** A repository at the server. */
+export class StressedRepository {
+  readonly target: Target;
+  readonly history: LocalHistory;
+  readonly refs = new AcknowledgedRefs();
+  readonly files: number;
+  /** Where git has it. */
+  readonly url: string;
+  /** Where the API has it: below `/api`. */
+  readonly path: string;
+  readonly #tally: Tally;
+
+  constructor(target: Target, tally: Tally, history: LocalHistory, name: string, files: number) {
+    this.target = target;
+    this.history = history;
+    this.files = files;
+    this.url = `${target.url}/${OWNER}/${name}.git`;
+    this.path = `/repos/${OWNER}/${name}`;
+    this.#tally = tally;
+  }
+
+  /** Does something and times it. @see Tally.run */
+  run<Result>(operation: string, work: () => Promise<Result>): Promise<Result | null> {
+    return this.#tally.run(operation, this.files, work);
+  }
+
+  /** Looks at what came of something. @see Tally.check */
+  check(what: string, work: () => Promise<void>): Promise<boolean> {
+    return this.#tally.check(`${what}, ${this.files} files`, work);
+  }
+
+  /** Pushes a move of a ref.
+   * @param how `isForced`: what the ref leads to may be lost, as long as the ref is at `old`; `gate`: as `makeGate` returns it
+   * @returns whether it was acknowledged; false: it was refused because the ref had moved; null: it failed */
+  push(operation: string, { ref, old, next }: WantedMove, how: PushOptions = {}): Promise<boolean | null> {
+    const lease = how.isForced === true ? [`--force-with-lease=${ref}:${old ?? ""}`] : [];
+    return this.run(operation, async () => {
+      const move = this.refs.begin(ref, old, next);
+      const args = [...(how.gate ?? []), "push", "--porcelain", ...lease, this.url, `${next ?? ""}:${ref}`];
+      const { code, stdout, stderr } = await this.target.git(this.history.dir, ...args);
+      const line = stdout.split("\n").find((text) => text.includes(`:${ref}\t`)) ?? "";
+      const isMoved = code === 0 && /^[ +*-]\t/.test(line);
+      const isOvertaken = line.startsWith("!\t") && /stale info|non-fast-forward|fetch first|is at /.test(line);
+      if (!isMoved && !isOvertaken) throw new UnexpectedAnswer(`git push ended with ${code}: ${line} ${stderr}`);
+      this.refs.end(move, isMoved ? "acknowledged" : "refused");
+      return isMoved;
+    });
+  }
+
+  /** Lists refs with git. @returns null when that fails */
+  look(operation = "ls-remote"): Promise<Map<string, string> | null> {
+    return this.run(operation, async () => {
+      const begin = this.refs.now();
+      const { code, stdout, stderr } = await this.target.git(this.history.dir, "ls-remote", "--refs", this.url);
+      if (code !== 0) throw new UnexpectedAnswer(`git ls-remote ended with ${code}: ${stderr}`);
+      const refs = parseRefs(stdout, "\t");
+      this.refs.look(operation, begin, refs);
+      return refs;
+    });
+  }
+
+  /** Clones everything and checks every object of it, then removes it.
+   * @param keep leaves it
+   * @returns its folder, null: that failed */
+  async clone(operation: string, keep = false): Promise<string | null> {
+    const dir = await makeRepository("clone.git", "--bare");
+    const isWhole = await this.fetch(operation, dir);
+    if (keep && isWhole) return dir;
+    rmSync(dir, { recursive: true, force: true });
+    return null;
+  }
+
+  /** Brings a clone to where the server is, with `ls-remote` before and after, and checks all that is in it then.
+   * @returns whether it is there, and whole */
+  async fetch(operation: string, dir: string): Promise<boolean> {
+    await this.look();
+    const begin = this.refs.now();
+    const isFetched = await this.run(operation, async () => {
+      const { code, stderr } = await this.target.git(dir, "fetch", "-q", "--prune", this.url, "+refs/*:refs/*");
+      if (code === 0) return true;
+      // Between the list of refs and the wants, a ref was taken back: git's own server answers so too.
+      if (stderr.includes("not our ref") && this.refs.isRewound(begin, isTakenBack)) return false;
+      throw new UnexpectedAnswer(`git fetch ended with ${code}: ${stderr}`);
+    });
+    if (isFetched !== true) return false;
+    const refs = parseRefs(await git(dir, "for-each-ref", "--format=%(objectname) %(refname)"), " ");
+    this.refs.look(operation, begin, refs);
+    await this.look();
+    return this.#verify(operation, dir);
+  }
+
+  /** Has git's fsck look at all that a clone has. @returns whether it is whole */
+  #verify(operation: string, dir: string): Promise<boolean> {
+    return this.check(operation, async () => {
+      await checkClone(dir);
+      this.#tally.clones++;
+    });
+  }
+
+  /** Counts a clone of another kind, if nothing is wrong with it. @see checkClone */
+  verifyCut(operation: string, dir: string, look: () => Promise<void>): Promise<boolean> {
+    return this.check(operation, async () => {
+      await checkClone(dir);
+      await look();
+      this.#tally.clones++;
+    });
+  }
+
+  /** Clones beside something else again and again until that is over, once at least. */
+  async cloneBeside(operation: string, cloners: number, work: readonly Promise<unknown>[]): Promise<void> {
+    let isOver = false;
+    const over = Promise.all(work).finally(() => (isOver = true));
+    const clone = async (): Promise<void> => {
+      do await this.clone(operation);
+      while (!isOver);
+    };
+    await Promise.all([over, ...Array.from({ length: cloners }, clone)]);
+  }
+
+  /** Explains what everybody has seen, when nobody moves a ref any more. */
+  settle(): void {
+    for (const line of this.refs.explainLooks()) this.#tally.wrong(`${line}, ${this.files} files`);
+  }
+}
+
+/** Whether something that a ref led to may have been lost by a move, or will be by one that is under way. */
+function isTakenBack({ ref, old, outcome }: Move): boolean {
+  return outcome !== "refused" && old !== null && ref !== MAIN;
+}
+
+/** @throws WrongAnswer with what git's fsck says */
+async function checkClone(dir: string): Promise<void> {
+  const { code, stdout, stderr } = await tryGit(dir, ["fsck", "--strict", "--full", "--no-dangling", "--no-progress"]);
+  if (code !== 0) throw new WrongAnswer(`git fsck ended with ${code}: ${stdout}${stderr}`);
+}
+
+function parseRefs(text: string, separator: string): Map<string, string> {
+  const lines = text.split("\n").filter((line) => line !== "");
+  return new Map(lines.map((line) => line.split(separator) as [string, string]).map(([oid, name]) => [name, oid]));
+}
