@@ -1,0 +1,85 @@
+/** The Worker with its meters, on the real runtime. */
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { PROJECT } from "../../../test/harness/build.ts";
+import { type Server, startServer } from "../../../test/harness/server.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import type { Bill, Stored } from "./bill.ts";
+
+/** The admin token of the server. */
+const ADMIN_TOKEN = "benchmark";
+
+/** A running server that counts. */
+export interface MeteredServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** A token that may do everything with what belongs to `bench`, for git. */
+  readonly token: string;
+  /** The admin token. */
+  readonly adminToken: string;
+  /** The bill since the last one, once everything has come to its end; the server begins another. */
+  takeBill(): Promise<Bill>;
+  /** Sets the server's clock forward, so that alarms ring that are due by then. */
+  advance(ms: number): Promise<void>;
+  /** Has all objects leave memory, as they do when they were idle. */
+  evict(): Promise<void>;
+  readStored(): Promise<Stored>;
+  /** CPU of the runtime so far, in s: of the Worker, its objects, and the simulated R2. */
+  readCpuSeconds(): number;
+  close(): Promise<void>;
+}
+
+/** Builds the Worker with its meters, and starts it. Access is by token, as deployed.
+ * @throws Error if the build fails, the runtime does not start, or nothing is counted */
+export async function startMeteredServer(): Promise<MeteredServer> {
+  process.env["HOLDFAST_WORKER_DIR"] = await buildMeteredWorker();
+  const server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN } });
+  try {
+    return await meter(server);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+async function meter(server: Server): Promise<MeteredServer> {
+  const ask = async <T>(what: string): Promise<T> => {
+    const response = await fetch(`${server.url}/-/${what}`, { method: "POST" });
+    if (!response.ok) throw new Error(`the meters answered ${what} with ${response.status}: ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+  const made = await fetch(`${server.url}/api/tokens`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ owner: "bench", name: "benchmark", right: "admin" }),
+  });
+  if (made.status !== 201) throw new Error(`no token was made: ${made.status} ${await made.text()}`);
+  const { token } = (await made.json()) as { token: string };
+  const bill = await ask<Bill>("bill");
+  if (bill.workerRequests !== 1 || bill.registryRequests === 0 || bill.registryRowsWritten === 0)
+    throw new Error(`the meters missed a request: ${JSON.stringify(bill)}`);
+  return {
+    url: server.url,
+    token,
+    adminToken: ADMIN_TOKEN,
+    takeBill: () => ask("bill"),
+    advance: (ms) => ask(`advance?ms=${ms}`),
+    evict: () => ask("evict"),
+    readStored: () => ask("stored"),
+    readCpuSeconds: () => server.readUsage().cpuSeconds,
+    close: () => server.close(),
+  };
+}
+
+/** @returns the folder with the bundle, as `buildWorker` of the tests gives it */
+async function buildMeteredWorker(): Promise<string> {
+  const dir = makeTempDir("metered-worker");
+  const wrangler = join(PROJECT, "node_modules/wrangler/bin/wrangler.js");
+  const entry = join(import.meta.dirname, "worker.ts");
+  await promisify(execFile)(process.execPath, [wrangler, "deploy", entry, "--dry-run", "--outdir", dir], {
+    cwd: PROJECT,
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true" },
+  });
+  return dir;
+}

@@ -1,0 +1,240 @@
+/** What is counted: the life of a repository. */
+import type { Measures, Sample } from "../figures/sample.ts";
+import type { Subject } from "../work/subjects.ts";
+import { type At, count, type Counted, type Place } from "./count.ts";
+import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Between two pushes: what they cause at once is done by then, and their objects have left memory. */
+const PAUSE_MS = 5 * MINUTE_MS;
+
+/** Until everything is done that a push causes: sweeps come twice, and what was moved stays for a day. */
+const SETTLED_MS = 3 * DAY_MS;
+
+/** Until a stored response has gone that nobody asked for again, and its trace. */
+const FORGOTTEN_MS = 3 * DAY_MS;
+
+/** Clones at once in a storm. */
+const STORM = 20;
+
+/** Commits that are cloned, fetched or read, each by itself. */
+const ROUNDS = 10;
+
+const TAGS = 1_000;
+
+/** A repository whose life is counted. */
+export interface CountedSubject {
+  readonly subject: Subject;
+  /** What it is called in the samples. */
+  readonly repository: string;
+  readonly files: number;
+  /** Small pushes, and commits through the API. */
+  readonly pushes: number;
+  /** Whether to count everything, or only what a long history makes different. */
+  readonly isWhole: boolean;
+}
+
+/** Counts the life of one repository on the server, from its first push to its end. */
+export async function countLife(
+  { subject, repository, files, pushes, isWhole }: CountedSubject,
+  { server, round }: At,
+): Promise<Sample[]> {
+  const place: Place = { server, round, repository, files };
+  const pushed = new PushedSubject(server, subject, `${repository.replaceAll(" ", "-")}-${files}-${round}`);
+  const sleep = async (): Promise<void> => {
+    await server.advance(PAUSE_MS);
+    await server.evict();
+  };
+  const life = { pushed, sleep, pushes };
+  const scenarios = isWhole
+    ? [
+        ...listFirst(life),
+        ...listClones(life),
+        ...listFetches(life),
+        ...listPushes(life),
+        ...listReads(life),
+        ...listLast(life),
+      ]
+    : [...listFirst(life), ...listClones(life).slice(0, 1), ...listPushes(life).slice(0, 1), ...listLast(life)];
+  const samples: Sample[] = [];
+  for (const scenario of scenarios) samples.push(...(await count(place, scenario)));
+  return samples;
+}
+
+/** Counts what it takes to have many repositories of one owner, and then a quota for all of them. */
+export async function countOwner(repositories: number, { server, round }: At): Promise<Sample[]> {
+  const owner = `owner-${round}`;
+  const place: Place = { server, round, repository: "owner", files: repositories };
+  const sleep = async (): Promise<void> => {
+    await server.advance(PAUSE_MS);
+    await server.evict();
+  };
+  let made = 0;
+  const create = (): Promise<string> => askServer(server, "POST", "/repos", { owner, name: `repository-${made++}` });
+  const read = (): Promise<string> => askServer(server, "GET", `/repos/${owner}/repository-0/branches`);
+  const scenarios: Counted[] = [
+    { scenario: "create by the API", rounds: repositories, run: create, afterMs: PAUSE_MS, stores: true },
+    { scenario: "read branches", rounds: ROUNDS, prepare: sleep, run: read },
+    {
+      scenario: "read branches, owner with a quota",
+      rounds: ROUNDS,
+      prepare: async (index) => {
+        const quota = { maxBytes: 1e12, maxObjects: null };
+        if (index === 0) await askServer(server, "PUT", `/owners/${owner}/quota`, quota);
+        await sleep();
+      },
+      run: read,
+    },
+  ];
+  const samples: Sample[] = [];
+  for (const scenario of scenarios) samples.push(...(await count(place, scenario)));
+  return samples;
+}
+
+interface Life {
+  readonly pushed: PushedSubject;
+  /** Has time pass until the repository's object has left memory. */
+  readonly sleep: () => Promise<void>;
+  readonly pushes: number;
+}
+
+function listFirst({ pushed, sleep }: Life): Counted[] {
+  const tell = async (): Promise<Measures> => {
+    const told = JSON.parse(await pushed.ask("GET", "")) as { sizeBytes: number; objectCount: number };
+    return { objects: told.objectCount, "object bytes": told.sizeBytes, commits: await pushed.countCommits() };
+  };
+  return [
+    {
+      scenario: "push, new repository",
+      rounds: 1,
+      prepare: sleep,
+      run: () => pushed.push("--mirror"),
+      afterMs: SETTLED_MS,
+      stores: true,
+      tell,
+    },
+  ];
+}
+
+function listClones({ pushed, sleep }: Life): Counted[] {
+  const clone = (): Promise<void> => pushed.clone();
+  const newCommit = async (): Promise<void> => {
+    await pushed.edit();
+    await pushed.push("main");
+    await sleep();
+  };
+  const shallow = (): Promise<void> => pushed.clone("--depth=1");
+  const storm = (): Promise<unknown> => Promise.all(Array.from({ length: STORM }, shallow));
+  const bundle = async (): Promise<void> => {
+    const uri = await pushed.findBundle();
+    await pushed.clone(...(uri === null ? [] : [`--bundle-uri=${uri}`]));
+  };
+  return [
+    { scenario: "clone, first", rounds: 1, prepare: sleep, run: clone },
+    { scenario: "clone, second", rounds: 1, run: clone },
+    { scenario: "clone, stored", rounds: ROUNDS, prepare: sleep, run: clone },
+    { scenario: "clone, bundle-uri", rounds: ROUNDS, prepare: sleep, run: bundle },
+    { scenario: "CI clone, new commit", rounds: 3, prepare: newCommit, run: shallow },
+    {
+      scenario: "CI clones, 20 at once, new commit",
+      rounds: 3,
+      atOnce: STORM,
+      prepare: newCommit,
+      run: storm,
+      afterMs: FORGOTTEN_MS,
+    },
+    {
+      scenario: "CI clones, 20 at once, stored",
+      rounds: 3,
+      atOnce: STORM,
+      prepare: async (index) => {
+        // The second has the response stored.
+        if (index === 0) await shallow().then(shallow);
+        await sleep();
+      },
+      run: storm,
+    },
+  ];
+}
+
+function listFetches({ pushed, sleep }: Life): Counted[] {
+  let fetch: (() => Promise<void>) | undefined;
+  const run = async (): Promise<void> => fetch!();
+  const newCommit = async (): Promise<void> => {
+    fetch ??= await pushed.keepClone();
+    await pushed.edit();
+    await pushed.push("main");
+    await sleep();
+  };
+  return [
+    { scenario: "fetch, one commit", rounds: ROUNDS, prepare: newCommit, run },
+    { scenario: "fetch, nothing new", rounds: ROUNDS, prepare: sleep, run },
+    { scenario: "fetch, nothing new, awake", rounds: ROUNDS, run },
+  ];
+}
+
+function listPushes({ pushed, sleep, pushes }: Life): Counted[] {
+  const edit = async (): Promise<void> => {
+    await sleep();
+    await pushed.edit();
+  };
+  const push = (): Promise<void> => pushed.push("main");
+  const author = { name: "Ada Example", email: "ada@example.com" };
+  const commit = (): Promise<string> => {
+    const operations = [{ op: "put", path: EDITED_PATH, content: pushed.nextText() }];
+    return pushed.ask("POST", "/commits", { branch: "main", message: "Edit", author, operations });
+  };
+  const steady = { rounds: pushes, afterMs: PAUSE_MS, stores: true };
+  return [
+    { scenario: "push, small", ...steady, prepare: edit, run: push },
+    {
+      scenario: "push, small, no worktree",
+      ...steady,
+      rounds: Math.ceil(pushes / 4),
+      prepare: async (index) => {
+        if (index === 0) await pushed.ask("PUT", "/worktrees", { branches: [] });
+        await edit();
+      },
+      run: push,
+    },
+    {
+      scenario: "push, 1,000 tags",
+      rounds: 1,
+      prepare: async () => {
+        await pushed.ask("PUT", "/worktrees", { branches: null });
+        await sleep();
+        await pushed.makeTags(TAGS);
+      },
+      run: () => pushed.push("refs/tags/tag-*"),
+      afterMs: SETTLED_MS,
+      stores: true,
+    },
+    // Last: the client does not know of these commits.
+    { scenario: "commit by the API", ...steady, prepare: sleep, run: commit },
+  ];
+}
+
+function listReads({ pushed, sleep }: Life): Counted[] {
+  const routes = { files: "/files?ref=main&path=dir-0", raw: `/raw/main/${EDITED_PATH}`, log: "/log" };
+  return Object.entries(routes).map(([name, path]) => ({
+    scenario: `read ${name}`,
+    rounds: ROUNDS,
+    prepare: sleep,
+    run: () => pushed.ask("GET", path),
+  }));
+}
+
+function listLast({ pushed, sleep }: Life): Counted[] {
+  return [
+    {
+      scenario: "delete",
+      rounds: 1,
+      prepare: sleep,
+      run: () => pushed.ask("DELETE", ""),
+      afterMs: SETTLED_MS,
+      stores: true,
+    },
+  ];
+}

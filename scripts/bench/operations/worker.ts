@@ -1,0 +1,349 @@
+// The Worker as it is deployed, with a meter at each door that the platform bills: it is bundled in the place of src/host/worker.ts. It also
+// has a clock that the benchmark sets forward, so that what housekeeping does hours later is counted, too, and alarms ring when that clock says so.
+//
+// The Worker and its objects share an isolate in the local runtime, so that they share these meters.
+import { env } from "cloudflare:workers";
+import type { Env } from "../../../src/host/env.ts";
+import app, { RegistryObject, RepositoryObject } from "../../../src/host/worker.ts";
+import { type Bill, newBill, type Stored } from "./bill.ts";
+
+type Kind = "repository" | "registry";
+
+/** One object, in memory or not. */
+interface Meter {
+  readonly kind: Kind;
+  readonly name: string;
+  alarmMs: number | null;
+  isInMemory: boolean;
+  /** Requests and alarms under way, and since when there are some. */
+  underWay: number;
+  activeSinceMs: number;
+}
+
+interface Cursor {
+  readonly rowsRead: number;
+  readonly rowsWritten: number;
+}
+
+let bill = newBill();
+const meters = new Map<string, Meter>();
+/** Which object's storage it is; the same for its part `sql`. */
+const owners = new WeakMap<object, Meter>();
+/** Cursors whose rows are not counted yet: they may be read later. */
+let cursors: [Meter, Cursor][] = [];
+/** What the Worker has promised to do after it answered. */
+let promises = 0;
+
+const readClock = Date.now.bind(Date);
+let aheadMs = 0;
+Date.now = () => readClock() + aheadMs;
+
+/** Puts a function around a method of all objects of a class, given one of them. */
+function wrap(
+  object: object,
+  method: string,
+  around: (self: object, run: () => unknown, args: unknown[]) => unknown,
+): void {
+  const prototype = Object.getPrototypeOf(object) as Record<string, (...args: unknown[]) => unknown>;
+  const original = prototype[method]!;
+  prototype[method] = function (this: object, ...args: unknown[]): unknown {
+    return around(this, () => original.apply(this, args), args);
+  };
+}
+
+/** Does something once for a class, given an object of it. */
+const known = new WeakSet<object>();
+function isFirstOf(object: object): boolean {
+  const prototype = Object.getPrototypeOf(object) as object;
+  if (known.has(prototype)) return false;
+  known.add(prototype);
+  return true;
+}
+
+function countBucket(): void {
+  const bucket = (env as unknown as Env).BUCKET;
+  if (!isFirstOf(bucket)) return;
+  for (const method of ["put", "list", "createMultipartUpload"]) {
+    wrap(bucket, method, (_, run) => {
+      bill.classA += 1;
+      const made = run();
+      return method === "createMultipartUpload" ? (made as Promise<object>).then(countUpload) : made;
+    });
+  }
+  for (const method of ["get", "head"]) {
+    wrap(bucket, method, (_, run) => {
+      bill.classB += 1;
+      return run();
+    });
+  }
+}
+
+function countUpload<T extends object>(upload: T): T {
+  if (isFirstOf(upload)) {
+    for (const method of ["uploadPart", "complete"]) {
+      wrap(upload, method, (_, run) => {
+        bill.classA += 1;
+        return run();
+      });
+    }
+  }
+  return upload;
+}
+
+function countStorage(storage: DurableObjectStorage, meter: Meter): void {
+  owners.set(storage, meter);
+  owners.set(storage.sql, meter);
+  if (!isFirstOf(storage)) return;
+  wrap(storage.sql, "exec", (sql, run) => {
+    const cursor = run() as Cursor;
+    cursors.push([owners.get(sql)!, cursor]);
+    return cursor;
+  });
+  wrap(storage, "setAlarm", (self, _, [timeMs]) => {
+    bill.alarmsSet += 1;
+    owners.get(self)!.alarmMs = Number(timeMs);
+    return Promise.resolve();
+  });
+  wrap(storage, "getAlarm", (self) => Promise.resolve(owners.get(self)!.alarmMs));
+  wrap(storage, "deleteAll", (self, run) => {
+    owners.get(self)!.alarmMs = null;
+    return run();
+  });
+}
+
+function takeCursors(): void {
+  for (const [{ kind }, { rowsRead, rowsWritten }] of cursors) {
+    bill[`${kind}RowsRead`] += rowsRead;
+    bill[`${kind}RowsWritten`] += rowsWritten;
+  }
+  cursors = [];
+}
+
+/** The meter of an object, which comes into memory. */
+function openMeter(kind: Kind, context: DurableObjectState): Meter {
+  const name = context.id.name!;
+  const meter = meters.get(name) ?? { kind, name, alarmMs: null, isInMemory: true, underWay: 0, activeSinceMs: 0 };
+  meter.isInMemory = true;
+  meters.set(name, meter);
+  countStorage(context.storage, meter);
+  return meter;
+}
+
+function begin(meter: Meter): void {
+  if (meter.underWay++ === 0) meter.activeSinceMs = performance.now();
+}
+
+function end(meter: Meter): void {
+  if (--meter.underWay === 0) bill[`${meter.kind}ActiveMs`] += performance.now() - meter.activeSinceMs;
+}
+
+async function metered<T>(meter: Meter, run: () => T | Promise<T>): Promise<T> {
+  begin(meter);
+  try {
+    const answer = await run();
+    return answer instanceof Response && answer.body !== null ? (holdOpen(meter, answer, answer.body) as T) : answer;
+  } finally {
+    end(meter);
+  }
+}
+
+/** An object is active until its response is sent. */
+function holdOpen(meter: Meter, response: Response, body: ReadableStream): Response {
+  begin(meter);
+  const { readable, writable } = new IdentityTransformStream();
+  body.pipeTo(writable).then(
+    () => end(meter),
+    () => end(meter),
+  );
+  return new Response(readable, response);
+}
+
+/** What the benchmark asks of an object, unbilled. */
+interface Metered {
+  evict(): Promise<void>;
+  ring(): Promise<void>;
+  readSize(): Promise<number>;
+}
+
+/** Has every call of an object's methods counted. */
+function countCalls(kind: Kind, original: object, counted: object): void {
+  for (const name of Object.getOwnPropertyNames(original)) {
+    if (name === "constructor" || name === "alarm") continue;
+    const method = (original as Record<string, (...args: unknown[]) => unknown>)[name]!;
+    Object.defineProperty(counted, name, {
+      value(this: { readonly meter: () => Meter }, ...args: unknown[]): unknown {
+        bill[`${kind}Requests`] += 1;
+        return metered(this.meter(), () => method.apply(this, args));
+      },
+    });
+  }
+}
+
+class MeteredRepository extends RepositoryObject implements Metered {
+  readonly meter: () => Meter;
+
+  constructor(context: DurableObjectState, bindings: Env) {
+    const meter = openMeter("repository", context);
+    super(context, bindings);
+    this.meter = () => meter;
+  }
+
+  async evict(): Promise<void> {
+    await this.ctx.storage.sync();
+    this.ctx.abort("evicted");
+  }
+
+  async ring(): Promise<void> {
+    bill.alarms += 1;
+    this.meter().alarmMs = null;
+    await metered(this.meter(), () => this.alarm());
+  }
+
+  async readSize(): Promise<number> {
+    return this.ctx.storage.sql.databaseSize;
+  }
+}
+
+class MeteredRegistry extends RegistryObject implements Metered {
+  readonly meter: () => Meter;
+
+  constructor(context: DurableObjectState, bindings: Env) {
+    const meter = openMeter("registry", context);
+    super(context, bindings);
+    this.meter = () => meter;
+  }
+
+  async evict(): Promise<void> {
+    await this.ctx.storage.sync();
+    this.ctx.abort("evicted");
+  }
+
+  async ring(): Promise<void> {
+    bill.alarms += 1;
+    this.meter().alarmMs = null;
+    await metered(this.meter(), () => this.alarm());
+  }
+
+  async readSize(): Promise<number> {
+    return this.ctx.storage.sql.databaseSize;
+  }
+}
+
+countCalls("repository", RepositoryObject.prototype, MeteredRepository.prototype);
+countCalls("registry", RegistryObject.prototype, MeteredRegistry.prototype);
+
+export { MeteredRegistry as RegistryObject, MeteredRepository as RepositoryObject };
+
+function stubOf({ kind, name }: Meter): Metered {
+  const { REPOSITORY, REGISTRY } = env as unknown as Env;
+  return (kind === "repository" ? REPOSITORY : REGISTRY).getByName(name) as unknown as Metered;
+}
+
+/** Waits until nothing is under way. */
+async function becomeIdle(): Promise<void> {
+  while (promises > 0 || meters.values().some(({ underWay }) => underWay > 0))
+    await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Sets the clock forward; the alarms on the way ring, one after the other. */
+async function advance(ms: number): Promise<void> {
+  const untilMs = Date.now() + ms;
+  for (;;) {
+    await becomeIdle();
+    const next = [...meters.values()]
+      .filter(({ alarmMs }) => alarmMs !== null && alarmMs <= untilMs)
+      .toSorted((a, b) => a.alarmMs! - b.alarmMs!)[0];
+    if (next === undefined) break;
+    aheadMs = Math.max(aheadMs, next.alarmMs! - readClock());
+    await stubOf(next).ring();
+  }
+  aheadMs = Math.max(aheadMs, untilMs - readClock());
+}
+
+/** Ends all objects, as if they had been idle for long. */
+async function evictAll(): Promise<void> {
+  await becomeIdle();
+  for (const meter of meters.values().filter(({ isInMemory }) => isInMemory)) {
+    // An object that ends breaks its last call off.
+    await stubOf(meter)
+      .evict()
+      .catch(() => undefined);
+    meter.isInMemory = false;
+  }
+}
+
+async function readStored(): Promise<Stored> {
+  const bytes = { repository: 0, registry: 0 };
+  for (const meter of meters.values()) bytes[meter.kind] += await stubOf(meter).readSize();
+  let bucketBytes = 0;
+  let bucketObjects = 0;
+  const { BUCKET } = env as unknown as Env;
+  for (let cursor: string | undefined; ;) {
+    const page = await BUCKET.list(cursor === undefined ? {} : { cursor });
+    bucketObjects += page.objects.length;
+    for (const { size } of page.objects) bucketBytes += size;
+    if (!page.truncated) break;
+    ({ cursor } = page);
+  }
+  return { bucketBytes, bucketObjects, repositoryBytes: bytes.repository, registryBytes: bytes.registry };
+}
+
+/** What nobody is billed for. */
+async function unbilled<T>(run: () => Promise<T>): Promise<T> {
+  takeCursors();
+  const before = bill;
+  bill = newBill();
+  try {
+    return await run();
+  } finally {
+    takeCursors();
+    bill = before;
+  }
+}
+
+/** Answers the benchmark. */
+async function control({ pathname, searchParams }: URL): Promise<Response> {
+  switch (pathname) {
+    case "/-/bill": {
+      await becomeIdle();
+      takeCursors();
+      const taken: Bill = bill;
+      bill = newBill();
+      return Response.json(taken);
+    }
+    case "/-/advance":
+      await advance(Number(searchParams.get("ms")));
+      return Response.json({});
+    case "/-/evict":
+      await unbilled(evictAll);
+      return Response.json({});
+    case "/-/stored":
+      return Response.json(await unbilled(readStored));
+    default:
+      return new Response("unknown", { status: 404 });
+  }
+}
+
+/** Keeps count of what is done after the answer. */
+function watch(context: ExecutionContext): ExecutionContext {
+  return {
+    waitUntil: (promise: Promise<unknown>): void => {
+      promises += 1;
+      const settled = (): void => void (promises -= 1);
+      promise.then(settled, settled);
+      context.waitUntil(promise);
+    },
+    passThroughOnException: () => context.passThroughOnException(),
+    props: context.props,
+  } as ExecutionContext;
+}
+
+export default {
+  fetch(request: Request, bindings: Env, context: ExecutionContext): Response | Promise<Response> {
+    countBucket();
+    const url = new URL(request.url);
+    if (url.pathname.startsWith("/-/")) return control(url);
+    bill.workerRequests += 1;
+    return app.fetch(request, bindings, watch(context));
+  },
+};
