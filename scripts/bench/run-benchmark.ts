@@ -1,7 +1,7 @@
 /** What the benchmarks' commands do that measure Holdfast beside native git. */
 import { readUrl } from "./hosts/holdfast.ts";
 import { type Hosts, openHosts } from "./hosts/hosts.ts";
-import { readCount, runCommand } from "./figures/command.ts";
+import { readCount, runCommand, type Values } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { makeSubject, openSubject, type Subject } from "./work/subjects.ts";
 
@@ -11,6 +11,23 @@ export const HOST_OPTIONS = `  --url URL       a Holdfast server that runs alrea
   --pid N         of that server, if it runs here: its CPU is that of the process and of all that it started
   --no-native     without native git beside
 `;
+
+/** The same, as they are read. */
+export const HOST_SETTINGS = {
+  url: { type: "string" },
+  pid: { type: "string" },
+  "no-native": { type: "boolean", default: false },
+} as const;
+
+/** Starts or takes the hosts that these options name.
+ * @param stack closes them
+ * @throws Error if an option makes no sense, or the server at the URL does not answer */
+export function openNamedHosts(values: Values<typeof HOST_SETTINGS>, stack: AsyncDisposableStack): Promise<Hosts> {
+  const { url, pid, "no-native": withoutNative } = values;
+  const running =
+    url === undefined ? undefined : { url: readUrl(url), pid: pid === undefined ? null : readCount("pid", pid) };
+  return openHosts({ running, withNative: withoutNative !== true }, stack);
+}
 
 /** One measurement, and what to call it should it fail. */
 export type Measurement = readonly [name: string, measure: () => Promise<Sample[]>];
@@ -47,13 +64,11 @@ export function runBenchmark<Case extends string, Size extends string>(
       bundle: { type: "string", multiple: true, default: [] as string[] },
       rounds: { type: "string", default: "5" },
       only: { type: "string", multiple: true, default: [...cases] as string[] },
-      url: { type: "string" },
-      pid: { type: "string" },
-      "no-native": { type: "boolean", default: false },
+      ...HOST_SETTINGS,
       ...(Object.fromEntries(sizeOptions) as Record<string, { type: "string"; default: string }>),
     },
     async measure(values, stack) {
-      const { bundle, rounds, only, url, pid, "no-native": withoutNative } = values;
+      const { bundle, rounds, only } = values;
       const unknown = only.find((name) => !cases.some((known) => known === name));
       if (unknown !== undefined) throw new Error(`--only ${unknown}: not one of ${cases.join(", ")}`);
       const named = sizeOptions.map(
@@ -64,20 +79,20 @@ export function runBenchmark<Case extends string, Size extends string>(
         cases: cases.filter((name) => only.includes(name)),
         sizes: Object.fromEntries(named) as Record<Size, number>,
       };
-      const running =
-        url === undefined ? undefined : { url: readUrl(url), pid: pid === undefined ? null : readCount("pid", pid) };
       const subjects = bundle.length === 0 ? [await makeSubject()] : await Promise.all(bundle.map(openSubject));
-      const hosts = await openHosts({ running, withNative: !withoutNative }, stack);
+      const hosts = await openNamedHosts(values, stack);
       return measureAll(benchmark.plan({ hosts, subjects, ...run }));
     },
   });
 }
 
 /** Measures one after the other; what fails is told, and the others go on. */
-export async function measureAll(plan: Iterable<Measurement>): Promise<{ samples: Sample[]; hasFailed: boolean }> {
+export async function measureAll(
+  plan: Iterable<Measurement> | AsyncIterable<Measurement>,
+): Promise<{ samples: Sample[]; hasFailed: boolean }> {
   const samples: Sample[] = [];
   let hasFailed = false;
-  for (const [name, measure] of plan) {
+  for await (const [name, measure] of plan) {
     try {
       samples.push(...(await measure()));
     } catch (error) {

@@ -8,13 +8,17 @@ export async function takeTurns(
   sides: Readonly<Record<string, () => Promise<Measures>>>,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
-  const name = Object.values(work).join(", ");
-  for (let round = 0; round <= rounds; round++) {
-    process.stderr.write(`${name}: ${round === 0 ? "warm-up" : `round ${round} of ${rounds}`}\n`);
-    for (const [side, run] of Object.entries(sides)) {
-      const measures = await run();
-      if (round > 0) samples.push(...toSamples(work, side, round, measures));
+  process.stderr.write(`${Object.values(work).join(", ")}, ${rounds} rounds: warm-up`);
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      if (round > 0) process.stderr.write(` ${round}`);
+      for (const [side, run] of Object.entries(sides)) {
+        const measures = await run();
+        if (round > 0) samples.push(...toSamples(work, side, round, measures));
+      }
     }
+  } finally {
+    process.stderr.write("\n");
   }
   return samples;
 }

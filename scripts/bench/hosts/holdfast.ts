@@ -30,6 +30,7 @@ export async function startHoldfast(): Promise<Host> {
     maintain: (url) => maintainHoldfast(url),
     takeEvents: () => server.takeEvents(),
     readPeakMemoryBytes: () => server.readUsage().peakMemoryBytes,
+    restart: () => server.restart(),
     close: () => server.close(),
   };
 }

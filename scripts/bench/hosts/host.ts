@@ -16,6 +16,8 @@ export interface Host {
   takeEvents(): readonly RepositoryEvent[];
   /** Largest resident memory of the server so far; null where it is many processes. */
   readPeakMemoryBytes(): number | null;
+  /** Starts the server anew, with the data it has; absent where that is not this program's to do. */
+  readonly restart?: () => Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,0 +1,61 @@
+/** The routes of the API that read a repository, and the git commands that tell the same. */
+import { authorization } from "../../../test/harness/authorization.ts";
+import { tryGit } from "../../../test/harness/git.ts";
+
+/** A route, and the git command that tells the same from a local repository. */
+export interface Route {
+  readonly name: string;
+  /** Below `/api`. */
+  readonly path: string;
+  readonly git: readonly string[] | null;
+}
+
+/** Every route that is measured.
+ * @param repository `owner/name`
+ * @param file one of its files on `main`, in a folder */
+export function listRoutes(repository: string, file: string): Route[] {
+  const base = `/repos/${repository}`;
+  const dir = file.split("/")[0]!;
+  return [
+    { name: "list of repositories", path: "/repos", git: null },
+    { name: "repository", path: base, git: null },
+    { name: "branches", path: `${base}/branches`, git: ["for-each-ref", "refs/heads"] },
+    { name: "log", path: `${base}/log`, git: ["log", "-30", "main"] },
+    { name: "log of a file", path: `${base}/log?path=${file}`, git: ["log", "-30", "main", "--", file] },
+    { name: "files", path: `${base}/files?ref=main&path=${dir}`, git: ["ls-tree", "-l", "main", `${dir}/`] },
+    { name: "files with last commits", path: `${base}/files?ref=main&path=${dir}&lastCommit=true`, git: null },
+    { name: "all files", path: `${base}/files/all?ref=main`, git: ["ls-tree", "-r", "-l", "main"] },
+    { name: "raw file", path: `${base}/raw/main/${file}`, git: ["show", `main:${file}`] },
+    { name: "commit", path: `${base}/commits/main`, git: ["show", "--numstat", "-p", "main"] },
+    { name: "compare", path: `${base}/compare/main~1...main`, git: ["diff", "main~1...main"] },
+    { name: "blame", path: `${base}/blame/main/${file}`, git: ["blame", "main", "--", file] },
+    { name: "grep", path: `${base}/grep?ref=main&pattern=Version%209`, git: ["grep", "-n", "Version 9", "main"] },
+    { name: "stats", path: `${base}/stats`, git: null },
+    { name: "languages", path: `${base}/languages`, git: null },
+    { name: "contributors", path: `${base}/contributors`, git: ["shortlog", "-sne", "main"] },
+    { name: "activity", path: `${base}/activity`, git: null },
+  ];
+}
+
+/** Asks a route and reads the whole answer.
+ * @returns milliseconds
+ * @throws Error unless the answer is a good one */
+export async function timeRequest(url: string): Promise<number> {
+  const startMs = performance.now();
+  const response = await fetch(url, { headers: authorization() });
+  const body = await response.text();
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${body.slice(0, 300)}`);
+  return performance.now() - startMs;
+}
+
+/** Has git tell the same, its start included.
+ * @returns milliseconds
+ * @throws Error with git's standard error if it fails */
+export async function timeGit(dir: string, args: readonly string[]): Promise<number> {
+  const startMs = performance.now();
+  const { code, stderr } = await tryGit(dir, args);
+  const tookMs = performance.now() - startMs;
+  const hasFoundNothing = args[0] === "grep" && code === 1;
+  if (code !== 0 && !hasFoundNothing) throw new Error(`git ${args.join(" ")} ended with ${code}:\n${stderr}`);
+  return tookMs;
+}
