@@ -2,6 +2,7 @@
 import { git } from "../../test/harness/git.ts";
 import { measureRoute } from "./cases/routes.ts";
 import { COMMON_OPTIONS, readCount, readCounts, runCommand } from "./figures/command.ts";
+import { apiPathOf } from "./hosts/holdfast.ts";
 import type { Host } from "./hosts/host.ts";
 import { HOST_OPTIONS, HOST_SETTINGS, measureAll, type Measurement, openNamedHosts } from "./run-benchmark.ts";
 import { listRoutes } from "./work/routes.ts";
@@ -22,7 +23,7 @@ ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 interface Size {
   readonly files: number;
   readonly commits: number;
-  make(): Promise<Subject>;
+  readonly make: () => Promise<Subject>;
 }
 
 async function* measureSize(
@@ -32,9 +33,9 @@ async function* measureSize(
   const { dir } = await make();
   const url = await host.makeRepository();
   await git(dir, "push", "-q", url, "main");
-  const { origin, pathname } = new URL(url);
+  const { origin } = new URL(url);
   const [file = ""] = (await git(dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
-  for (const route of listRoutes(pathname.slice(1).replace(/\.git$/, ""), file)) {
+  for (const route of listRoutes(apiPathOf(url), file)) {
     // One commit has nothing to be compared with.
     if (commits === 1 && route.name === "compare") continue;
     const work = { route: route.name, files, commits };

@@ -27,6 +27,8 @@ export interface Command<Options extends ParseArgsOptionsConfig> {
   measure(values: Values<Options>, stack: AsyncDisposableStack): Promise<Outcome>;
   /** What the table is made of, where that is not the samples themselves. */
   condense?(samples: readonly Sample[]): readonly Sample[];
+  /** How the table is written, where `formatTable` does not do. */
+  format?(samples: readonly Sample[]): string;
 }
 
 /** What the command line says. */
@@ -61,8 +63,9 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
     process.stderr.write("building\n");
     stack.defer(await setUp());
     const { samples, hasFailed } = await command.measure(values as Values<Options>, stack);
-    process.stdout.write(formatTable(condense(samples)));
-    if (earlier !== undefined) process.stdout.write(formatAgreement(condense(samples), condense(earlier)));
+    const figures = condense(samples);
+    process.stdout.write(command.format?.(figures) ?? formatTable(figures));
+    if (earlier !== undefined) process.stdout.write(formatAgreement(figures, condense(earlier)));
     if (csv !== undefined) writeSamples(csv, samples);
     if (hasFailed) process.exitCode = 1;
   } catch (error) {

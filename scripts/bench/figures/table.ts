@@ -22,8 +22,15 @@ export function ratioToNative({ sides }: Row, side: string): number {
   return (sides.get(side)?.median ?? Number.NaN) / (sides.get("native")?.median ?? Number.NaN);
 }
 
-/** Each side's median with its spread, and its ratio to native where native was measured. */
-export function formatTable(samples: readonly Sample[]): string {
+/** A column that is not of the samples. */
+export interface Column {
+  readonly head: string;
+  cell(row: Row): string;
+}
+
+/** Each side's median with its spread, and its ratio to native where native was measured.
+ * @param column comes last */
+export function formatTable(samples: readonly Sample[], column?: Column): string {
   const rows = toRows(samples);
   const own = [...new Set(rows.flatMap(({ work }) => Object.keys(work)))];
   const names = [...new Set(samples.map(({ side }) => side))];
@@ -34,14 +41,16 @@ export function formatTable(samples: readonly Sample[]): string {
     "measure",
     ...sides,
     ...others.map((side) => (others.length === 1 ? "ratio" : `${side}/native`)),
+    ...(column === undefined ? [] : [column.head]),
   ];
   const body = rows.map((row) => [
-    ...own.map((column) => String(row.work[column] ?? "")),
+    ...own.map((name) => String(row.work[name] ?? "")),
     row.measure,
     ...sides.map((side) => formatSummary(row.sides.get(side))),
     ...others.map((side) => formatValue(ratioToNative(row, side))),
+    ...(column === undefined ? [] : [column.cell(row)]),
   ]);
-  const numbers = head.map((_, column) => column).slice(own.length + 1);
+  const numbers = head.map((_, index) => index).slice(own.length + 1);
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 

@@ -17,21 +17,26 @@ export interface Cost {
 }
 
 /** Measures one piece of work against a host, which is idle before and after.
- * @param delayMs how long after its answers the host may begin with what it does behind them */
-export async function measureCost(host: Host, work: () => Promise<unknown>, delayMs = 0): Promise<Cost> {
-  const before = await settle(host);
+ * @param delayMs how long after its answers the host may begin with what it does behind them
+ * @param idleMs for how long it must have done nothing to be idle */
+export async function measureCost(
+  host: Host,
+  work: () => Promise<unknown>,
+  { delayMs = 0, idleMs = IDLE_MS } = {},
+): Promise<Cost> {
+  const before = await settle(host, idleMs);
   const start = performance.now();
   await work();
   const wallSeconds = (performance.now() - start) / 1000;
   await sleep(delayMs);
-  return { wallSeconds, cpuSeconds: (await settle(host)) - before };
+  return { wallSeconds, cpuSeconds: (await settle(host, idleMs)) - before };
 }
 
-async function settle(host: Host): Promise<number> {
+async function settle(host: Host, idleMs: number): Promise<number> {
   const deadline = Date.now() + SETTLE_MS;
   let cpuSeconds = host.readCpuSeconds();
   for (let busy = true; busy && Date.now() < deadline;) {
-    await sleep(IDLE_MS);
+    await sleep(idleMs);
     const now = host.readCpuSeconds();
     busy = now > cpuSeconds;
     cpuSeconds = now;

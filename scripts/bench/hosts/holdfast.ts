@@ -68,6 +68,30 @@ export function apiPathOf(url: string): string {
   return `/repos${new URL(url).pathname.replace(/\.git$/, "")}`;
 }
 
+/** Asks the API about the repository of a URL.
+ * @param path below `/api`
+ * @throws Error if the server refuses */
+export async function askHoldfast<Body>(
+  url: string,
+  path: string,
+  init: Parameters<typeof askApi>[2] = {},
+): Promise<Body> {
+  const { status, body } = await askApi<Body>({ url: new URL(url).origin }, path, init);
+  if (status >= 400) throw new Error(`${path} was answered with ${status}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Makes a repository whose files are not put into the bucket one by one behind every push: of many, that takes the server longer than
+ * the push, and what is measured next would be measured beside it.
+ * @param url of a repository that is not there yet
+ * @throws Error if the server refuses */
+export async function makeWithoutWorktree(url: string): Promise<void> {
+  const path = apiPathOf(url);
+  const [owner, name] = path.split("/").slice(-2);
+  await askHoldfast(url, "/repos", { method: "POST", json: { owner, name } });
+  await askHoldfast(url, `${path}/worktrees`, { method: "PUT", json: { branches: [] } });
+}
+
 /** Asks for maintenance, and reads how things are then; every number in the answer is a figure. */
 async function maintainHoldfast(url: string): Promise<Readonly<Record<string, number>>> {
   const { origin } = new URL(url);

@@ -11,10 +11,9 @@ export interface Route {
 }
 
 /** Every route that is measured.
- * @param repository `owner/name`
+ * @param base the repository's path below `/api`
  * @param file one of its files on `main`, in a folder */
-export function listRoutes(repository: string, file: string): Route[] {
-  const base = `/repos/${repository}`;
+export function listRoutes(base: string, file: string): Route[] {
   const dir = file.split("/")[0]!;
   return [
     { name: "list of repositories", path: "/repos", git: null },

@@ -91,7 +91,7 @@ async function runBlock(
   const work = async (): Promise<void> => {
     saves = await saveAll(plan, lane, savesEach, ledger);
   };
-  const { wallSeconds, cpuSeconds } = await measureCost(host, work, side === "native" ? 0 : plan.restMs);
+  const { wallSeconds, cpuSeconds } = await measureCost(host, work, { delayMs: side === "native" ? 0 : plan.restMs });
   watch.stop();
   const workOf = (step: string): Work => ({ phase: plan.phase, by, step, ...plan.shape });
   const count = saves.length;

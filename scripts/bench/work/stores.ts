@@ -1,8 +1,7 @@
 /** Repositories that writers save to, and the writers. */
-import { askApi } from "../../../test/harness/api.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { git } from "../../../test/harness/git.ts";
-import { apiPathOf } from "../hosts/holdfast.ts";
+import { apiPathOf, askHoldfast, makeWithoutWorktree } from "../hosts/holdfast.ts";
 import type { Host } from "../hosts/host.ts";
 import type { Hosts } from "../hosts/hosts.ts";
 import { openApiWriter } from "./api-writer.ts";
@@ -99,26 +98,15 @@ export function placesOf(
   return Array.from({ length: count }, (_, turn) => [(writer + turn * writers) % repositories, branch]);
 }
 
-/** @throws Error if the server refuses */
-async function makeWithoutWorktree(url: string): Promise<void> {
-  const path = apiPathOf(url);
-  const [owner, name] = path.split("/").slice(-2);
-  await ask(url, "/repos", { method: "POST", json: { owner, name } });
-  await ask(url, `${path}/worktrees`, { method: "PUT", json: { branches: [] } });
-}
-
 /** @throws Error if the files do not come to lie in R2 */
 async function waitForWorktree(url: string): Promise<void> {
   for (const deadline = Date.now() + WORKTREE_MS; ; await sleep(WORKTREE_POLL_MS)) {
-    const { worktrees } = await ask<{ worktrees: readonly { state: string }[] }>(url, `${apiPathOf(url)}/worktrees`);
+    const { worktrees } = await askHoldfast<{ worktrees: readonly { state: string }[] }>(
+      url,
+      `${apiPathOf(url)}/worktrees`,
+    );
     if (worktrees.every(({ state }) => state !== "writing")) return;
     if (Date.now() > deadline)
       throw new Error(`${url}: its worktree is still being written after ${WORKTREE_MS / 1000} s`);
   }
-}
-
-async function ask<Body>(url: string, path: string, init: Parameters<typeof askApi>[2] = {}): Promise<Body> {
-  const { status, body } = await askApi<Body>({ url: new URL(url).origin }, path, init);
-  if (status >= 400) throw new Error(`${path} was answered with ${status}: ${JSON.stringify(body)}`);
-  return body;
 }

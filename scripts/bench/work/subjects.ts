@@ -48,6 +48,15 @@ export async function makeNoise(files: number): Promise<Subject> {
   return { name: `${files} files of noise`, dir };
 }
 
+/** Adds a branch `next`, one commit ahead of `main`, which changes one file to noise of the same size. */
+export async function addNext({ dir }: Subject, file: string): Promise<void> {
+  const noise = noiseText("next");
+  const change = `M 100644 inline ${file}\ndata ${noise.length}\n${noise}\n`;
+  const stream = `commit refs/heads/next\n${COMMITTER} 1700000060 +0000\ndata 5\nNext\nfrom refs/heads/main^0\n${change}`;
+  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream });
+  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+}
+
 const COMMITTER = "committer Ada Example <ada@example.com>";
 
 /** How much of a fast-import stream is made at a time. */
