@@ -7,6 +7,8 @@ import { join } from "node:path";
 export function makeTempDir(name: string): string {
   const runDir = process.env["HOLDFAST_TEST_DIR"];
   const dir = mkdtempSync(join(runDir ?? tmpdir(), `${name}-`));
-  if (runDir === undefined) process.once("exit", () => rmSync(dir, { recursive: true, force: true }));
+  // A process that was started, and is just being ended, may still write there.
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
+  if (runDir === undefined) process.once("exit", () => rmSync(dir, options));
   return dir;
 }
