@@ -192,15 +192,18 @@ async function deleteRepository(target: Target, path: string): Promise<void> {
   await target.demand(path, { method: "DELETE" }, [204, 404]);
 }
 
-/** @throws Error with what to do when the server does not answer as one does */
+/** Asks for what only who may administer all that the owner has is told.
+ * @throws Error with what to do when the server does not tell it */
 async function reach(target: Target): Promise<void> {
-  const { status, body } = await target.ask("/repos/stress").catch((error: Error) => {
+  const { status, body } = await target.ask("/tokens?owner=stress").catch((error: Error) => {
     throw new Error(
       `${target.url} cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`,
       { cause: error },
     );
   });
-  if (status === 401) throw new Error(`${target.url} asks for a token: set HOLDFAST_TOKEN`);
+  if (status === 401 || status === 403) {
+    throw new Error(`${target.url} asks for a token that may administer all that "stress" has: set HOLDFAST_TOKEN`);
+  }
   if (status !== 200) throw new Error(`${target.url} is no Holdfast server: ${status} ${JSON.stringify(body)}`);
 }
 

@@ -17,5 +17,5 @@ export interface Scale {
 /** The scales by name. */
 export const SCALES = {
   quick: { sizes: [100, 1000], transferredSizes: [5000], clients: 4, rounds: 1, requests: 15 },
-  full: { sizes: [100, 1000, 5000, 10_000], transferredSizes: [], clients: 8, rounds: 2, requests: 40 },
+  full: { sizes: [100, 1000, 5000, 10_000], transferredSizes: [], clients: 8, rounds: 2, requests: 25 },
 } as const satisfies Record<string, Scale>;

@@ -132,6 +132,9 @@ test("what cannot be found out ends with 2, and says why", async () => {
   const gone = await stress("http://127.0.0.1:9", ...TINY);
   expect([gone.status, gone.stdout]).toEqual([2, ""]);
   expect(gone.stderr).toContain("http://127.0.0.1:9 cannot be reached");
+  const closed = await stress(await startProxy((_, __, answer) => ({ ...answer, status: 401 })), ...TINY);
+  expect([closed.status, closed.stdout]).toEqual([2, ""]);
+  expect(closed.stderr).toContain("set HOLDFAST_TOKEN");
   const bad = await stress(server.url, "--phase", "sleep");
   expect([bad.status, bad.stdout]).toEqual([2, ""]);
   expect(bad.stderr).toContain("--phase sleep: not one of transfers, races, rest, rewinds, cuts");
