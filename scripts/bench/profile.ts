@@ -41,10 +41,12 @@ LOAD.cpuprofile, which Chrome's DevTools open (Performance, Load profile).
 
 How to read it: functions have the places of their sources by the bundle's source map. Functions of the WebAssembly module have their
 names where they are exported; the others are wasm-function[n], as the deployed module carries no names. (workerd) is time in
-which workerd holds the isolate and runs no JavaScript, (program) is V8's own; a function without a place is the runtime's, such as
-SQLite's exec. "workerd outside of isolates" is what the main thread used beyond all isolates: HTTP, calls between isolates, files.
-Miniflare's isolates stand in for R2 and for Cloudflare's network: a deployed Worker has none of them. The profiler slows
-the server down; shares are more to be trusted than times.
+which workerd holds the isolate and runs no JavaScript, (program) is V8's own. A function without a place is the runtime's, such as
+SQLite's exec; in code that V8 has optimised it may count as part of its caller. What goes on after an await is shown
+by itself, not below what waits for it. "workerd outside of isolates" is what the main thread used beyond all isolates: HTTP, calls
+between isolates, files. Miniflare's isolates stand in for R2 and for Cloudflare's network: a deployed Worker has none of them.
+The profiler slows the server down, and on a busy machine samples also fall where the server waits for its turn: shares are
+more to be trusted than times.
 `;
 
 /** Longer than housekeeping waits after a push. */
