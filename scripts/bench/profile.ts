@@ -51,6 +51,8 @@ more to be trusted than times.
 
 /** Longer than housekeeping waits after a push. */
 const QUIET_MS = 1_500;
+const LOOK_MS = 250;
+const LONGEST_WAIT_MS = 60_000;
 
 /** An isolate with no more samples than that in the warm-up does nothing: starting and stopping the profiler gives some. */
 const IDLE_SAMPLES = 10;
@@ -69,11 +71,23 @@ interface Watch<Seen> {
   end(): Promise<Seen>;
 }
 
-/** Does one pass of a load, and waits until the server has put away what it left. */
-async function runPass<Seen>(what: string, prepare: Prepare, rounds: number, watch: Watch<Seen>) {
+/** Waits until a server has done nothing for a while: what was pushed to it is followed by housekeeping. */
+async function awaitQuiet(server: Server): Promise<void> {
+  const deadlineMs = Date.now() + LONGEST_WAIT_MS;
+  let quietMs = 0;
+  while (quietMs < QUIET_MS && Date.now() < deadlineMs) {
+    const before = server.readUsage().cpuSeconds;
+    await sleep(LOOK_MS);
+    // The system counts in hundredths of a second.
+    quietMs = server.readUsage().cpuSeconds - before > 0.015 ? 0 : quietMs + LOOK_MS;
+  }
+}
+
+/** Does one pass of a load on a quiet server, with what follows at once. */
+async function runPass<Seen>(what: string, server: Server, prepare: Prepare, rounds: number, watch: Watch<Seen>) {
   process.stderr.write(`${what}: ${rounds} rounds\n`);
   const run = await prepare(rounds);
-  await sleep(QUIET_MS);
+  await awaitQuiet(server);
   await watch.begin();
   const operations = await run();
   await sleep(QUIET_MS);
@@ -115,12 +129,12 @@ async function measure(
 ): Promise<Measured> {
   const { rounds, port, intervalMicros } = settings;
   const all = watchIsolates(server, port, intervalMicros, () => true);
-  const warmUp = await runPass("warm-up", prepare, Math.ceil(rounds / 5), all);
+  const warmUp = await runPass("warm-up", server, prepare, Math.ceil(rounds / 5), all);
   const isBusy = (isolate: string): boolean =>
     isolate === OURS || (warmUp.seen.profiles.get(isolate)?.samples.length ?? 0) > IDLE_SAMPLES;
-  const plain = await runPass("without the profiler", prepare, rounds, watchThreads(server));
+  const plain = await runPass("without the profiler", server, prepare, rounds, watchThreads(server));
   const busy = watchIsolates(server, port, intervalMicros, isBusy);
-  const { operations, seen } = await runPass("with the profiler", prepare, rounds, busy);
+  const { operations, seen } = await runPass("with the profiler", server, prepare, rounds, busy);
   const plainMs = sumThreads(plain.seen) / plain.operations;
   return { work: { operation: load.operation, operations }, ...seen, plainMs };
 }

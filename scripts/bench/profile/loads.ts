@@ -61,7 +61,7 @@ export const LOADS: Readonly<Record<string, Load>> = {
   clone: {
     summary: "a whole clone of a repository that nobody has cloned yet",
     operation: "clone",
-    rounds: 5,
+    rounds: 10,
     open: (url, settings) => openFetches(url, settings, { clients: 1, isWarm: false, options: [] }),
   },
   storm: {
