@@ -36,4 +36,4 @@ test("a load that there is not, or a size that is none, is said", async () => {
   });
   const { stdout } = await profile("--help");
   expect(stdout).toMatch(/^ {2}storm-warm /m);
-});
+}, 120_000);
