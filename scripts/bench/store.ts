@@ -5,9 +5,8 @@ import { measureSaves, type SavePlan, type Saves } from "./cases/saves.ts";
 import { COMMON_OPTIONS, readCount, readCounts, runCommand } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { toPercentiles } from "./figures/summary.ts";
-import { readUrl } from "./hosts/holdfast.ts";
-import { type Hosts, openHosts } from "./hosts/hosts.ts";
-import { HOST_OPTIONS, measureAll, type Measurement } from "./run-benchmark.ts";
+import type { Hosts } from "./hosts/hosts.ts";
+import { HOST_OPTIONS, HOST_SETTINGS, measureAll, type Measurement, openNamedHosts } from "./run-benchmark.ts";
 import type { Shape } from "./work/save-loop.ts";
 import type { Spike } from "./work/spikes.ts";
 
@@ -23,20 +22,22 @@ whether every acknowledged save is there once, whether files are as the last sav
   pull        first clones of repositories with many branches, each branch with a commit of its own that changes ten files
   contention  writers of one branch: of files of their own, of lines of their own in one file, of one and the same line
 
-  --only PHASE        modify, add, pull or contention; may be repeated (default: all)
-  --writers LIST      who save at the same time (default 1,5,20)
-  --repositories N    which they share out among themselves (default: one for each writer)
-  --branches N        of each repository; writers who share one take a branch each, as far as there are enough (default 1)
-  --files LIST        files of a repository at the beginning (default 100,2000)
-  --per-folder N      entries of each folder (default 50)
-  --samples N         saves of each loop and way to save, in all rounds together, which the writers share out (default 100)
-  --rounds N          of each loop and each pull (default 3)
-  --warm-up N         saves of each writer before those that count (default 1)
+  --only PHASE          modify, add, pull or contention; may be repeated (default: all)
+  --writers LIST        who save at the same time (default 1,5,20)
+  --repositories N      which they share out among themselves (default: one for each writer)
+  --branches N          of each repository; writers who share one take a branch each, as far as there are enough (default 1)
+  --files LIST          files of a repository at the beginning (default 100,2000)
+  --per-folder N        entries of each folder (default 50)
+  --samples N           saves of each loop and way to save, in all rounds together, which the writers share out; half
+                        of them where writers meet (default 60)
+  --rounds N            of each loop and each pull (default 2)
+  --warm-up N           saves of each writer before those that count (default 1)
   --pull-branches LIST  of the repositories that are pulled (default 1,10,50,100,200,500)
-  --contenders LIST   writers of one branch (default 2,5)
-  --no-worktree       without the copies of the files in R2 that are brought up to date behind the saves
-  --full              20 writers: 20 repositories of 2,000 files; 100 repositories of 100 branches and 100 files; 2,000 samples, unless set
-                      otherwise. Takes hours
+  --contenders LIST     writers of one branch (default 5)
+  --no-worktree         without the copies of the files in R2 that are brought up to date behind the saves; writing those of 20 repositories
+                        of 2,000 files takes a minute or two first
+  --full                20 writers: 20 repositories of 2,000 files; 100 repositories of 100 branches and 100 files; 2,000 samples, unless set
+                        otherwise. Takes about an hour
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
 const PHASES = ["modify", "add", "pull", "contention"] as const;
@@ -60,18 +61,16 @@ await runCommand({
     files: { type: "string", default: "100,2000" },
     "per-folder": { type: "string", default: "50" },
     samples: { type: "string" },
-    rounds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "2" },
     "warm-up": { type: "string", default: "1" },
     "pull-branches": { type: "string", default: "1,10,50,100,200,500" },
-    contenders: { type: "string", default: "2,5" },
+    contenders: { type: "string", default: "5" },
     "no-worktree": { type: "boolean", default: false },
     full: { type: "boolean", default: false },
-    url: { type: "string" },
-    pid: { type: "string" },
-    "no-native": { type: "boolean", default: false },
+    ...HOST_SETTINGS,
   },
   async measure(values, stack) {
-    const { only, full, url, pid } = values;
+    const { only, full } = values;
     const phases = PHASES.filter((name) => only.includes(name));
     const unknown = only.find((name) => !PHASES.some((known) => known === name));
     if (unknown !== undefined) throw new Error(`--only ${unknown}: not one of ${PHASES.join(", ")}`);
@@ -82,16 +81,14 @@ await runCommand({
       contenders: readCounts("contenders", values.contenders),
       saves: {
         perFolder: readCount("per-folder", values["per-folder"]),
-        samples: readCount("samples", values.samples ?? (full ? "2000" : "100")),
+        samples: readCount("samples", values.samples ?? (full ? "2000" : "60")),
         rounds: readCount("rounds", values.rounds),
         warmUp: readCount("warm-up", values["warm-up"]),
         restMs: JOBS_DELAY_MS,
         hasWorktree: !values["no-worktree"],
       },
     };
-    const running =
-      url === undefined ? undefined : { url: readUrl(url), pid: pid === undefined ? null : readCount("pid", pid) };
-    const hosts = await openHosts({ running, withNative: !values["no-native"] }, stack);
+    const hosts = await openNamedHosts(values, stack);
     const spikes: Spike[] = [];
     const outcome = await measureAll(listMeasurements(plan, hosts, spikes));
     process.stdout.write(formatSpikes(spikes));
@@ -150,10 +147,12 @@ function* listMeasurements(
     }
   }
   if (phases.includes("contention")) {
+    // Git's writers try again and again.
+    const fewer = { ...saves, samples: Math.ceil(saves.samples / 2) };
     for (const writers of plan.contenders) {
       yield [
         `contention of ${writers} writers`,
-        () => keep(measureContention({ writers, files: FILES }, saves, hosts)),
+        () => keep(measureContention({ writers, files: FILES }, fewer, hosts)),
       ];
     }
   }

@@ -58,26 +58,39 @@ export async function measureLoop(
   const savesEach = Math.max(1, Math.ceil(plan.samples / rounds / shape.writers));
   const name = `${plan.phase}, ${shape.writers} writers, ${shape.files} files`;
   const blocks: Block[] = [];
-  for (let round = 0; round <= rounds; round++) {
-    process.stderr.write(`${name}: ${round === 0 ? "warm-up" : `round ${round} of ${rounds}`}\n`);
-    for (const lane of lanes) {
-      for (const writer of lane.writers.flat()) await writer.catchUp();
-      if (round > 0) blocks.push(await runBlock(plan, { lane, round, savesEach }, ledger));
-      else await saveAll(plan, lane, plan.warmUp, ledger);
+  process.stderr.write(`${name}, ${rounds} rounds: warm-up`);
+  try {
+    for (let round = 0; round <= rounds; round++) {
+      if (round > 0) process.stderr.write(` ${round}`);
+      for (const lane of lanes) {
+        for (const writer of lane.writers.flat()) await writer.catchUp();
+        if (round > 0) blocks.push(await runBlock(plan, { lane, round, savesEach }, ledger));
+        else await saveAll(plan, lane, plan.warmUp, ledger);
+      }
     }
+  } finally {
+    process.stderr.write("\n");
   }
-  const spikes = [...Map.groupBy(blocks, ({ lane }) => lane)].flatMap(([lane, its]) =>
-    lane.side === "native" ? [] : spikesOf(`${name}, by ${lane.by}`, its),
+  const told = blocks.filter(({ isTold }) => isTold);
+  const spikes = [...Map.groupBy(told, ({ by }) => by)].flatMap(([by, its]) =>
+    findSpikes(
+      `${name}, by ${by}`,
+      its.flatMap(({ saves }) => saves),
+      its.flatMap(({ happenings }) => happenings),
+      SPIKES,
+    ),
   );
   return { samples: blocks.flatMap(({ samples }) => samples), spikes };
 }
 
 /** The saves of one lane in one round. */
 interface Block {
-  readonly lane: Lane;
+  readonly by: Lane["by"];
   readonly samples: Sample[];
   readonly saves: readonly TimedSave[];
   readonly happenings: readonly Happening[];
+  /** Whether the server told of events, so that it can be known why a save took long. */
+  readonly isTold: boolean;
 }
 
 async function runBlock(
@@ -110,7 +123,7 @@ async function runBlock(
     Object.entries(saved.steps).flatMap(([step, ms]) => toSamples(workOf(step), side, round, { ms })),
   );
   samples.push(...toSamples(workOf(by === "git" ? "total" : "save"), side, round, ofBlock));
-  return { lane, samples, saves, happenings: watch.happenings };
+  return { by, samples, saves, happenings: watch.happenings, isTold: watch.events.length > 0 };
 }
 
 /** What the server told of a block, for each save: its own part, and what jobs did behind it. */
@@ -157,9 +170,4 @@ async function saveAll(plan: LoopPlan, lane: Lane, savesEach: number, ledger: Le
   const failed = ends.find((end) => end.status === "rejected");
   if (failed !== undefined) throw failed.reason;
   return saves;
-}
-
-function spikesOf(name: string, blocks: readonly Block[]): Spike[] {
-  const [saves, happenings] = [blocks.flatMap((block) => block.saves), blocks.flatMap((block) => block.happenings)];
-  return findSpikes(name, saves, happenings, SPIKES);
 }
