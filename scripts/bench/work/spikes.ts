@@ -25,6 +25,7 @@ export function findSpikes(
   happenings: readonly Happening[],
   count: number,
 ): Spike[] {
+  const firstMs = Math.min(...saves.map(({ startMs }) => startMs));
   const middle = median(saves.map(({ startMs, endMs }) => endMs - startMs));
   return saves
     .toSorted((a, b) => b.endMs - b.startMs - (a.endMs - a.startMs))
@@ -32,7 +33,7 @@ export function findSpikes(
     .map((save) => {
       const ms = save.endMs - save.startMs;
       const factor = ms / middle;
-      const when = `${((save.startMs - saves[0]!.startMs) / 1000).toFixed(2)} s into its loop`;
+      const when = `${((save.startMs - firstMs) / 1000).toFixed(2)} s into its loop`;
       const text = `${ms.toFixed(1)} ms, ${factor.toFixed(1)} times the median of ${name}, ${when}: ${describeWindow(save, happenings)}`;
       return { ms, factor, text };
     });
