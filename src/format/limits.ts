@@ -130,6 +130,10 @@ export const MIN_BUNDLE_BYTES = 4 * MIB;
 /** Milliseconds between the push that makes a bundle due and its making: pushes come in bursts. */
 export const BUNDLE_DELAY_MS = 60_000;
 
+/** Bytes of all stored responses of a repository: what clients of one day ask for again, not an archive. 0: equal fetches share no
+ * work at all, for who would rather pay for CPU than for space. */
+export const MAX_STORED_RESPONSE_BYTES = 512 * MIB;
+
 /** Milliseconds for which an object stays after the last ref that led to it has gone: who moved it by mistake finds the old value in the
  * reflog. git's own default (gc.pruneExpire). */
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
@@ -170,6 +174,7 @@ export interface Limits {
   readonly maxRepositoryBytes: number;
   readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;
+  readonly maxStoredResponseBytes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
   readonly materializeDelayMs: number;
@@ -197,6 +202,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxRepositoryBytes: NO_LIMIT,
   maxRepositoryObjects: NO_LIMIT,
   maxWorktreePathBytes: MAX_WORKTREE_PATH_BYTES,
+  maxStoredResponseBytes: MAX_STORED_RESPONSE_BYTES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,
   materializeDelayMs: MATERIALIZE_DELAY_MS,

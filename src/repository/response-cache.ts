@@ -9,9 +9,6 @@ import type { RepositoryState } from "./repository-state.ts";
 const MIN_PACK_BYTES = 64 * 1024;
 const MAX_PACK_BYTES = 128 * 1024 * 1024;
 
-/** Bytes of all stored responses of a repository. */
-const MAX_TOTAL_BYTES = 512 * 1024 * 1024;
-
 /** How long a response is kept after it was made, and after its last use. */
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 const KEEP_UNUSED_MS = 24 * 60 * 60_000;
@@ -66,6 +63,7 @@ export class ResponseCache {
    * @param makePlan plans the pack
    * @throws what `makePlan` throws */
   async deliver(key: Uint8Array, makePlan: () => Promise<PackPlan>): Promise<PackDelivery> {
+    if (this.#repository.platform.limits.maxStoredResponseBytes === 0) return { kind: "plan", plan: await makePlan() };
     const stored = this.#repository.tables!.responses.find(key, Date.now());
     if (stored !== null) return { kind: "stored", cache: "hit", ...stored };
     const name = toHex(key);
@@ -80,7 +78,7 @@ export class ResponseCache {
       }
       const plan = await (seen.plan ?? makePlan());
       if (seen.making !== null) continue;
-      return isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan };
+      return this.#isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan };
     }
   }
 
@@ -137,7 +135,7 @@ export class ResponseCache {
     }
     try {
       const plan = await seen.plan!;
-      if (!isWorthStoring(plan)) this.#seen.delete(name);
+      if (!this.#isWorthStoring(plan)) this.#seen.delete(name);
       return { kind: "plan", plan };
     } catch (error) {
       this.#seen.delete(name);
@@ -145,6 +143,14 @@ export class ResponseCache {
     } finally {
       seen.plan = null;
     }
+  }
+
+  #isWorthStoring(plan: PackPlan): boolean {
+    const bytes = sentBytes(plan);
+    return (
+      bytes >= MIN_PACK_BYTES &&
+      bytes <= Math.min(MAX_PACK_BYTES, this.#repository.platform.limits.maxStoredResponseBytes)
+    );
   }
 
   #recall(name: string): Seen | null {
@@ -174,18 +180,14 @@ export class ResponseCache {
 }
 
 /** Forgets responses that are too old, unused or too many, and sees to the next time; belongs in a transaction. */
-export function trimResponses({ tables, jobs }: RepositoryState, nowMs: number): void {
+export function trimResponses({ tables, jobs, platform }: RepositoryState, nowMs: number): void {
   const { responses } = tables!;
-  for (const objectKey of responses.trim(nowMs - KEEP_MS, nowMs - KEEP_UNUSED_MS, MAX_TOTAL_BYTES)) {
+  const { maxStoredResponseBytes } = platform.limits;
+  for (const objectKey of responses.trim(nowMs - KEEP_MS, nowMs - KEEP_UNUSED_MS, maxStoredResponseBytes)) {
     jobs.add("sweep", objectKey, nowMs + DELETE_AFTER_MS);
   }
   const next = responses.nextTrimMs(KEEP_MS, KEEP_UNUSED_MS);
   if (next !== null) jobs.add("trim", "", next + 1);
-}
-
-function isWorthStoring(plan: PackPlan): boolean {
-  const bytes = sentBytes(plan);
-  return bytes >= MIN_PACK_BYTES && bytes <= MAX_PACK_BYTES;
 }
 
 async function withTimeout<T>(promise: Promise<T | null>, timeoutMs: number): Promise<T | null> {

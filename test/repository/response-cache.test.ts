@@ -67,6 +67,20 @@ describe("equal requests", () => {
     expect(kinds.toSorted()).toEqual(["plan", ...Array.from({ length: 18 }, () => "shared"), "store"]);
   });
 
+  test("where nothing may be stored, each is served by itself, though they come at once", async () => {
+    repository = new PushedRepository({ limits: { maxStoredResponseBytes: 0 } });
+    await repository.pushFrom(origin, { "refs/heads/main": "main" });
+    const packs = (await Promise.all([fetch(), fetch(), fetch()])).map(packOf);
+    expect(packs.map(({ kind }) => kind)).toEqual(["plan", "plan", "plan"]);
+    expect(new Set(packs.map((pack) => (pack as { plan: unknown }).plan)).size).toBe(3);
+  });
+
+  test("what is larger than all that may be stored is not stored", async () => {
+    repository = new PushedRepository({ limits: { maxStoredResponseBytes: 100 } });
+    await repository.pushFrom(origin, { "refs/heads/main": "main" });
+    for (let count = 0; count < 3; count++) expect(packOf(await fetch()).kind).toBe("plan");
+  });
+
   test("when storing fails, those who wait are served by themselves, and the next tries again", async () => {
     const { objectKey } = await store();
     const waiting = fetch();
