@@ -34,11 +34,17 @@ export function planSizeBytes({ extents, pieces, bases, links, expansions }: Pac
   return inlineBytes + [pieces, bases, links, expansions].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** About how many bytes the pack has: objects that are made whole count as they are stored. */
+/** About how many bytes the pack has: an object that is made whole counts as what its chain of deltas begins with, which is a like object,
+ * stored whole. */
 export function sentBytes({ pieces, links, expansions }: PackPlan): number {
   let bytes = 0;
   for (let at = 3; at < pieces.length; at += PIECE_STRIDE) bytes += pieces[at]!;
-  return expansions.reduce((sum, row) => sum + links[row * LINK_STRIDE + 2]!, bytes);
+  const wholeBytes = new Float64Array(links.length / LINK_STRIDE);
+  for (let row = 0; row < wholeBytes.length; row++) {
+    const [length, base] = links.subarray(row * LINK_STRIDE + 2);
+    wholeBytes[row] = base === NO_BASE ? length! : wholeBytes[base!]!;
+  }
+  return expansions.reduce((sum, row) => sum + wholeBytes[row]!, bytes);
 }
 
 /** Words of one row of `PackPlan.pieces`. */

@@ -1,7 +1,10 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { FetchOutcome, FetchRequest, PackDelivery } from "../../src/repository/fetch-source.ts";
-import { git } from "../harness/git.ts";
+import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { CLONE_REQUEST } from "./clone-request.ts";
 import { PushedRepository } from "./pushing.ts";
@@ -73,6 +76,28 @@ describe("equal requests", () => {
     const packs = (await Promise.all([fetch(), fetch(), fetch()])).map(packOf);
     expect(packs.map(({ kind }) => kind)).toEqual(["plan", "plan", "plan"]);
     expect(new Set(packs.map((pack) => (pack as { plan: unknown }).plan)).size).toBe(3);
+  });
+
+  test("objects that are made whole count as such, however small the deltas are that they lie in", async () => {
+    repository = new PushedRepository();
+    const dir = await makeRepository("versions");
+    const lines = Array.from({ length: 4000 }, (_, line) => createHash("sha1").update(`${line}`).digest("base64"));
+    for (const version of ["older", "newer"]) {
+      await writeFile(
+        join(dir, "text"),
+        `${version} version\n${lines.join("\n")}\n${version === "newer" ? "more\n" : ""}`,
+      );
+      await git(dir, "add", "text");
+      await git(dir, "commit", "-q", "-m", version);
+    }
+    // Behind the newer version, which git stores whole, is the older one, a small delta of it.
+    await repository.pushFrom(dir, { "refs/heads/main": "main", "refs/heads/older": "main~1" });
+    const wants = fromHex(await git(dir, "rev-parse", "main~1"));
+    const ask = async (): Promise<PackDelivery> =>
+      packOf(await repository.repository.fetch({ ...CLONE_REQUEST, wants, framing: "test" }));
+    const first = await ask();
+    expect(first.kind === "plan" && first.plan.expansions).toHaveLength(1);
+    expect((await ask()).kind).toBe("store");
   });
 
   test("what is larger than all that may be stored is not stored", async () => {
