@@ -4,7 +4,6 @@ import { measurePushes } from "./cases/pushes.ts";
 import { COMMON_OPTIONS } from "./figures/command.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 import { measureSize } from "./cases/sizes.ts";
-import { measureStorms } from "./cases/storm.ts";
 
 const USAGE = `Usage: npm run bench:fetch -- [OPTIONS]
 
@@ -12,20 +11,19 @@ Measures Holdfast on workerd beside git http-backend behind Apache, in turns, an
 and the greatest of the rounds.
 Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
 
-  storm     20 clients at once: whole clones, one depth, 20 depths, blob:none; cold is the first time after a push
   sizes     whole clones of made-up histories of 1,000, 10,000 and 100,000 commits
   branches  lists and fetches of one branch and of all, of a repository with very many
   pushes    small pushes on top of a history, how long they take, and clones before and after
 
-  --bundle FILE     a bundle or repository for storm and pushes; may be repeated (default: a made-up history)
+  --bundle FILE     a bundle or repository for pushes; may be repeated (default: a made-up history)
   --rounds N        recorded rounds of each case, after one to warm up (default 5)
-  --only CASE       storm, sizes, branches or pushes; may be repeated (default: all)
+  --only CASE       sizes, branches or pushes; may be repeated (default: all)
   --most-commits N  leaves out larger histories (default 100000)
   --branches N      how many (default 5000)
   --pushes N        how many (default 10000)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
-const CASES = ["storm", "sizes", "branches", "pushes"] as const;
+const CASES = ["sizes", "branches", "pushes"] as const;
 
 const SIZES = { "most-commits": 100_000, branches: 5000, pushes: 10_000 };
 
@@ -40,13 +38,7 @@ function* plan(run: Run<(typeof CASES)[number], keyof typeof SIZES>): Generator<
       yield ["branches", () => measureBranches(sizes.branches, rounds, hosts)];
     } else {
       for (const subject of subjects) {
-        yield [
-          `${name} ${subject.name}`,
-          () =>
-            name === "storm"
-              ? measureStorms(subject, rounds, hosts)
-              : measurePushes(subject, { pushes: sizes.pushes, rounds, hosts }),
-        ];
+        yield [`pushes ${subject.name}`, () => measurePushes(subject, { pushes: sizes.pushes, rounds, hosts })];
       }
     }
   }

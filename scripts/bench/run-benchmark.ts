@@ -1,7 +1,7 @@
 /** What the benchmarks' commands do that measure Holdfast beside native git. */
 import { readUrl } from "./hosts/holdfast.ts";
 import { type Hosts, openHosts } from "./hosts/hosts.ts";
-import { readCount, runCommand, type Values } from "./figures/command.ts";
+import { readCount, readCounts, runCommand, type Values } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { makeSubject, openSubject, type Subject } from "./work/subjects.ts";
 
@@ -33,51 +33,59 @@ export function openNamedHosts(values: Values<typeof HOST_SETTINGS>, stack: Asyn
 export type Measurement = readonly [name: string, measure: () => Promise<Sample[]>];
 
 /** What a plan is made from. */
-export interface Run<Case extends string, Size extends string> {
+export interface Run<Case extends string, Size extends string, List extends string = never> {
   readonly hosts: Hosts;
   readonly subjects: readonly Subject[];
   readonly rounds: number;
   readonly cases: readonly Case[];
   readonly sizes: Readonly<Record<Size, number>>;
+  readonly lists: Readonly<Record<List, readonly number[]>>;
 }
 
 /** A benchmark. Its command knows `--bundle`, `--rounds` and `--only` besides its sizes and the common options. */
-export interface Benchmark<Case extends string, Size extends string> {
+export interface Benchmark<Case extends string, Size extends string, List extends string = never> {
   readonly usage: string;
   readonly cases: readonly Case[];
   /** Further options that are positive whole numbers, with their defaults. */
   readonly sizes: Readonly<Record<Size, number>>;
-  plan(run: Run<Case, Size>): Iterable<Measurement>;
+  /** Further options that are lists of such numbers. */
+  readonly lists?: Readonly<Record<List, readonly number[]>>;
+  plan(run: Run<Case, Size, List>): Iterable<Measurement>;
+  /** What the table is made of, where that is not the samples themselves. */
+  readonly condense?: (samples: readonly Sample[]) => readonly Sample[];
 }
 
 /** Runs a benchmark as the command line says; the exit status tells whether every case could be measured. */
-export function runBenchmark<Case extends string, Size extends string>(
-  benchmark: Benchmark<Case, Size>,
+export function runBenchmark<Case extends string, Size extends string, List extends string = never>(
+  benchmark: Benchmark<Case, Size, List>,
 ): Promise<void> {
-  const { cases, sizes } = benchmark;
-  const sizeOptions = Object.entries<number>(sizes).map(
-    ([name, size]) => [name, { type: "string", default: String(size) }] as const,
+  const { cases, sizes, lists = {}, condense } = benchmark;
+  const numbers = Object.entries<number | readonly number[]>({ ...sizes, ...lists }).map(
+    ([name, value]) => [name, { type: "string", default: String(value) }] as const,
   );
   return runCommand({
     usage: benchmark.usage,
+    ...(condense === undefined ? {} : { condense }),
     options: {
       bundle: { type: "string", multiple: true, default: [] as string[] },
       rounds: { type: "string", default: "5" },
       only: { type: "string", multiple: true, default: [...cases] as string[] },
       ...HOST_SETTINGS,
-      ...(Object.fromEntries(sizeOptions) as Record<string, { type: "string"; default: string }>),
+      ...(Object.fromEntries(numbers) as Record<string, { type: "string"; default: string }>),
     },
     async measure(values, stack) {
       const { bundle, rounds, only } = values;
       const unknown = only.find((name) => !cases.some((known) => known === name));
       if (unknown !== undefined) throw new Error(`--only ${unknown}: not one of ${cases.join(", ")}`);
-      const named = sizeOptions.map(
-        ([name]) => [name, readCount(name, String((values as Record<string, unknown>)[name]))] as const,
-      );
+      const readEach = <Value>(names: object, read: (name: string, text: string) => Value): Record<string, Value> =>
+        Object.fromEntries(
+          Object.keys(names).map((name) => [name, read(name, String((values as Record<string, unknown>)[name]))]),
+        );
       const run = {
         rounds: readCount("rounds", rounds),
         cases: cases.filter((name) => only.includes(name)),
-        sizes: Object.fromEntries(named) as Record<Size, number>,
+        sizes: readEach(sizes, readCount) as Record<Size, number>,
+        lists: readEach(lists, readCounts) as Record<List, readonly number[]>,
       };
       const subjects = bundle.length === 0 ? [await makeSubject()] : await Promise.all(bundle.map(openSubject));
       const hosts = await openNamedHosts(values, stack);

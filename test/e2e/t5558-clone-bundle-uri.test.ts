@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { chooseGit } from "../harness/chosen-git.ts";
 import { git, type GitResult, listRefs, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { decodeLines, request, type RawResponse } from "../harness/raw.ts";
@@ -12,14 +13,8 @@ import { encodeRequest, post } from "../harness/transcript.ts";
 /** The first git whose clone asks for bundles by itself. */
 const FIRST_TO_ASK = [2, 40] as const;
 
-/** A git of one's own choice, as a path, where the one on PATH is too old. */
-const CHOSEN_GIT = process.env["HOLDFAST_GIT"];
-const env: Record<string, string> =
-  CHOSEN_GIT === undefined ? {} : { PATH: `${dirname(CHOSEN_GIT)}:${process.env["PATH"] ?? ""}` };
-
-const { stdout: version } = await tryGit(".", ["version"], { env });
-const [major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(version)!.slice(1).map(Number);
-const asks = major > FIRST_TO_ASK[0] || (major === FIRST_TO_ASK[0] && minor >= FIRST_TO_ASK[1]);
+const { env, version, isAtLeast } = await chooseGit();
+const asks = isAtLeast(...FIRST_TO_ASK);
 
 const TAGS = 4;
 
@@ -191,26 +186,23 @@ test("clone --bundle-uri takes the bulk from the bundle and only the rest from a
   expect(fetched).toBeLessThanOrEqual(REST_OBJECTS);
 });
 
-describe.skipIf(!asks)(
-  `transfer.bundleURI=true (needs git ${FIRST_TO_ASK.join(".")}, here is ${version.trim()})`,
-  () => {
-    test("a clone asks for the bundle by itself, and fetches the rest", async () => {
-      for (const from of [url, `${url}/`, url.replace(/\.git$/, "")]) {
-        const { fetched, result } = await clone(from, "-c", "transfer.bundleURI=true");
-        expect(result.stderr).not.toContain("warning");
-        expect(fetched).toBeLessThanOrEqual(REST_OBJECTS);
-      }
-    });
+describe.skipIf(!asks)(`transfer.bundleURI=true (needs git ${FIRST_TO_ASK.join(".")}, here is ${version})`, () => {
+  test("a clone asks for the bundle by itself, and fetches the rest", async () => {
+    for (const from of [url, `${url}/`, url.replace(/\.git$/, "")]) {
+      const { fetched, result } = await clone(from, "-c", "transfer.bundleURI=true");
+      expect(result.stderr).not.toContain("warning");
+      expect(fetched).toBeLessThanOrEqual(REST_OBJECTS);
+    }
+  });
 
-    test("where there is no bundle, it is an ordinary clone", async () => {
-      const dir = join(makeTempDir("clone"), "clone");
-      const args = ["clone", "-c", "transfer.bundleURI=true", `${server.url}/me/small.git`, dir];
-      const { code, stderr } = await tryGit(makeTempDir("cwd"), args, { env });
-      expect([code, stderr.includes("warning")]).toEqual([0, false]);
-      expect((await server.takeEvent("fetch")).objects).toBe(2);
-    });
-  },
-);
+  test("where there is no bundle, it is an ordinary clone", async () => {
+    const dir = join(makeTempDir("clone"), "clone");
+    const args = ["clone", "-c", "transfer.bundleURI=true", `${server.url}/me/small.git`, dir];
+    const { code, stderr } = await tryGit(makeTempDir("cwd"), args, { env });
+    expect([code, stderr.includes("warning")]).toEqual([0, false]);
+    expect((await server.takeEvent("fetch")).objects).toBe(2);
+  });
+});
 
 test("a bundle whose bytes are lost costs a warning, and the clone is whole", async () => {
   expect(await server.loseObjects("/bundles/")).toBeGreaterThan(0);

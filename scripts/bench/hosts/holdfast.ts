@@ -1,10 +1,18 @@
 /** Holdfast as a host: started here, or running already. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Limits } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
 import type { Host } from "./host.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
+
+/** Jobs that are due within so long follow at once upon what was done: they are waited for. A bundle, due after a minute, is not. */
+const SOON_MS = 10_000;
+
+/** Longest wait for them. */
+const JOBS_WAIT_MS = 60_000;
 
 /** A Holdfast server that somebody else has started. */
 export interface RunningServer {
@@ -20,14 +28,20 @@ export function readUrl(text: string): string {
   return new URL(text).origin;
 }
 
-/** Starts Holdfast as deployed, on the real runtime. */
-export async function startHoldfast(): Promise<Host> {
-  const server = await startServer();
+/** Starts Holdfast as deployed, on the real runtime.
+ * @param limits lowered ones; the others are as without configuration */
+export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
+  const server = await startServer({ vars: { LIMITS: JSON.stringify(limits) } });
   let count = 0;
   return {
     makeRepository: async () => `${server.url}/bench/repository-${count++}.git`,
     readCpuSeconds: () => server.readUsage().cpuSeconds,
     maintain: (url) => maintainHoldfast(url),
+    rest: waitForJobs,
+    async remove(url) {
+      const status = await removeHoldfast(url);
+      if (status >= 400) throw new Error(`the deletion of ${url} was answered with ${status}`);
+    },
     takeEvents: () => server.takeEvents(),
     readPeakMemoryBytes: () => server.readUsage().peakMemoryBytes,
     restart: () => server.restart(),
@@ -42,22 +56,27 @@ export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
   if (status !== 200) throw new Error(`${url} is no Holdfast server that is well: /healthz answers ${status}`);
   // Names of this run: what an earlier one left does no harm.
   const run = Date.now().toString(36);
-  const names: string[] = [];
+  const made: string[] = [];
   return {
     async makeRepository() {
-      names.push(`${run}-${names.length}`);
-      return `${url}/bench/${names.at(-1)}.git`;
+      made.push(`${url}/bench/${run}-${made.length}.git`);
+      return made.at(-1)!;
     },
     readCpuSeconds: () => (pid === null ? Number.NaN : readTreeCpuSeconds(pid)),
     maintain: (repository) => maintainHoldfast(repository),
+    rest: waitForJobs,
+    async remove(repository) {
+      // What stays is told of in the end.
+      await removeHoldfast(repository);
+    },
     takeEvents: () => [],
     readPeakMemoryBytes: () => (pid === null ? null : readUsage(pid).peakMemoryBytes),
     async close() {
-      for (const name of names.splice(0)) {
-        const { status: deleted } = await askApi({ url }, `/repos/bench/${name}`, { method: "DELETE" });
-        // Not there: it was to be made, and nothing came of it.
+      for (const repository of made.splice(0)) {
+        const deleted = await removeHoldfast(repository);
+        // Not there: it was removed before, or it was to be made, and nothing came of it.
         if (deleted >= 400 && deleted !== 404)
-          console.error(`/bench/${name} stays: its deletion was answered with ${deleted}`);
+          console.error(`${repository} stays: its deletion was answered with ${deleted}`);
       }
     },
   };
@@ -90,6 +109,28 @@ export async function makeWithoutWorktree(url: string): Promise<void> {
   const [owner, name] = path.split("/").slice(-2);
   await askHoldfast(url, "/repos", { method: "POST", json: { owner, name } });
   await askHoldfast(url, `${path}/worktrees`, { method: "PUT", json: { branches: [] } });
+}
+
+/** @returns the answer's status */
+async function removeHoldfast(url: string): Promise<number> {
+  return (await askApi({ url: new URL(url).origin }, apiPathOf(url), { method: "DELETE" })).status;
+}
+
+/** The jobs of a repository that are to be run.
+ * @throws Error if the server refuses */
+export async function listJobs(url: string): Promise<readonly { readonly kind: string; readonly dueMs: number }[]> {
+  const path = `${apiPathOf(url)}/maintenance`;
+  return (await askHoldfast<{ jobs: { kind: string; dueMs: number }[] }>(url, path)).jobs;
+}
+
+/** @throws Error if there is always something left to do */
+async function waitForJobs(url: string): Promise<void> {
+  for (const deadline = Date.now() + JOBS_WAIT_MS; ; await sleep(100)) {
+    const jobs = await listJobs(url);
+    const due = jobs.filter(({ dueMs }) => dueMs < Date.now() + SOON_MS).map(({ kind }) => kind);
+    if (due.length === 0) return;
+    if (Date.now() > deadline) throw new Error(`${url} still has to do: ${due.join(", ")}`);
+  }
 }
 
 /** Asks for maintenance, and reads how things are then; every number in the answer is a figure. */

@@ -12,6 +12,10 @@ export interface Host {
   /** Has a repository put in order, as its host does from time to time.
    * @returns figures of how it lies in storage, if the host tells any */
   maintain(url: string): Promise<Readonly<Record<string, number>>>;
+  /** Waits until what follows a push is done, as far as it is due within seconds: worktrees, announcements. */
+  rest(url: string): Promise<void>;
+  /** Removes a repository, and with it what is still to be done in it. */
+  remove(url: string): Promise<void>;
   /** Takes the events that the server has told of since the last time; a native one tells none. */
   takeEvents(): readonly RepositoryEvent[];
   /** Largest resident memory of the server so far; null where it is many processes. */
@@ -21,11 +25,12 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** Pushes every ref of a repository into a new one.
+/** Pushes every ref of a repository into a new one, and waits until the host is done with that.
  * @returns its URL */
 export async function pushNew(dir: string, host: Host): Promise<string> {
   const url = await host.makeRepository();
   await git(dir, "push", "-q", "--mirror", url);
+  await host.rest(url);
   return url;
 }
 

@@ -1,4 +1,5 @@
 /** The Git hosts that are measured beside each other. */
+import type { Limits } from "../../../src/format/limits.ts";
 import type { Host } from "./host.ts";
 import { openHoldfast, type RunningServer, startHoldfast } from "./holdfast.ts";
 import { startNativeHost } from "./native.ts";
@@ -8,6 +9,8 @@ export interface Hosts {
   /** Null: Holdfast is measured alone. */
   readonly native: Host | null;
   readonly holdfast: Host;
+  /** Starts another Holdfast, with lowered limits, which is closed with the others; absent where that is not this program's to do. */
+  readonly startBeside?: (limits: Partial<Limits>) => Promise<Host>;
 }
 
 /** Starts or takes Holdfast, and starts native git where it is wanted.
@@ -18,14 +21,20 @@ export async function openHosts(
   stack: AsyncDisposableStack,
 ): Promise<Hosts> {
   const { running, withNative } = options;
-  const holdfast = running === undefined ? await startHoldfast() : await openHoldfast(running);
-  stack.defer(() => holdfast.close());
+  const start = async (limits: Partial<Limits> = {}): Promise<Host> => {
+    const host = await startHoldfast(limits);
+    stack.defer(() => host.close());
+    return host;
+  };
+  const holdfast = running === undefined ? await start() : await openHoldfast(running);
+  if (running !== undefined) stack.defer(() => holdfast.close());
+  const own = { holdfast, ...(running === undefined ? { startBeside: start } : {}) };
   const isHere = running === undefined || LOOPBACK.has(new URL(running.url).hostname);
   if (withNative && !isHere) console.error("The server is on another machine: it is measured without native git.");
-  if (!withNative || !isHere) return { native: null, holdfast };
+  if (!withNative || !isHere) return { native: null, ...own };
   const native = await startNativeHost();
   stack.defer(() => native.close());
-  return { native, holdfast };
+  return { native, ...own };
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);

@@ -1,4 +1,5 @@
 /** Native git as a host: `git http-backend`. */
+import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
 import { startNative } from "../../../test/harness/native.ts";
@@ -33,6 +34,8 @@ export async function startNativeHost(): Promise<Host> {
       apache?.admit(rootDir);
       return {};
     },
+    rest: async () => undefined,
+    remove: (url) => rm(join(rootDir, basename(url)), { recursive: true }),
     takeEvents: () => [],
     readPeakMemoryBytes: () => null,
     close: () => server.close(),

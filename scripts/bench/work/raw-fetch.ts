@@ -1,6 +1,7 @@
 /** A client of protocol v2 that asks as git does, and drops what comes: it must leave the machine to the server. */
 import { createHash } from "node:crypto";
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { authorization } from "../../../test/harness/authorization.ts";
 import { decodePkts, DELIM, demux, encodePkt, FLUSH, request } from "../../../test/harness/raw.ts";
@@ -66,7 +67,7 @@ const HEADERS = {
 /** Sends a command on a connection of its own, and counts what comes into one buffer over and over.
  * @throws Error if the server refuses, or ends early */
 export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFetch> {
-  const { hostname, port, pathname, host } = new URL(`${url}/git-upload-pack`);
+  const { protocol, hostname, port, pathname, host } = new URL(`${url}/git-upload-pack`);
   const began = performance.now();
   const readClock = (): number => (performance.now() - began) / 1000;
   return new Promise((resolve, reject) => {
@@ -84,7 +85,9 @@ export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFe
       return true;
     };
     const onread = { buffer: Buffer.alloc(1024 * 1024), callback: take };
-    const socket = connect({ port: Number(port), host: hostname, onread });
+    const isTls = protocol === "https:";
+    const address = { port: Number(port) || (isTls ? 443 : 80), host: hostname, onread };
+    const socket = isTls ? connectTls({ ...address, servername: hostname }) : connect(address);
     socket.on("error", reject);
     socket.on("end", () => {
       socket.destroy();

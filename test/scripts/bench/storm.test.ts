@@ -1,0 +1,87 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { listStorms, STORM_NAMES } from "../../../scripts/bench/cases/storm.ts";
+import { readSamples } from "../../../scripts/bench/figures/sample.ts";
+import { takeRounds } from "../../../scripts/bench/figures/turns.ts";
+import { startCountingProxy } from "../../../scripts/bench/work/counting-proxy.ts";
+import { makeNoise } from "../../../scripts/bench/work/subjects.ts";
+import { PROJECT } from "../../harness/build.ts";
+import { request } from "../../harness/raw.ts";
+import { makeTempDir } from "../../harness/temp-dir.ts";
+
+/** Runs the command as a user does: in a folder of its own, which Apache can get to. */
+function runStorm(...options: readonly string[]): Promise<{ stdout: string }> {
+  const env = { ...process.env, HOLDFAST_TEST_DIR: undefined };
+  return promisify(execFile)(join(PROJECT, "scripts/bench/storm"), options, { env });
+}
+
+test("a proxy passes everything on, and counts what the server sends", async () => {
+  const server = createServer((incoming, outgoing) => {
+    outgoing.writeHead(incoming.url === "/none" ? 404 : 200, { "x-method": incoming.method! });
+    incoming.pipe(outgoing);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const proxy = await startCountingProxy(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const body = Buffer.alloc(3_000_000, "body");
+  const answers = await Promise.all(["/a?b", "/a", "/none"].map((path) => request(`${proxy.url}${path}`, { body })));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 404]);
+  for (const answer of answers) {
+    expect(answer.headers["x-method"]).toBe("POST");
+    expect(answer.body.equals(body)).toBe(true);
+  }
+  expect(Object.fromEntries(proxy.takeCounts())).toEqual({ "/a": 6_000_000, "/none": 3_000_000 });
+  expect((await request(`${proxy.url}/empty`)).body).toHaveLength(0);
+  expect(proxy.takeCounts().size).toBe(0);
+  server.close();
+  server.closeAllConnections();
+  await expect(request(`${proxy.url}/gone`)).rejects.toThrow(/hang up|ECONNRESET/);
+  await proxy.close();
+});
+
+test("rounds keep apart what a turn shows of several works, and drop the first one", async () => {
+  let count = 0;
+  const turn = async (): Promise<[{ cache: string }, { s: number }][]> => [
+    [{ cache: "cold" }, { s: count++ }],
+    [{ cache: "warm" }, { s: count++ }],
+  ];
+  const samples = await takeRounds("test", 2, [["holdfast", turn]]);
+  expect(samples.map(({ work, round, value }) => [work["cache"], round, value])).toEqual([
+    ["cold", 1, 2],
+    ["warm", 1, 3],
+    ["cold", 2, 4],
+    ["warm", 2, 5],
+  ]);
+});
+
+test("every storm has a name to be chosen by", async () => {
+  const storms = await listStorms(await makeNoise(1), 3);
+  expect(Object.keys(storms)).toEqual([...STORM_NAMES]);
+  expect(storms.depths).toMatchObject({ client: "raw", storm: "depths 1 to N" });
+});
+
+test("a storm finds its responses stored the second time, and none where the cache is off", async () => {
+  const { dir } = await makeNoise(20);
+  const csv = join(makeTempDir("csv"), "storm.csv");
+  const few = ["--clients", "2", "--rounds", "1", "--only", "depth-1"];
+  const { stdout } = await runStorm(...few, "--bundle", dir, "--csv", csv);
+  expect(stdout).toMatch(/^client +clients +storm +cache +repository +measure +native +holdfast +ratio/);
+  const samples = readSamples(csv);
+  const read = (cache: string, measure: string, side = "holdfast"): number[] =>
+    samples
+      .filter((one) => one.work["cache"] === cache && one.measure === measure && one.side === side)
+      .map(({ value }) => value);
+  expect(read("warm", "hits")).toEqual([2]);
+  expect([read("off", "hits"), read("off", "shared"), read("off", "misses")]).toEqual([[0], [0], [2]]);
+  for (const side of ["native", "holdfast"]) {
+    for (const cache of ["cold", "warm", "off"]) {
+      expect(read(cache, "client s", side)).toHaveLength(2);
+      expect(read(cache, "bodies MB", side)[0]).toBeGreaterThan(0.24);
+    }
+  }
+  expect([...read("warm", "packs that differ"), ...read("off", "packs that differ")]).toEqual([0, 0]);
+}, 120_000);
