@@ -3,9 +3,7 @@ import { formatValue } from "../figures/table.ts";
 import { type Counts, dollarsOf, type Repository } from "./costs.ts";
 import { formatMarkdown } from "./markdown.ts";
 import { dollarsFor, ITEMS, MANAGED, MANAGED_REPOSITORY_GB, PLAN_DOLLARS, type Price, PRICES } from "./prices.ts";
-import { HISTORY, LARGE, LONG, managedUse, monthOf, SMALL, USES } from "./uses.ts";
-
-const MIDDLE: Repository = { repository: "noise", files: 1_000 };
+import { HISTORY, LARGE, LONG, managedUse, MIDDLE, monthOf, SMALL, USES } from "./uses.ts";
 
 /** The columns of tables by size. */
 const SIZES: readonly (readonly [head: string, repository: Repository])[] = [

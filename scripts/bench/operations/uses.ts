@@ -26,6 +26,7 @@ export interface Use {
 }
 
 const SMALL: Repository = { repository: "noise", files: 100 };
+const MIDDLE: Repository = { repository: "noise", files: 1_000 };
 const LARGE: Repository = { repository: "noise", files: 5_000 };
 const HISTORY: Repository = { repository: "history", files: 300 };
 const LONG: Repository = { repository: "long history", files: 40 };
@@ -137,5 +138,5 @@ export function rowsPerCommit(counts: Counts): number {
   return rows / counts.read(LONG, "push, new repository", "after", "commits");
 }
 
-/** The samples' small repository, for tables. */
-export { HISTORY, LARGE, LONG, SMALL };
+/** The repositories of the samples. */
+export { HISTORY, LARGE, LONG, MIDDLE, SMALL };
