@@ -1,6 +1,5 @@
 /** `npm run bench:core`: Holdfast's Git core beside native git, on the same machine in the same run. */
 import { measureFetch, measureNoise, measurePush } from "./cases/git.ts";
-import { measureIndex } from "./cases/index-pack.ts";
 import { COMMON_OPTIONS } from "./figures/command.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 
@@ -10,12 +9,12 @@ Measures Holdfast on workerd beside git http-backend behind Apache, in turns, an
 and the greatest of the rounds.
 Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
 
-  --bundle FILE   a bundle or repository to push, fetch and index; may be repeated (default: a made-up history)
+  --bundle FILE   a bundle or repository to push and fetch; may be repeated (default: a made-up history)
   --rounds N      recorded rounds of each case, after one to warm up (default 5)
-  --only CASE     push, fetch, noise or index; may be repeated (default: all)
+  --only CASE     push, fetch or noise; may be repeated (default: all)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
-const CASES = ["push", "fetch", "noise", "index"] as const;
+const CASES = ["push", "fetch", "noise"] as const;
 
 const NOISE_FILES = [1000, 5000];
 
@@ -28,11 +27,7 @@ function* plan({ cases, rounds, subjects, hosts }: Run<(typeof CASES)[number], n
     for (const subject of subjects) {
       yield [
         `${name} ${subject.name}`,
-        () => {
-          if (name === "push") return measurePush(subject, rounds, hosts);
-          if (name === "fetch") return measureFetch(subject, rounds, hosts);
-          return measureIndex(subject, rounds);
-        },
+        () => (name === "push" ? measurePush(subject, rounds, hosts) : measureFetch(subject, rounds, hosts)),
       ];
     }
   }

@@ -54,6 +54,29 @@ export function formatTable(samples: readonly Sample[], column?: Column): string
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 
+/** A line for each side, for works that not all sides do: its measures, and a ratio.
+ * @param measure what the ratio is of
+ * @param bases over which side it is: the first of them that did the work */
+export function formatSides(samples: readonly Sample[], measure: string, bases: readonly string[]): string {
+  const works = Map.groupBy(toRows(samples), ({ work }) => JSON.stringify(work));
+  const own = [...new Set(samples.flatMap(({ work }) => Object.keys(work)))];
+  const measures = [...new Set(samples.map((sample) => sample.measure))];
+  const body = [...works.values()].flatMap((rows) => {
+    const compared = rows.find((row) => row.measure === measure)?.sides;
+    const base = bases.find((side) => compared?.has(side));
+    const names = [...new Set(rows.flatMap(({ sides }) => [...sides.keys()]))];
+    return names.map((side) => [
+      ...own.map((name) => String(rows[0]!.work[name] ?? "")),
+      side,
+      ...measures.map((name) => formatSummary(rows.find((row) => row.measure === name)?.sides.get(side))),
+      formatValue((compared?.get(side)?.median ?? Number.NaN) / (compared?.get(base ?? "")?.median ?? Number.NaN)),
+    ]);
+  });
+  const head = [...own, "side", ...measures, "ratio"];
+  const numbers = head.map((_, index) => index).slice(own.length + 1);
+  return `${formatRows([head, ...body], numbers)}\n`;
+}
+
 /** Which figures of two runs differ by more than the spread of either, and how many agree. */
 export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
   const before = new Map(toRows(earlier).map((row) => [JSON.stringify([row.work, row.measure]), row]));

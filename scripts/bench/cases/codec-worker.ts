@@ -1,0 +1,181 @@
+/** The codec's works inside workerd, by Holdfast and by others: `codec.ts` sends a corpus and has it worked on over and over.
+ * Durations are taken by the client: the clocks in here stand still while code runs. */
+import { createHash } from "node:crypto";
+import { deflateSync, inflateSync } from "node:zlib";
+import { sha1 } from "@noble/hashes/legacy.js";
+import { indexPack as indexByIsomorphicGit } from "isomorphic-git";
+import * as pako from "pako";
+import { instantiateCodec, type ObjectContent } from "../../../src/codec/codec.ts";
+import { maskRefused } from "../../../src/codec/fsck-messages.ts";
+import wasm from "../../../src/codec/holdfast.wasm";
+import { PackIndexer } from "../../../src/codec/pack-indexer.ts";
+import { DEFAULT_LIMITS } from "../../../src/format/limits.ts";
+import { fromTypeNumber } from "../../../src/format/object.ts";
+
+/** As a push is indexed: the body's pieces, and the memory for deltas. */
+const PIECE_BYTES = 256 * 1024;
+const RING_BYTES = 12 * 1024 * 1024;
+
+/** What `hashObjects` is given at once, at least (bytes). */
+const BATCH_BYTES = 1024 * 1024;
+
+const LEVEL = 6;
+
+/** A piece of the corpus: bytes, and what is known of them: an object's type by its number, or the size of what is inflated. */
+interface Item {
+  readonly bytes: Uint8Array;
+  readonly known: number;
+}
+
+/** Does a work on the corpus; what it gives is asked for afterwards, when no time is taken. */
+type Run = (items: readonly Item[]) => () => Uint8Array[];
+
+const codec = instantiateCodec(wasm);
+
+function each(work: (item: Item) => Uint8Array): Run {
+  return (items) => {
+    const made = items.map(work);
+    return () => made;
+  };
+}
+
+function headOf({ bytes, known }: Item): string {
+  return `${fromTypeNumber(known)} ${bytes.length}\0`;
+}
+
+function hashBatches(items: readonly Item[]): () => Uint8Array[] {
+  const made: Uint8Array[] = [];
+  let batch: ObjectContent[] = [];
+  let batchBytes = 0;
+  const flush = (): void => {
+    made.push(...codec.hashObjects(batch));
+    batch = [];
+    batchBytes = 0;
+  };
+  for (const { bytes, known } of items) {
+    batch.push({ type: fromTypeNumber(known), content: bytes });
+    batchBytes += bytes.length;
+    if (batchBytes >= BATCH_BYTES) flush();
+  }
+  flush();
+  return () => made;
+}
+
+/** @returns ids, when all have passed their checks */
+function indexPack(pack: Uint8Array): () => Uint8Array[] {
+  const indexer = new PackIndexer(wasm, {
+    limits: DEFAULT_LIMITS,
+    ringBytes: RING_BYTES,
+    refused: maskRefused("default"),
+    readBack(offset, out) {
+      const bytes = pack.subarray(offset, offset + out.length);
+      out.set(bytes);
+      return bytes.length;
+    },
+  });
+  // The trailer belongs to the work: git index-pack checks it, and so does a push.
+  const hash = createHash("sha1");
+  for (let at = 0; at < pack.length && !indexer.done;) {
+    const room = indexer.room();
+    const piece = pack.subarray(at, at + Math.min(room.length, PIECE_BYTES));
+    room.set(piece);
+    at += piece.length;
+    hash.update(indexer.step(piece.length));
+  }
+  const need = indexer.finish();
+  if (need !== null) throw new Error(`the pack is not whole: the indexer asks for ${need.kind}`);
+  if (!hash.digest().equals(pack.subarray(-20))) throw new Error("the trailer is wrong");
+  const index = indexer.index();
+  const [count, oids, nodes] = [index.count, index.oids.slice(), index.entryNodes.slice()];
+  indexer.release();
+  return () => sorted(Array.from({ length: count }, (_, entry) => oids.subarray(nodes[entry]! * 20).subarray(0, 20)));
+}
+
+/** isomorphic-git reads the pack from a file system and writes the index to it: this one holds just these. */
+async function indexIsomorphic(pack: Uint8Array): Promise<() => Uint8Array[]> {
+  const refuse = async (): Promise<never> => Promise.reject(Object.assign(new Error("not there"), { code: "ENOENT" }));
+  const promises = {
+    readFile: async (path: string) =>
+      path.endsWith(".pack") ? Buffer.from(pack.buffer, pack.byteOffset, pack.length) : refuse(),
+    writeFile: async () => undefined,
+    mkdir: async () => undefined,
+    rmdir: refuse,
+    unlink: refuse,
+    stat: refuse,
+    lstat: refuse,
+    readdir: refuse,
+    readlink: refuse,
+    symlink: refuse,
+  };
+  const { oids } = await indexByIsomorphicGit({ fs: { promises }, dir: "/", gitdir: "/.git", filepath: "corpus.pack" });
+  return () => sorted(oids.map((oid) => Buffer.from(oid, "hex")));
+}
+
+function sorted(oids: Uint8Array[]): Uint8Array[] {
+  return oids.toSorted((a, b) => Buffer.compare(a, b));
+}
+
+const RUNS: Readonly<Record<string, (items: readonly Item[]) => ReturnType<Run> | Promise<ReturnType<Run>>>> = {
+  "SHA-1 holdfast": hashBatches,
+  "SHA-1 node:crypto": each((item) => createHash("sha1").update(headOf(item)).update(item.bytes).digest()),
+  "SHA-1 @noble/hashes": each((item) =>
+    sha1
+      .create()
+      .update(new TextEncoder().encode(headOf(item)))
+      .update(item.bytes)
+      .digest(),
+  ),
+  "inflate holdfast": each(({ bytes, known }) => codec.inflate(bytes, known).content),
+  // One byte more than comes out: zlib then ends in one call.
+  "inflate node:zlib": each(({ bytes, known }) => inflateSync(bytes, { chunkSize: Math.max(64, known + 1) })),
+  "inflate pako": each(({ bytes }) => pako.inflate(bytes)),
+  "deflate holdfast": each(({ bytes }) => codec.deflate(bytes, LEVEL)),
+  "deflate node:zlib": each(({ bytes }) => deflateSync(bytes, { level: LEVEL })),
+  "deflate pako": each(({ bytes }) => pako.deflate(bytes, { level: LEVEL })),
+  "index holdfast": ([pack]) => indexPack(pack!.bytes),
+  "index isomorphic-git": ([pack]) => indexIsomorphic(pack!.bytes),
+};
+
+/** A count; for each item its length and what is known of it; then the items' bytes. All numbers of 32 bits, little-endian. */
+function readItems(body: ArrayBuffer): Item[] {
+  const view = new DataView(body);
+  const count = view.getUint32(0, true);
+  let at = 4 + 8 * count;
+  return Array.from({ length: count }, (_, index) => {
+    const bytes = new Uint8Array(body, at, view.getUint32(4 + 8 * index, true));
+    at += bytes.length;
+    return { bytes, known: view.getUint32(8 + 8 * index, true) };
+  });
+}
+
+/** SHA-1 of all that a run gave; zlib streams are inflated first, for no two deflate alike. */
+function digest(made: readonly Uint8Array[], work: string | null): string {
+  const hash = createHash("sha1");
+  for (const bytes of made) hash.update(work === "deflate" ? inflateSync(bytes) : bytes);
+  return hash.digest("hex");
+}
+
+let items: Item[] = [];
+let give: ReturnType<Run> = () => [];
+
+export default {
+  async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    const work = searchParams.get("work");
+    switch (pathname) {
+      case "/corpus":
+        items = readItems(await request.arrayBuffer());
+        return new Response("held");
+      case "/run":
+        give = await RUNS[`${work} ${searchParams.get("by")}`]!(items);
+        return new Response("done");
+      case "/digest": {
+        const made = give();
+        give = () => [];
+        return new Response(digest(made, work));
+      }
+      default:
+        return new Response("idle");
+    }
+  },
+} satisfies ExportedHandler;

@@ -1,0 +1,125 @@
+/** The codec's works inside workerd, implementations in turns; indexing beside `git index-pack --threads=1` too. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { PROJECT } from "../../../test/harness/build.ts";
+import { git } from "../../../test/harness/git.ts";
+import { findFreePort } from "../../../test/harness/server.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import type { Measures, Sample } from "../figures/sample.ts";
+import { takeTurns } from "../figures/turns.ts";
+import { type CodecWork, type Corpus, digestOf } from "../work/corpora.ts";
+
+/** Who does what inside workerd. */
+const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
+  index: ["holdfast", "isomorphic-git"],
+  inflate: ["holdfast", "node:zlib", "pako"],
+  deflate: ["holdfast", "node:zlib", "pako"],
+  "SHA-1": ["holdfast", "node:crypto", "@noble/hashes"],
+};
+
+/** Measures a work on a corpus.
+ * @param url of `startCodecs`
+ * @throws Error if anything but what is right comes out of any implementation */
+export async function measureCodecs(corpus: Corpus, rounds: number, url: string): Promise<Sample[]> {
+  const { work, name, items } = corpus;
+  await ask(`${url}/corpus`, frame(items));
+  const inWorkerd = IMPLEMENTATIONS[work].map((by) => [by, () => measureInWorkerd(corpus, by, url)] as const);
+  const native = work === "index" ? { native: await prepareNative(corpus) } : {};
+  return takeTurns({ work, corpus: name }, rounds, { ...native, ...Object.fromEntries(inWorkerd) });
+}
+
+async function measureInWorkerd(corpus: Corpus, by: string, url: string): Promise<Measures> {
+  const query = new URLSearchParams({ work: corpus.work, by });
+  const idleMs = await time(() => ask(`${url}/idle`));
+  const tookMs = await time(() => ask(`${url}/run?${query.toString()}`));
+  check(corpus, by, await ask(`${url}/digest?${query.toString()}`));
+  return toMeasures(corpus, tookMs > idleMs ? tookMs - idleMs : Number.NaN);
+}
+
+async function prepareNative(corpus: Corpus): Promise<() => Promise<Measures>> {
+  const dir = makeTempDir("index");
+  const [pack, index] = [join(dir, "corpus.pack"), join(dir, "corpus.idx")];
+  await writeFile(pack, corpus.items[0]![0]);
+  return async () => {
+    const tookMs = await time(() => git(dir, "index-pack", "--threads=1", "-o", index, pack));
+    check(corpus, "native", digestOf([readIds(await readFile(index))]));
+    return toMeasures(corpus, tookMs);
+  };
+}
+
+/** The sorted ids of an index. @see gitformat-pack(5), "Version 2 pack-*.idx files" */
+function readIds(index: Buffer): Buffer {
+  const start = 8 + 256 * 4;
+  return index.subarray(start, start + 20 * index.readUInt32BE(start - 4));
+}
+
+function check({ work, name, digest }: Corpus, by: string, actual: string): void {
+  if (actual !== digest) throw new Error(`${work} of ${name} by ${by} is wrong: ${actual} came out, not ${digest}`);
+}
+
+function toMeasures({ sizeBytes }: Corpus, ms: number): Measures {
+  return { ms, "MB/s": sizeBytes / 1000 / ms };
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+/** As `codec-worker.ts` reads it. */
+function frame(items: Corpus["items"]): Buffer {
+  const head = Buffer.alloc(4 + 8 * items.length);
+  head.writeUInt32LE(items.length, 0);
+  for (const [index, [bytes, known]] of items.entries()) {
+    head.writeUInt32LE(bytes.length, 4 + 8 * index);
+    head.writeUInt32LE(known, 8 + 8 * index);
+  }
+  return Buffer.concat([head, ...items.map(([bytes]) => bytes)]);
+}
+
+/** Starts workerd with all implementations.
+ * @returns its URL
+ * @param stack ends it */
+export async function startCodecs(stack: AsyncDisposableStack): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, "codec-worker.ts")],
+    bundle: true,
+    format: "esm",
+    target: "esnext",
+    external: ["node:*", "*.wasm"],
+    // isomorphic-git's dependencies ask for Node's by require, which a module has not.
+    banner: { js: 'import * as nodeBuffer from "node:buffer"; const require = () => nodeBuffer;' },
+    alias: { buffer: "node:buffer" },
+    write: false,
+  });
+  const port = await findFreePort();
+  const wasm = join(PROJECT, "src/codec/holdfast.wasm");
+  const worker = {
+    name: "codecs",
+    compatibilityDate: "2026-11-01",
+    compatibilityFlags: ["nodejs_compat"],
+    modulesRoot: PROJECT,
+    modules: [
+      {
+        type: "ESModule" as const,
+        path: join(import.meta.dirname, "codec-worker.js"),
+        contents: outputFiles[0]!.text,
+      },
+      { type: "CompiledWasm" as const, path: wasm, contents: await readFile(wasm) },
+    ],
+  };
+  const miniflare = new Miniflare(convertV4MiniflareOptions({ host: "127.0.0.1", port, cf: false, workers: [worker] }));
+  stack.defer(() => miniflare.dispose());
+  await miniflare.ready;
+  return `http://127.0.0.1:${port}`;
+}
+
+async function ask(url: string, body?: Uint8Array): Promise<string> {
+  const response = await fetch(url, body === undefined ? {} : { method: "POST", body });
+  const answer = await response.text();
+  if (!response.ok) throw new Error(`the codecs' worker answered ${response.status}: ${answer.slice(0, 500)}`);
+  return answer;
+}
