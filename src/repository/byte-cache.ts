@@ -1,6 +1,8 @@
 /** Least recently used values up to a sum of bytes. A value that would not fit is not kept. */
 export class ByteCache<Value> {
   readonly #entries = new Map<string, { value: Value; sizeBytes: number }>();
+  /** Goes on where it was: one made anew would step over all that has been removed since the map was last rebuilt. */
+  readonly #oldestFirst = this.#entries.entries();
   readonly #limitBytes: number;
   #sizeBytes = 0;
 
@@ -25,8 +27,9 @@ export class ByteCache<Value> {
     if (sizeBytes > this.#limitBytes || this.#entries.has(key)) return;
     this.#entries.set(key, { value, sizeBytes });
     this.#sizeBytes += sizeBytes;
-    for (const [oldest, entry] of this.#entries) {
-      if (this.#sizeBytes <= this.#limitBytes) return;
+    while (this.#sizeBytes > this.#limitBytes) {
+      // There is one: the newest alone would fit.
+      const [oldest, entry] = this.#oldestFirst.next().value!;
       this.#entries.delete(oldest);
       this.#sizeBytes -= entry.sizeBytes;
     }

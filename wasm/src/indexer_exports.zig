@@ -45,13 +45,14 @@ export fn indexer_begin(
     if (begun) |at| memory.release(at);
     begun = memory.mark();
     const streams = memory.allocator.create([2]InflateStream) catch return .refused;
-    const window = memory.allocator.alloc(u8, window_bytes) catch return .refused;
-    const ring = memory.allocator.alignedAlloc(u8, .@"16", ring_bytes) catch return .refused;
+    // Taken, not allocated: an allocation is filled with a pattern, which costs a small push more than its index.
+    const window = memory.take(window_bytes) orelse return .refused;
+    const ring = memory.take(ring_bytes) orelse return .refused;
     indexer = .{
         .allocator = memory.allocator,
         .readBack = readBack,
-        .window = .{ .bytes = window },
-        .ring = .{ .bytes = ring },
+        .window = .{ .bytes = window[0..window_bytes] },
+        .ring = .{ .bytes = @alignCast(ring[0..ring_bytes]) },
         .back = .{ .stream = &streams[0] },
         .large = .{ .stream = &streams[1] },
         .options = .{

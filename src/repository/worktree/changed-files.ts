@@ -1,11 +1,12 @@
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
-import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { concatOids, equalOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { type FileChange, REMOVED } from "../../store/worktree-table.ts";
 import type { ObjectReader, ObjectTables } from "../object-reader.ts";
 import { TimeSlice } from "../time-slice.ts";
+import { keptTree } from "../tree-contents.ts";
 
 /** Trees read together. */
 const BATCH_TREES = 500;
@@ -49,7 +50,7 @@ export async function findChangedFiles(
   const slice = new TimeSlice();
   for (; left.length > 0; await slice.pause()) {
     // The last found come first: what is left stays short.
-    const entries = await compareDirectories(reader, left.splice(-BATCH_TREES));
+    const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES));
     for (const { path } of entries) pathBytes += path.length + PLACE_BYTES;
     checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
     const numberOf = findNumbers(objects, entries);
@@ -74,16 +75,27 @@ export async function findChangedFiles(
  * @throws GitError "too-large" when their trees are */
 async function compareDirectories(
   reader: ObjectReader,
+  objects: ObjectTables["objects"],
   directories: readonly ChangedDirectory[],
 ): Promise<ChangedEntry[]> {
-  const numbers = directories.flatMap(({ from, to }) => [from, to]).filter((number) => number !== 0);
   const trees = new Map<number, Map<string, TreeEntry>>([[0, new Map()]]);
   let sizeBytes = 0;
-  for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(Uint32Array.from(numbers).sort()))) {
-    sizeBytes += bytes.length;
+  const take = (number: number, content: Uint8Array): void => {
+    sizeBytes += content.length;
     checkLimit("trees (bytes)", BATCH_BYTES, sizeBytes);
-    trees.set(number, new Map(parseTree(bytes).map((entry) => [entry.name, entry])));
-  }
+    trees.set(number, new Map(parseTree(content).map((entry) => [entry.name, entry])));
+  };
+  const numbers = [...new Set(directories.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
+  const wanted = numbers.filter((number) => number !== 0);
+  const { oid } = objects.locate(NumberSet.fromSorted(wanted));
+  const asked: number[] = [];
+  wanted.forEach((number, i) => {
+    // What was saved a moment ago is at hand.
+    const kept = keptTree(oid.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));
+    if (kept === undefined) asked.push(number);
+    else take(number, kept);
+  });
+  for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(asked))) take(number, bytes);
   const changed: ChangedEntry[] = [];
   for (const directory of directories) {
     const before = trees.get(directory.from)!;
