@@ -28,8 +28,8 @@ whether every acknowledged save is there once, whether files are as the last sav
   --branches N          of each repository; writers who share one take a branch each, as far as there are enough (default 1)
   --files LIST          files of a repository at the beginning (default 100,2000)
   --per-folder N        entries of each folder (default 50)
-  --samples N           saves of each loop and way to save, in all rounds together, which the writers share out; half
-                        of them where writers meet (default 60)
+  --samples N           saves of each loop by git, in all rounds together, which the writers share out; by the API ten times as many;
+                        half of them by either where writers meet (default 60)
   --rounds N            of each loop and each pull (default 2)
   --warm-up N           saves of each writer before those that count (default 1)
   --pull-branches LIST  of the repositories that are pulled (default 1,10,50,100,200,500)

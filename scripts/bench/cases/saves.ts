@@ -9,7 +9,7 @@ import { Stores } from "../work/stores.ts";
 /** What the loops of saving have in common. */
 export interface SavePlan {
   readonly perFolder: number;
-  /** Of each way to save, in all rounds together. */
+  /** @see LoopPlan */
   readonly samples: number;
   readonly rounds: number;
   /** Of each writer. */

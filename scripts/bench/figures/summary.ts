@@ -14,6 +14,8 @@ export interface Row {
   readonly work: Work;
   readonly measure: string;
   readonly sides: ReadonlyMap<string, Summary>;
+  /** Each other side's value over native's of the same round: both met the same minute of the machine. */
+  readonly ratios: ReadonlyMap<string, Summary>;
 }
 
 /** The value below which a share of the values lies; between two of them, the mean by their distance.
@@ -38,20 +40,37 @@ export function summarize(values: readonly number[]): Summary {
 
 /** One row for each work and measure, in the order in which they came. */
 export function toRows(samples: readonly Sample[]): Row[] {
-  const rows = new Map<string, { work: Work; measure: string; values: Map<string, number[]> }>();
-  for (const { work, side, measure, value } of samples) {
-    const key = JSON.stringify([work, measure]);
-    let row = rows.get(key);
-    if (row === undefined) rows.set(key, (row = { work, measure, values: new Map() }));
-    const values = row.values.get(side);
-    if (values === undefined) row.values.set(side, [value]);
-    else values.push(value);
-  }
-  return [...rows.values()].map(({ work, measure, values }) => ({
-    work,
-    measure,
-    sides: new Map([...values].map(([side, list]) => [side, summarize(list)])),
-  }));
+  const groups = Map.groupBy(samples, ({ work, measure }) => JSON.stringify([work, measure]));
+  return [...groups.values()].map((group) => {
+    const { work, measure } = group[0]!;
+    const sides = Map.groupBy(group, ({ side }) => side);
+    const native = sides.get("native") ?? [];
+    const ratios = [...sides].flatMap(([side, list]) => {
+      const values = side === "native" ? [] : toRatios(list, native);
+      return values.length === 0 ? [] : [[side, summarize(values)] as const];
+    });
+    return {
+      work,
+      measure,
+      sides: new Map([...sides].map(([side, list]) => [side, summarize(list.map(({ value }) => value))])),
+      ratios: new Map(ratios),
+    };
+  });
+}
+
+/** The medians of one side's rounds over the other's of the same rounds. */
+function toRatios(samples: readonly Sample[], native: readonly Sample[]): number[] {
+  const toMedians = (list: readonly Sample[]): Map<number, number> =>
+    new Map(
+      [...Map.groupBy(list, ({ round }) => round)].map(([round, same]) => [
+        round,
+        median(same.map(({ value }) => value)),
+      ]),
+    );
+  const others = toMedians(native);
+  return [...toMedians(samples)]
+    .map(([round, value]) => value / (others.get(round) ?? Number.NaN))
+    .filter((ratio) => Number.isFinite(ratio));
 }
 
 /** Every so many samples of a loop as one round: its percentiles, so that a loop shows how far they spread.
@@ -77,8 +96,7 @@ export function toPercentiles(samples: readonly Sample[], rounds = 5): Sample[] 
   });
 }
 
-/** Whether two runs agree on a measure: the median of each lies within what the other showed. */
+/** Whether two runs agree on a measure: what one showed and what the other showed overlap. */
 export function agree(one: Summary, other: Summary): boolean {
-  const holds = ({ min, max }: Summary, value: number): boolean => min <= value && value <= max;
-  return holds(one, other.median) && holds(other, one.median);
+  return one.min <= other.max && other.min <= one.max;
 }

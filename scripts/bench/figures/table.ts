@@ -17,18 +17,13 @@ export function formatSummary(summary: Summary | undefined): string {
   return count === 1 ? formatValue(median) : `${formatValue(median)} (${formatValue(min)}–${formatValue(max)})`;
 }
 
-/** One side's median over native's, of the same rounds. */
-export function ratioToNative({ sides }: Row, side: string): number {
-  return (sides.get(side)?.median ?? Number.NaN) / (sides.get("native")?.median ?? Number.NaN);
-}
-
 /** A column that is not of the samples. */
 export interface Column {
   readonly head: string;
   cell(row: Row): string;
 }
 
-/** Each side's median with its spread, and its ratio to native where native was measured.
+/** Each side's median with its spread, and where native was measured its ratio to native, round by round, with the spread of that.
  * @param column comes last */
 export function formatTable(samples: readonly Sample[], column?: Column): string {
   const rows = toRows(samples);
@@ -47,7 +42,7 @@ export function formatTable(samples: readonly Sample[], column?: Column): string
     ...own.map((name) => String(row.work[name] ?? "")),
     row.measure,
     ...sides.map((side) => formatSummary(row.sides.get(side))),
-    ...others.map((side) => formatValue(ratioToNative(row, side))),
+    ...others.map((side) => formatSummary(row.ratios.get(side))),
     ...(column === undefined ? [] : [column.cell(row)]),
   ]);
   const numbers = head.map((_, index) => index).slice(own.length + 1);
@@ -77,20 +72,24 @@ export function formatSides(samples: readonly Sample[], measure: string, bases: 
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 
-/** Which figures of two runs differ by more than the spread of either, and how many agree. */
+/** Which figures of two runs differ by more than the spreads of both, and how many agree: values, which a slow minute of the machine
+ * moves, and ratios to native, which it should not. */
 export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
   const before = new Map(toRows(earlier).map((row) => [JSON.stringify([row.work, row.measure]), row]));
   const lines: string[] = [];
-  let count = 0;
-  for (const { work, measure, sides } of toRows(samples)) {
-    for (const [side, now] of sides) {
-      const then = before.get(JSON.stringify([work, measure]))?.sides.get(side);
-      if (then === undefined) continue;
-      count += 1;
-      if (agree(now, then)) continue;
-      const what = [...Object.values(work), measure, side].join(", ");
-      lines.push(`differs: ${what}: ${formatSummary(now)}, before ${formatSummary(then)}`);
-    }
+  const counts = { values: [0, 0], ratios: [0, 0] };
+  const compare = (kind: keyof typeof counts, what: string, now: Summary, then: Summary | undefined): void => {
+    if (then === undefined) return;
+    counts[kind][1]! += 1;
+    if (agree(now, then)) counts[kind][0]! += 1;
+    else lines.push(`differs: ${what}: ${formatSummary(now)}, before ${formatSummary(then)}`);
+  };
+  for (const { work, measure, sides, ratios } of toRows(samples)) {
+    const row = before.get(JSON.stringify([work, measure]));
+    const what = [...Object.values(work), measure].join(", ");
+    for (const [side, now] of sides) compare("values", `${what}, ${side}`, now, row?.sides.get(side));
+    for (const [side, now] of ratios) compare("ratios", `${what}, ${side} over native`, now, row?.ratios.get(side));
   }
-  return `${[...lines, `${count - lines.length} of ${count} figures agree with the earlier run`].join("\n")}\n`;
+  const [values, ratios] = [counts.values, counts.ratios].map(([agreeing, all]) => `${agreeing} of ${all}`);
+  return `${[...lines, `${values} values and ${ratios} ratios to native agree with the earlier run`].join("\n")}\n`;
 }

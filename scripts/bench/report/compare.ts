@@ -10,16 +10,17 @@ export interface Comparison {
   readonly summary: Summary;
   /** Of the same work; undefined where native does not do it. */
   readonly native: Summary | undefined;
-  /** This side's median over native's; NaN without native. */
+  /** This side's value over native's of the same round, in the median; NaN without native. */
   readonly ratio: number;
 }
 
 /** Sums samples up and puts native's figures beside those of every side, native's own included, in the order in which they came. */
 export function compareToNative(samples: readonly Sample[]): Comparison[] {
-  return toRows(samples).flatMap(({ work, measure, sides }) => {
+  return toRows(samples).flatMap(({ work, measure, sides, ratios }) => {
     const native = sides.get("native");
     return [...sides].map(([side, summary]) => {
-      return { work, measure, side, summary, native, ratio: summary.median / (native?.median ?? Number.NaN) };
+      const ratio = side === "native" ? 1 : (ratios.get(side)?.median ?? Number.NaN);
+      return { work, measure, side, summary, native, ratio };
     });
   });
 }

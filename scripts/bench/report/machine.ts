@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { cpus, release, totalmem, type } from "node:os";
+import { cpus, totalmem, type } from "node:os";
 import { PROJECT } from "../../../test/harness/build.ts";
 import { formatMarkdown } from "./markdown.ts";
 
@@ -29,10 +29,10 @@ export function describeMachine(): Machine {
 }
 
 function describeSystem(): string {
-  const kernel = `${type()} ${release()}`;
+  const kernel = type();
   try {
     const [, name] = /^PRETTY_NAME="?([^"\n]+)"?$/m.exec(readFileSync("/etc/os-release", "utf8")) ?? [];
-    return name === undefined ? kernel : `${name}, ${kernel}`;
+    return name ?? kernel;
   } catch (error) {
     // Only Linux has this file.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return kernel;
@@ -59,9 +59,10 @@ function readPackageVersion(name: string): string {
 }
 
 /** The commit that is checked out, and whether anything but figures differs from it. */
+/** The commit, and whether what is measured is changed since: of the server's own files. */
 function describeCommit(): string {
   const ask = (...args: string[]): string => execFileSync("git", args, { cwd: PROJECT, encoding: "utf8" }).trim();
-  const changes = ask("status", "--porcelain", "--", ".", ":!docs/performance", ":!docs/performance.md");
+  const changes = ask("status", "--porcelain", "--", "src", "wrangler.toml", "package-lock.json");
   return `${ask("rev-parse", "--short=12", "HEAD")}${changes === "" ? "" : " with changes"}`;
 }
 

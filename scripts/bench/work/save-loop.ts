@@ -34,7 +34,7 @@ export interface LoopPlan {
   readonly edits: EditKind;
   readonly shape: Shape;
   readonly perFolder: number;
-  /** Saves of each lane in all rounds together, at least; its writers share them out evenly. */
+  /** Saves by git in all rounds together, at least; the writers share them out evenly. */
   readonly samples: number;
   readonly rounds: number;
   /** Saves of each writer before the first round. */
@@ -44,6 +44,9 @@ export interface LoopPlan {
   /** Whether writers meet: merges, conflicts and retries are figures then. */
   readonly isContended: boolean;
 }
+
+/** By the API so many saves take no longer than one by git, and their percentiles need them. Where writers meet, equally many do. */
+const API_SAVES = 10;
 
 /** Spikes of each loop that are looked into. */
 const SPIKES = 5;
@@ -55,7 +58,7 @@ export async function measureLoop(
   ledger: Ledger,
 ): Promise<{ samples: Sample[]; spikes: Spike[] }> {
   const { rounds, shape } = plan;
-  const savesEach = Math.max(1, Math.ceil(plan.samples / rounds / shape.writers));
+  const savesByGit = Math.max(1, Math.ceil(plan.samples / rounds / shape.writers));
   const name = `${plan.phase}, ${shape.writers} writers, ${shape.files} files`;
   const blocks: Block[] = [];
   process.stderr.write(`${name}, ${rounds} rounds: warm-up`);
@@ -64,6 +67,7 @@ export async function measureLoop(
       if (round > 0) process.stderr.write(` ${round}`);
       for (const lane of lanes) {
         for (const writer of lane.writers.flat()) await writer.catchUp();
+        const savesEach = lane.by === "api" && !plan.isContended ? API_SAVES * savesByGit : savesByGit;
         if (round > 0) blocks.push(await runBlock(plan, { lane, round, savesEach }, ledger));
         else await saveAll(plan, lane, plan.warmUp, ledger);
       }

@@ -38,7 +38,7 @@ test("rows keep sides apart, and a table puts the ratio beside them", () => {
   expect(toRows(samples)[0]!.sides.get("holdfast")).toEqual({ count: 3, median: 2, min: 1, max: 3 });
   const [head, row] = formatTable(samples).split("\n");
   expect(head).toMatch(/^work +files +measure +native +holdfast +ratio$/);
-  expect(row).toMatch(/100 +wall s +4\.00 \(4\.00–8\.00\) +2\.00 \(1\.00–3\.00\) +0\.500$/);
+  expect(row).toMatch(/100 +wall s +4\.00 \(4\.00–8\.00\) +2\.00 \(1\.00–3\.00\) +0\.250 (0\.250–0\.750)$/);
 });
 
 test("a loop is cut into parts, each with its own percentiles", () => {
@@ -50,10 +50,11 @@ test("a loop is cut into parts, each with its own percentiles", () => {
   ]);
 });
 
-test("runs agree when each median lies within what the other showed", () => {
-  expect(agree(summarize([1, 2, 3]), summarize([2, 3, 4]))).toBe(true);
-  expect(agree(summarize([1, 2, 9]), summarize([4, 5, 6]))).toBe(false);
-  const text = formatAgreement(turns("native", 1, 1, 1), turns("native", 2, 2, 3));
+test("runs agree where what they showed overlaps, and their ratios do", () => {
+  expect(agree(summarize([1, 2, 3]), summarize([3, 4, 5]))).toBe(true);
+  expect(agree(summarize([1, 2, 3]), summarize([4, 5, 6]))).toBe(false);
+  const slowly = [...turns("native", 10, 11), ...turns("holdfast", 20, 21)];
+  const text = formatAgreement([...turns("native", 1, 1.2), ...turns("holdfast", 2, 2.3)], slowly);
   expect(text).toContain("differs: push");
-  expect(text).toContain("0 of 1 figures agree with the earlier run");
+  expect(text).toContain("0 of 2 values and 1 of 1 ratios to native agree with the earlier run");
 });

@@ -30,7 +30,7 @@ test("two writers who share a repository change and make files, each in a branch
     for (const step of ["add", "commit", "pull", "push", "total"]) {
       expect(count(`git,${step},2,1,2,7,holdfast,ms,1,`), step).toBe(6);
     }
-    expect(count("api,save,2,1,2,7,holdfast,ms,1,")).toBe(6);
+    expect(count("api,save,2,1,2,7,holdfast,ms,1,")).toBe(60);
     expect(count("api,save,2,1,2,7,holdfast,server CPU ms,1,")).toBe(1);
     expect(count("api,save,2,1,2,7,holdfast,R2 operations,1,0")).toBe(1);
   }

@@ -1,4 +1,4 @@
-/** core.csv: real histories pushed, fetched and indexed. */
+/** core.csv: real histories pushed and fetched. */
 import type { TopLevelSpec } from "vega-lite";
 import type { Sample } from "../../figures/sample.ts";
 import { median } from "../../figures/summary.ts";
@@ -27,7 +27,7 @@ export const CORE: Part = {
 function chart(name: string, measure: string, title: string): Chart {
   return {
     name,
-    alt: `Bars: ${measure} of push, clone, fetch and indexing of each history, native git beside Holdfast`,
+    alt: `Bars: ${measure} of push, clone and fetch of each history, native git beside Holdfast`,
     draw(samples) {
       const bars = compareToNative(selectSamples(samples, {}, [measure])).map((one) => ({
         ...one,
