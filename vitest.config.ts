@@ -8,6 +8,7 @@ process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 
 const WORKERS = "test/**/*.workers.test.ts";
 const LARGE = "test/large/**/*.test.ts";
+const COMMANDS = "test/scripts/**/*.command.test.ts";
 
 /** In Node, as in the runtime, importing a `.wasm` file gives its compiled module. */
 const wasmModules: Plugin = {
@@ -32,7 +33,7 @@ export default defineConfig({
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
-          exclude: [WORKERS, LARGE],
+          exclude: [WORKERS, LARGE, COMMANDS],
           globalSetup: "test/harness/build.ts",
           setupFiles: "test/harness/read-at-least.ts",
           testTimeout: 60_000,
@@ -43,6 +44,16 @@ export default defineConfig({
         // Code which needs a Durable Object's storage or R2 at hand: runs inside the runtime.
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000 },
+      },
+      {
+        // Benchmarks and load scripts, run in small as a user runs them: `npm run test:commands`.
+        test: {
+          name: "commands",
+          include: [COMMANDS],
+          globalSetup: "test/harness/build.ts",
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.

@@ -38,7 +38,7 @@ test("rows keep sides apart, and a table puts the ratio beside them", () => {
   expect(toRows(samples)[0]!.sides.get("holdfast")).toEqual({ count: 3, median: 2, min: 1, max: 3 });
   const [head, row] = formatTable(samples).split("\n");
   expect(head).toMatch(/^work +files +measure +native +holdfast +ratio$/);
-  expect(row).toMatch(/100 +wall s +4\.00 \(4\.00–8\.00\) +2\.00 \(1\.00–3\.00\) +0\.250 (0\.250–0\.750)$/);
+  expect(row).toMatch(/100 +wall s +4\.00 \(4\.00–8\.00\) +2\.00 \(1\.00–3\.00\) +0\.250 \(0\.250–0\.750\)$/);
 });
 
 test("a loop is cut into parts, each with its own percentiles", () => {

@@ -16,10 +16,10 @@ const SAMPLES = [
   ...take({ work: "clone", files: 100 }, "holdfast", "wall s", 5),
 ];
 
-test("a side's median is held against native's of the same work", () => {
+test("a side is held against native round by round", () => {
   const [native, push, clone] = compareToNative(SAMPLES);
   expect(native).toMatchObject({ side: "native", summary: { count: 3, median: 2, min: 1, max: 4 }, ratio: 1 });
-  expect(push).toMatchObject({ side: "holdfast", native: { median: 2 }, ratio: 1.2 });
+  expect(push).toMatchObject({ side: "holdfast", native: { median: 2 }, ratio: 0.6 });
   expect(clone).toMatchObject({ work: { work: "clone" }, native: undefined, ratio: Number.NaN });
 });
 
@@ -34,7 +34,7 @@ test("a table has medians, spread and ratio, and a dash for what was not measure
     [
       "| work | files | native wall s | Holdfast wall s | ratio |",
       "| --- | --- | --: | --: | --: |",
-      "| push | 100 | 2.00 (1.00–4.00) | 2.40 (1.00–3.00) | 1.20× |",
+      "| push | 100 | 2.00 (1.00–4.00) | 2.40 (1.00–3.00) | 0.60× |",
       "| clone | 100 | – | 5.00 | – |",
       "",
     ].join("\n"),
