@@ -25,7 +25,7 @@ The files of these repositories are not put into the bucket one by one (worktree
 it half a minute, and what is measured next would be slower for it.
 
   --files LIST    how many, in each size (default 100,1000,5000)
-  --rounds LIST   recorded rounds of each size (default 4,2,2); the first size has one more before, to warm up
+  --rounds LIST   recorded rounds of each size (default 4,3,2); the first size has one more before, to warm up
   --requests N    recorded requests of each route, after one to warm up (default 10)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
@@ -89,7 +89,7 @@ await runCommand({
   usage: USAGE,
   options: {
     files: { type: "string", default: "100,1000,5000" },
-    rounds: { type: "string", default: "4,2,2" },
+    rounds: { type: "string", default: "4,3,2" },
     requests: { type: "string", default: "10" },
     ...HOST_SETTINGS,
   },

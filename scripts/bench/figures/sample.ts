@@ -21,7 +21,7 @@ export interface Sample {
 /** A sample of each measure; what could not be measured is no number (NaN), and gives none. */
 export function toSamples(work: Work, side: string, round: number, measures: Measures): Sample[] {
   return Object.entries(measures).flatMap(([measure, value]) =>
-    Number.isNaN(value) ? [] : [{ work, side, measure, round, value }],
+    Number.isNaN(value) ? [] : [{ work, side, measure, round, value: roundValue(value) }],
   );
 }
 
@@ -36,12 +36,12 @@ export function formatSamples(samples: readonly Sample[]): string {
     side,
     measure,
     round,
-    roundValue(value),
+    value,
   ]);
   return [[...own, ...COLUMNS], ...rows].map((row) => `${row.map(quote).join(",")}\n`).join("");
 }
 
-/** Six digits that count: more than any clock here is good for. */
+/** Six digits that count: more than any clock here is good for, and differences of clocks are not told by their last bits. */
 function roundValue(value: number): number {
   return Number(value.toPrecision(6));
 }
