@@ -28,7 +28,7 @@ ${Object.entries(LOADS)
   .join("\n")}
 
   --rounds N       how much of it
-  --clients N      clients at once, in save, save-one, storm, storm-warm and read (default 20)
+  --clients N      clients at once, in all loads but push, small-pushes and clone (default 20)
   --files N        files of the repositories of save and save-one (default 100)
   --bundle FILE    the history of the other loads: a bundle, or any repository that git can clone (default: one is made up)
   --interval N     microseconds between two samples (default 1000)

@@ -26,6 +26,7 @@ it half a minute, and what is measured next would be slower for it.
 
   --files LIST    how many, in each size (default 100,1000,5000)
   --rounds LIST   recorded rounds of each size (default 4,3,2); the first size has one more before, to warm up
+  --changes N     pushes of a changed file in each round, and fetches of it (default 3)
   --requests N    recorded requests of each route, after one to warm up (default 10)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
@@ -51,7 +52,7 @@ async function* measureSize(
   const subject = await makeNoise(files);
   const { dir } = subject;
   const [file = ""] = (await git(dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
-  await addNext(subject, file);
+  await addNext(subject, file, size.changes);
   let url: string | undefined;
   yield [
     `${files} files`,
@@ -63,8 +64,9 @@ async function* measureSize(
   ];
   if (url === undefined) return;
   // Now git tells of what was pushed last, as the server does.
-  await git(dir, "update-ref", "refs/heads/main", "refs/heads/next");
-  await git(dir, "update-ref", "-d", "refs/heads/next");
+  await git(dir, "update-ref", "refs/heads/main", `refs/heads/next-${size.changes}`);
+  for (let change = 1; change <= size.changes; change++)
+    await git(dir, "update-ref", "-d", `refs/heads/next-${change}`);
   const { origin } = new URL(url);
   const asked = { origin, dir: hosts.native === null ? null : dir, rounds: requests };
   for (const route of listRoutes(apiPathOf(url), file)) {
@@ -78,11 +80,11 @@ async function* measureSize(
 }
 
 /** @throws Error unless there are rounds for each size */
-function readSizes(filesList: string, roundsList: string): Rounds[] {
+function readSizes(filesList: string, roundsList: string, changes: number): Rounds[] {
   const rounds = readCounts("rounds", roundsList);
   const sizes = readCounts("files", filesList);
   if (rounds.length < sizes.length) throw new Error(`--rounds ${roundsList}: ${sizes.length} sizes need as many`);
-  return sizes.map((files, index) => ({ files, rounds: rounds[index]!, warmUp: index === 0 }));
+  return sizes.map((files, index) => ({ files, rounds: rounds[index]!, changes, warmUp: index === 0 }));
 }
 
 await runCommand({
@@ -90,6 +92,7 @@ await runCommand({
   options: {
     files: { type: "string", default: "100,1000,5000" },
     rounds: { type: "string", default: "4,3,2" },
+    changes: { type: "string", default: "3" },
     requests: { type: "string", default: "10" },
     ...HOST_SETTINGS,
   },
@@ -102,7 +105,7 @@ await runCommand({
       },
     }),
   async measure(values, stack) {
-    const sizes = readSizes(values.files, values.rounds);
+    const sizes = readSizes(values.files, values.rounds, readCount("changes", values.changes));
     const requests = readCount("requests", values.requests);
     const hosts = await openNamedHosts(values, stack);
     const outcome = await measureAll(

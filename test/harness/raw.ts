@@ -44,9 +44,11 @@ export async function request(url: string, options: RawRequest = {}): Promise<Ra
       const pieces: Buffer[] = [];
       response.on("data", (piece: Buffer) => pieces.push(piece));
       response.on("error", reject);
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }),
-      );
+      response.on("end", () => {
+        // Of a request that was answered before its end, nothing more is sent.
+        outgoing.destroy();
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) });
+      });
     });
     if (body === undefined || whole !== undefined) outgoing.end(whole);
     else void writePieces(body as Iterable<Uint8Array>, outgoing).catch(reject);

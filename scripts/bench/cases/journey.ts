@@ -1,4 +1,5 @@
-/** What one does with a new repository, one after the other: push, clone, push one file more, fetch that into the clone. */
+/** What one does with a new repository, one after the other: push, clone, and then again and again: push a changed file, fetch it into
+ * the clone. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
@@ -15,8 +16,11 @@ const IDLE_MS = 100;
 
 /** How often it is done. */
 export interface Rounds {
+  /** Of the repository. */
   readonly files: number;
   readonly rounds: number;
+  /** Pushes of a changed file in each round, each of which is a round of its own in the samples, as is each fetch: they are short. */
+  readonly changes: number;
   /** Whether a round goes before those that count. */
   readonly warmUp: boolean;
 }
@@ -29,44 +33,55 @@ export interface Journeys {
 }
 
 /** Has each host take the journey in turns, with a new repository each time.
- * @param subject with branches `main`, which is pushed, and `next`, which is pushed to `main` then */
+ * @param subject with branches `main`, which is pushed, and `next-1`, `next-2` and so on, which are pushed to `main` then */
 export async function measureJourneys(
   subject: Subject,
-  { files, rounds, warmUp }: Rounds,
+  { files, rounds, changes, warmUp }: Rounds,
   hosts: Hosts,
 ): Promise<Journeys> {
   const samples: Sample[] = [];
   let url = "";
   for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
-    for (const [side, run] of Object.entries(onEach(hosts, (host) => takeJourney(subject, host, hosts)))) {
+    for (const [side, run] of Object.entries(onEach(hosts, (host) => takeJourney(subject, changes, host, hosts)))) {
       process.stderr.write(`${files} files, ${round === 0 ? "warm-up" : `round ${round} of ${rounds}`}, ${side}\n`);
       const journey = await run();
       if (side === "holdfast") ({ url } = journey);
       if (round === 0) continue;
-      for (const [work, measures] of journey.works) samples.push(...toSamples({ work, files }, side, round, measures));
+      for (const [work, taken] of Object.entries(journey.works)) {
+        taken.forEach((measures, index) => {
+          samples.push(...toSamples({ work, files }, side, (round - 1) * taken.length + index + 1, measures));
+        });
+      }
     }
   }
   return { samples, url };
 }
 
-async function takeJourney(
-  { dir }: Subject,
-  host: Host,
-  { holdfast }: Hosts,
-): Promise<{ url: string; works: readonly (readonly [work: string, measures: Measures])[] }> {
+/** The works of one journey, each as often as it was done. */
+interface Journey {
+  readonly url: string;
+  readonly works: Readonly<Record<string, readonly Measures[]>>;
+}
+
+async function takeJourney({ dir }: Subject, changes: number, host: Host, { holdfast }: Hosts): Promise<Journey> {
   const url = await host.makeRepository();
   if (host === holdfast) await makeWithoutWorktree(url);
   const clone = join(makeTempDir("clone"), "clone");
-  const works = [
-    ["push", await measure(host, () => git(dir, "push", "-q", url, "main"))],
-    ["clone", await measure(host, () => git(dir, "clone", "-q", url, clone))],
-    ["incremental push", await measure(host, () => git(dir, "push", "-q", url, "next:main"))],
-    ["fetch", await measure(host, () => git(clone, "fetch", "-q"))],
-  ] as const;
-  const [fetched, pushed] = [await git(clone, "rev-parse", "origin/main"), await git(dir, "rev-parse", "next")];
-  if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, and ${fetched} came back`);
+  const push = [await measure(host, () => git(dir, "push", "-q", url, "main"))];
+  const cloned = [await measure(host, () => git(dir, "clone", "-q", url, clone))];
+  const incremental: Measures[] = [];
+  const fetch: Measures[] = [];
+  for (let change = 1; change <= changes; change++) {
+    incremental.push(await measure(host, () => git(dir, "push", "-q", url, `next-${change}:main`)));
+    fetch.push(await measure(host, () => git(clone, "fetch", "-q")));
+    const [pushed, fetched] = [
+      await git(dir, "rev-parse", `next-${change}`),
+      await git(clone, "rev-parse", "origin/main"),
+    ];
+    if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, and ${fetched} came back`);
+  }
   rmSync(clone, { recursive: true });
-  return { url, works };
+  return { url, works: { push, clone: cloned, "incremental push": incremental, fetch } };
 }
 
 async function measure(host: Host, work: () => Promise<unknown>): Promise<Measures> {

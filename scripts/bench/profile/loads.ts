@@ -78,6 +78,18 @@ export const LOADS: Readonly<Record<string, Load>> = {
     open: (url, settings) =>
       openFetches(url, settings, { clients: settings.clients, isWarm: true, options: ["deepen 1"] }),
   },
+  clones: {
+    summary: "all clients at once clone the whole of a repository that nobody has fetched from yet",
+    operation: "clone",
+    rounds: 3,
+    open: (url, settings) => openFetches(url, settings, { clients: settings.clients, isWarm: false, options: [] }),
+  },
+  "clones-warm": {
+    summary: "the same, always from one repository",
+    operation: "clone",
+    rounds: 10,
+    open: (url, settings) => openFetches(url, settings, { clients: settings.clients, isWarm: true, options: [] }),
+  },
   read: {
     summary: "all clients at once ask the reading routes of the API in turns; a round is each route once by each",
     operation: "request",
@@ -181,6 +193,7 @@ async function openFetches(
   let pushed = 0;
   const push = async (): Promise<string> => {
     const remote = `${url}/profile/fetched-${pushed++}.git`;
+    process.stderr.write(`pushing repository ${pushed}\n`);
     await git(subject.dir, "push", "-q", "--mirror", remote);
     return remote;
   };
