@@ -35,8 +35,8 @@ meanwhile is refused, and so is a clone ("not our ref") when a branch that it wa
 
 Prints times of every operation, a line for every error, and a line that begins with "wrong" for every answer that is not so.
 
-  quick            100 and 1,000 files through all phases, 5,000 through transfers: two minutes (default)
-  full             100, 1,000, 5,000 and 10,000 files through all phases, more clients: a quarter of an hour
+  quick            100 and 1,000 files through all phases, 5,000 through transfers: under two minutes (default)
+  full             100, 1,000, 5,000 and 10,000 files through all phases, more clients: seven minutes
   --sizes N,N      other numbers of files
   --clients N      how many push at once, or use the API at once
   --rounds N       rounds of each race

@@ -87,10 +87,11 @@ export function measureStorm(storm: Storm, settings: StormSettings): Promise<Sam
     await host.remove(url);
     return shown;
   };
-  const turns: Turn[] = Object.entries(onEach(hosts, (host) => run(host, ["cold", "warm"])));
-  if (uncached !== null) {
-    turns.push(...Object.entries(onEach({ ...hosts, holdfast: uncached }, (host) => run(host, ["off"]))));
-  }
+  const caches = ["cold", "warm"];
+  const turns: Turn[] = Object.entries(
+    onEach(hosts, (host) => run(host, uncached === null || host === hosts.holdfast ? caches : [...caches, "off"])),
+  );
+  if (uncached !== null) turns.push(["holdfast", () => run(uncached, ["off"])]);
   return takeRounds([storm.client, storm.storm, `${clients} clients`, subject.name].join(", "), rounds, turns);
 }
 
@@ -109,13 +110,18 @@ export async function measureOnce(host: Host, ask: () => Promise<Shown>): Promis
 export async function cloneAtOnce(clients: number, clone: (dir: string) => Promise<unknown>): Promise<Shown> {
   const dir = makeTempDir("clones");
   const start = performance.now();
-  const each = await Promise.all(
+  // All of them, so that none goes on after this when another fails.
+  const ends = await Promise.allSettled(
     Array.from({ length: clients }, async (_, index) => {
       await clone(join(dir, String(index)));
       return { "client s": (performance.now() - start) / 1000 };
     }),
   );
   rmSync(dir, { recursive: true });
+  const each = ends.map((end) => {
+    if (end.status === "rejected") throw end.reason;
+    return end.value;
+  });
   return { each, together: {} };
 }
 
