@@ -15,7 +15,8 @@ const USAGE = `Usage: scripts/bench/store [OPTIONS]
 Writers save one file after the other, each save a commit of its own: with git (git add, commit, pull, push, each timed) at Holdfast and
 at git http-backend behind Apache, and through Holdfast's POST …/commits, in turns. Prints percentiles of each loop with, in brackets, the least
 and the greatest of the rounds; the saves that stand out, and what the server did meanwhile. In the end git looks at every repository:
-whether every acknowledged save is there once, whether files are as the last saves left them, and whether all objects are sound.
+whether every acknowledged save is there once, whether files are as the last saves left them, and whether all objects are sound. All of it takes a
+quarter of an hour.
 
   modify      changes files all over the repository
   add         makes new files

@@ -12,7 +12,7 @@ import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-be
 const USAGE = `Usage: scripts/bench/storm [OPTIONS]
 
 A team's builds after a push: many clients that fetch the same at the same time, from Holdfast on workerd and from git http-backend
-behind Apache, in turns. Every turn has a repository of its own, pushed just before.
+behind Apache, in turns. Every turn has a repository of its own, pushed just before: of a history of 20 MB, a round takes a minute.
 
   depth-1     the newest commit alone, by clients that drop what comes and so leave the machine to the server
   whole       all of it, by such clients

@@ -67,29 +67,22 @@ async function takeJourney({ dir }: Subject, changes: number, host: Host, { hold
   const url = await host.makeRepository();
   if (host === holdfast) await makeWithoutWorktree(url);
   const clone = join(makeTempDir("clone"), "clone");
-  const push = [await measure(host, () => git(dir, "push", "-q", url, "main"))];
-  const cloned = [await measureNext(host, () => git(dir, "clone", "-q", url, clone))];
-  const incremental: Measures[] = [];
-  const fetch: Measures[] = [];
+  const works: Record<string, Measures[]> = {};
+  const take = async (work: string, run: () => Promise<unknown>): Promise<void> => {
+    // What was taken before has left the host idle.
+    const isIdle = Object.keys(works).length > 0;
+    const { wallSeconds, cpuSeconds } = await measureCost(host, run, { idleMs: IDLE_MS, isIdle });
+    (works[work] ??= []).push({ "wall ms": wallSeconds * 1000, "server CPU ms": cpuSeconds * 1000 });
+  };
+  await take("push", () => git(dir, "push", "-q", url, "main"));
+  await take("clone", () => git(dir, "clone", "-q", url, clone));
   for (let change = 1; change <= changes; change++) {
-    incremental.push(await measureNext(host, () => git(dir, "push", "-q", url, `next-${change}:main`)));
-    fetch.push(await measureNext(host, () => git(clone, "fetch", "-q")));
-    const [pushed, fetched] = [
-      await git(dir, "rev-parse", `next-${change}`),
-      await git(clone, "rev-parse", "origin/main"),
-    ];
+    await take("incremental push", () => git(dir, "push", "-q", url, `next-${change}:main`));
+    await take("fetch", () => git(clone, "fetch", "-q"));
+    const pushed = await git(dir, "rev-parse", `next-${change}`);
+    const fetched = await git(clone, "rev-parse", "origin/main");
     if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, and ${fetched} came back`);
   }
   rmSync(clone, { recursive: true });
-  return { url, works: { push, clone: cloned, "incremental push": incremental, fetch } };
-}
-
-async function measure(host: Host, work: () => Promise<unknown>, isIdle = false): Promise<Measures> {
-  const { wallSeconds, cpuSeconds } = await measureCost(host, work, { idleMs: IDLE_MS, isIdle });
-  return { "wall ms": wallSeconds * 1000, "server CPU ms": cpuSeconds * 1000 };
-}
-
-/** What was measured before has left the host idle. */
-function measureNext(host: Host, work: () => Promise<unknown>): Promise<Measures> {
-  return measure(host, work, true);
+  return { url, works };
 }
