@@ -5,7 +5,7 @@ import { startServer } from "../test/harness/server.ts";
 import { makeTempDir } from "../test/harness/temp-dir.ts";
 import { readCount, readCounts } from "./bench/figures/command.ts";
 import { writeSamples } from "./bench/figures/sample.ts";
-import { readUrl } from "./bench/hosts/holdfast.ts";
+import { reachServer, readUrl } from "./bench/hosts/holdfast.ts";
 import { cloneCut } from "./stress/cut-clones.ts";
 import { checkAtEnd } from "./stress/final-check.ts";
 import { LocalHistory } from "./stress/local-history.ts";
@@ -192,21 +192,6 @@ async function deleteRepository(target: Target, path: string): Promise<void> {
   await target.demand(path, { method: "DELETE" }, [204, 404]);
 }
 
-/** Asks for what only who may administer all that the owner has is told.
- * @throws Error with what to do when the server does not tell it */
-async function reach(target: Target): Promise<void> {
-  const { status, body } = await target.ask("/tokens?owner=stress").catch((error: Error) => {
-    throw new Error(
-      `${target.url} cannot be reached: ${error.cause instanceof Error ? error.cause.message : error.message}`,
-      { cause: error },
-    );
-  });
-  if (status === 401 || status === 403) {
-    throw new Error(`${target.url} asks for a token that may administer all that "stress" has: set HOLDFAST_TOKEN`);
-  }
-  if (status !== 200) throw new Error(`${target.url} is no Holdfast server: ${status} ${JSON.stringify(body)}`);
-}
-
 /** @returns the exit status */
 async function main(): Promise<number> {
   const options = readOptions();
@@ -224,7 +209,7 @@ async function main(): Promise<number> {
   const url = started?.url ?? server!;
   const target = new Target(url, interruption.signal);
   try {
-    await reach(target);
+    await reachServer(url, "stress");
     const stress = new Stress(target, options);
     try {
       await stress.run();

@@ -7,7 +7,7 @@ import { makeSubject, openSubject, type Subject } from "./work/subjects.ts";
 
 /** The options of these benchmarks, for their usage texts. */
 export const HOST_OPTIONS = `  --url URL       a Holdfast server that runs already (default: one is started). It gets repositories below /bench/, which are deleted
-                  in the end. HOLDFAST_TOKEN is its token, of a right to write to that owner's repositories
+                  in the end. HOLDFAST_TOKEN is the token, where one is asked for: of a right to administer all that "bench" has
   --pid N         of that server, if it runs here: its CPU is that of the process and of all that it started
   --no-native     without native git beside
 `;
@@ -87,8 +87,8 @@ export function runBenchmark<Case extends string, Size extends string, List exte
         sizes: readEach(sizes, readCount) as Record<Size, number>,
         lists: readEach(lists, readCounts) as Record<List, readonly number[]>,
       };
-      const subjects = bundle.length === 0 ? [await makeSubject()] : await Promise.all(bundle.map(openSubject));
       const hosts = await openNamedHosts(values, stack);
+      const subjects = bundle.length === 0 ? [await makeSubject()] : await Promise.all(bundle.map(openSubject));
       return measureAll(benchmark.plan({ hosts, subjects, ...run }));
     },
   });

@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
+import { authorization } from "./authorization.ts";
 
 /** A request by hand. */
 export interface RawRequest {
@@ -21,11 +22,11 @@ export interface RawResponse {
   readonly body: Buffer;
 }
 
-/** Sends a request and reads the whole response.
+/** Sends a request, as who HOLDFAST_TOKEN says unless the headers say another, and reads the whole response.
  * @throws Error if the connection fails, or ends in the midst of the response */
 export async function request(url: string, options: RawRequest = {}): Promise<RawResponse> {
   const { body } = options;
-  const headers: Record<string, string> = { ...options.headers };
+  const headers: Record<string, string> = { ...authorization(), ...options.headers };
   let whole = body instanceof Uint8Array ? body : undefined;
   if (options.gzip === true) {
     if (whole === undefined) throw new Error("only a body in one piece can be compressed");

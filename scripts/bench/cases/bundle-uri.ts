@@ -1,7 +1,6 @@
 /** Whole clones at once, without and with the repository's bundle: what the server has to make and send then. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { authorization } from "../../../test/harness/authorization.ts";
 import { chooseGit } from "../../../test/harness/chosen-git.ts";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import { DELIM, decodeLines, encodePkt, FLUSH, request } from "../../../test/harness/raw.ts";
@@ -102,11 +101,7 @@ async function waitForBundle(url: string): Promise<string | null> {
 /** Asks as git does. @see gitprotocol-v2(5), bundle-uri */
 async function findBundle(url: string): Promise<string | null> {
   const { status, body } = await request(`${url}/git-upload-pack`, {
-    headers: {
-      ...authorization(),
-      "content-type": "application/x-git-upload-pack-request",
-      "git-protocol": "version=2",
-    },
+    headers: { "content-type": "application/x-git-upload-pack-request", "git-protocol": "version=2" },
     body: Buffer.concat([encodePkt("command=bundle-uri"), DELIM, FLUSH]),
   });
   if (status !== 200) throw new Error(`the command bundle-uri was answered with ${status}: ${body.toString()}`);

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
-import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
 import type { Host } from "./host.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
@@ -28,6 +27,18 @@ export function readUrl(text: string): string {
   return new URL(text).origin;
 }
 
+/** Asks a server for what only who may administer all that an owner has is told: the token is that of HOLDFAST_TOKEN.
+ * @throws Error with what to do when it does not answer, or does not tell it */
+export async function reachServer(url: string, owner: string): Promise<void> {
+  const { status, body } = await askApi({ url }, `/tokens?owner=${owner}`).catch((error: Error) => {
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw new Error(`${url} cannot be reached: ${reason}`, { cause: error });
+  });
+  if (status === 401 || status === 403)
+    throw new Error(`${url} asks for a token that may administer all that "${owner}" has: set HOLDFAST_TOKEN`);
+  if (status !== 200) throw new Error(`${url} is no Holdfast server: ${status} ${JSON.stringify(body).slice(0, 300)}`);
+}
+
 /** Starts Holdfast as deployed, on the real runtime.
  * @param limits lowered ones; the others are as without configuration */
 export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
@@ -50,10 +61,9 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
 }
 
 /** Takes a server that runs already. Closing deletes the repositories that were made there, and leaves it alone.
- * @throws Error if it does not answer */
+ * @throws Error if it does not answer, or wants another token */
 export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
-  const { status } = await request(`${url}/healthz`);
-  if (status !== 200) throw new Error(`${url} is no Holdfast server that is well: /healthz answers ${status}`);
+  await reachServer(url, "bench");
   // Names of this run: what an earlier one left does no harm.
   const run = Date.now().toString(36);
   const made: string[] = [];

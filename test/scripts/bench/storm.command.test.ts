@@ -10,13 +10,15 @@ import { readSamples } from "../../../scripts/bench/figures/sample.ts";
 import { takeRounds } from "../../../scripts/bench/figures/turns.ts";
 import { startCountingProxy } from "../../../scripts/bench/work/counting-proxy.ts";
 import { makeNoise } from "../../../scripts/bench/work/subjects.ts";
+import { askApi } from "../../harness/api.ts";
 import { PROJECT } from "../../harness/build.ts";
 import { request } from "../../harness/raw.ts";
+import { startServer } from "../../harness/server.ts";
 import { makeTempDir } from "../../harness/temp-dir.ts";
 
 /** Runs the command as a user does: in a folder of its own, which Apache can get to. */
-function runStorm(...options: readonly string[]): Promise<{ stdout: string }> {
-  const env = { ...process.env, HOLDFAST_TEST_DIR: undefined };
+function runStorm(options: readonly string[], token?: string): Promise<{ stdout: string }> {
+  const env = { ...process.env, HOLDFAST_TEST_DIR: undefined, HOLDFAST_TOKEN: token };
   return promisify(execFile)(join(PROJECT, "scripts/bench/storm"), options, { env });
 }
 
@@ -68,7 +70,7 @@ test("a storm finds its responses stored the second time, and none where the cac
   const { dir } = await makeNoise(20);
   const csv = join(makeTempDir("csv"), "storm.csv");
   const few = ["--clients", "2", "--rounds", "1", "--only", "depth-1"];
-  const { stdout } = await runStorm(...few, "--bundle", dir, "--csv", csv);
+  const { stdout } = await runStorm([...few, "--bundle", dir, "--csv", csv]);
   expect(stdout).toMatch(/^client +clients +storm +cache +repository +measure +native +holdfast +ratio/);
   const samples = readSamples(csv);
   const read = (cache: string, measure: string, side = "holdfast"): number[] =>
@@ -85,3 +87,24 @@ test("a storm finds its responses stored the second time, and none where the cac
   }
   expect([...read("warm", "packs that differ"), ...read("off", "packs that differ")]).toEqual([0, 0]);
 }, 120_000);
+
+test("a storm of a server that asks for tokens: what it needs is said, and with it every fetch is let in", async () => {
+  const vars = { ACCESS: "token", ADMIN_TOKEN: "operator" };
+  const server = await startServer({ vars });
+  const make = async (right: string): Promise<string> => {
+    const headers = { Authorization: `Bearer ${vars.ADMIN_TOKEN}` };
+    const json = { owner: "bench", name: right, right };
+    const { status, body } = await askApi<{ token: string }>(server, "/tokens", { method: "POST", headers, json });
+    expect(status).toBe(201);
+    return body.token;
+  };
+  const { dir } = await makeNoise(20);
+  const few = ["--no-native", "--clients", "2", "--rounds", "1", "--only", "depth-1", "--bundle", dir];
+  const options = ["--url", server.url, ...few];
+  const needed = { stderr: expect.stringMatching(/may administer all that "bench" has: set HOLDFAST_TOKEN/) as string };
+  await expect(runStorm(options)).rejects.toMatchObject(needed);
+  await expect(runStorm(options, await make("write"))).rejects.toMatchObject(needed);
+  const { stdout } = await runStorm(options, await make("admin"));
+  expect(stdout).toMatch(/warm .* packs that differ +0/);
+  await server.close();
+});
