@@ -30,7 +30,7 @@ Misses, shared and hits are what the header Holdfast-Cache said: made for that c
 "packs that differ" counts those that are not the same as another's who asked for the same; they are asked for once more, untimed.
 
 A row is the median and, in brackets, the least and the greatest of the rounds: their spread. Client and first byte are percentiles over the
-clients of each round; the CSV has every client. Ratio is Holdfast's median over native's: below 1, Holdfast is the faster one. Server CPU is that of
+clients of each round; the CSV has every client. Ratio is Holdfast's over native's of the same round: below 1, Holdfast is the faster one. Server CPU is that of
 the server's processes alone, until they are idle again. Two runs agree on a figure when the median of each lies within the
 other's spread: --against tells.
 

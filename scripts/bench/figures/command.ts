@@ -6,7 +6,7 @@ import { formatAgreement, formatTable } from "./table.ts";
 
 /** The options of every benchmark, for its usage text. */
 export const COMMON_OPTIONS = `  --csv FILE      writes every measured value there
-  --against FILE  tells which figures differ from an earlier run, whose --csv that was, by more than the spreads of both
+  --against FILE  tells which figures differ from an earlier run, whose --csv that was, by more than the spread of either
   --help          this text
 `;
 

@@ -96,7 +96,8 @@ export function toPercentiles(samples: readonly Sample[], rounds = 5): Sample[] 
   });
 }
 
-/** Whether two runs agree on a measure: what one showed and what the other showed overlap. */
+/** Whether two runs agree on a measure: the median of each lies within what the other showed. */
 export function agree(one: Summary, other: Summary): boolean {
-  return one.min <= other.max && other.min <= one.max;
+  const holds = ({ min, max }: Summary, value: number): boolean => min <= value && value <= max;
+  return holds(one, other.median) && holds(other, one.median);
 }

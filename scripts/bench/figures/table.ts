@@ -72,7 +72,7 @@ export function formatSides(samples: readonly Sample[], measure: string, bases: 
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 
-/** Which figures of two runs differ by more than the spreads of both, and how many agree: values, which a slow minute of the machine
+/** Which figures of two runs differ by more than the spread of either, and how many agree: values, which a slow minute of the machine
  * moves, and ratios to native, which it should not. */
 export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
   const before = new Map(toRows(earlier).map((row) => [JSON.stringify([row.work, row.measure]), row]));

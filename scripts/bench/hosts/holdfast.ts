@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
+import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
 import type { Host } from "./host.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
@@ -64,6 +65,8 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
  * @throws Error if it does not answer, or wants another token */
 export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
   await reachServer(url, "bench");
+  const { status } = await request(`${url}/healthz`);
+  if (status !== 200) throw new Error(`${url} is no Holdfast server that is well: /healthz answers ${status}`);
   // Names of this run: what an earlier one left does no harm.
   const run = Date.now().toString(36);
   const made: string[] = [];
