@@ -8,8 +8,8 @@ import { makeSubject, openSubject } from "./work/subjects.ts";
 
 const USAGE = `Usage: scripts/bench/codec [OPTIONS]
 
-Measures what Holdfast's WebAssembly module does, inside workerd, beside what else could do it there, in turns, and prints medians and, in
-brackets, the least and the greatest of the rounds. Everything that comes out is checked each time.
+Measures what Holdfast's WebAssembly module does, inside workerd, beside what else could do it there, in turns. Everything that
+comes out is checked each time.
 
   index    a whole pack, beside isomorphic-git and git index-pack --threads=1 (native, with its process's start); MB are the pack's
   inflate  one zlib stream after the other, beside node:zlib and pako; MB are what comes out
@@ -18,8 +18,9 @@ brackets, the least and the greatest of the rounds. Everything that comes out is
 
 on ct (commits and trees), blob, noise (8 KB of base64 each), and entries (the pack).
 
-Ratio is of ms, over native where there is native, else over node:zlib or node:crypto: below 1 is faster. Git has no command that does one of the
-others alone: node:zlib and node:crypto are the C libraries that come with workerd.
+Git has no command that does one of the others alone: node:zlib and node:crypto are the C libraries that come with workerd. Ratio is of the
+medians of ms, over native where there is native, else over those two. Figures have their spread in brackets: the median of another
+run lies there in 95 of 100 cases, as far as chance alone makes rounds differ.
 
   --bundle FILE  a bundle or repository to take objects from (default: a made-up history)
   --most-mb N    of ct, blob and noise each (default 8)

@@ -1,14 +1,13 @@
 /** `npm run bench:core`: Holdfast's Git core beside native git, on the same machine in the same run. */
 import { measureFetch, measureNoise, measurePush } from "./cases/git.ts";
-import { COMMON_OPTIONS } from "./figures/command.ts";
+import { COMMON_OPTIONS, HOW_TO_READ } from "./figures/command.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 
 const USAGE = `Usage: npm run bench:core -- [OPTIONS]
 
-Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints medians and, in brackets, the least
-and the greatest of the rounds.
-Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
+Measures Holdfast on workerd beside git http-backend behind Apache, in turns.
 
+${HOW_TO_READ}
   --bundle FILE   a bundle or repository to push and fetch; may be repeated (default: a made-up history)
   --rounds N      recorded rounds of each case, after one to warm up (default 5)
   --only CASE     push, fetch or noise; may be repeated (default: all)

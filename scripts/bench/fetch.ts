@@ -1,20 +1,19 @@
 /** `npm run bench:fetch`: fetches of every kind, Holdfast beside native git, on the same machine in the same run. */
 import { measureBranches } from "./cases/branches.ts";
 import { measurePushes } from "./cases/pushes.ts";
-import { COMMON_OPTIONS } from "./figures/command.ts";
+import { COMMON_OPTIONS, HOW_TO_READ } from "./figures/command.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 import { measureSize } from "./cases/sizes.ts";
 
 const USAGE = `Usage: npm run bench:fetch -- [OPTIONS]
 
-Measures Holdfast on workerd beside git http-backend behind Apache, in turns, and prints medians and, in brackets, the least
-and the greatest of the rounds.
-Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
+Measures Holdfast on workerd beside git http-backend behind Apache, in turns.
 
   sizes     whole clones of made-up histories of 1,000, 10,000 and 100,000 commits
   branches  lists and fetches of one branch and of all, of a repository with very many
   pushes    small pushes on top of a history, how long they take, and clones before and after
 
+${HOW_TO_READ}
   --bundle FILE     a bundle or repository for pushes; may be repeated (default: a made-up history)
   --rounds N        recorded rounds of each case, after one to warm up (default 5)
   --only CASE       sizes, branches or pushes; may be repeated (default: all)

@@ -1,8 +1,10 @@
 /** `scripts/bench.sh`: in under two minutes, the table of the host that this one is measured against, beside native git. */
+import { join } from "node:path";
 import { git } from "../../test/harness/git.ts";
-import { measureJourneys, type Rounds } from "./cases/journey.ts";
+import { makeTempDir } from "../../test/harness/temp-dir.ts";
+import { measureJourneys } from "./cases/journey.ts";
 import { measureRoute } from "./cases/routes.ts";
-import { COMMON_OPTIONS, readCount, readCounts, runCommand } from "./figures/command.ts";
+import { COMMON_OPTIONS, HOW_TO_READ, readCount, readCounts, runCommand } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { formatTable, formatValue } from "./figures/table.ts";
 import { apiPathOf } from "./hosts/holdfast.ts";
@@ -10,24 +12,23 @@ import type { Hosts } from "./hosts/hosts.ts";
 import { HOST_OPTIONS, HOST_SETTINGS, measureAll, type Measurement, openNamedHosts } from "./run-benchmark.ts";
 import { findAuthorsMs } from "./work/authors.ts";
 import { listRoutes } from "./work/routes.ts";
-import { addNext, makeNoise } from "./work/subjects.ts";
+import { addNext, makeNoise, type Subject } from "./work/subjects.ts";
 
 const USAGE = `Usage: scripts/bench.sh [URL] [OPTIONS]
 
 Measures, in under two minutes, a server that is started for it, or the one at URL: a push of 100, 1,000 and 5,000 files of 8 KB of noise,
 a clone, a push that changes one file, a fetch of it into the clone, and routes of the API that read; in turns with git http-backend
-behind Apache, and with git commands that tell the same from a local repository. Prints medians and, in brackets, the least and the
-greatest of the rounds. Ratio is Holdfast's over native's: below 1, Holdfast is the faster one. CPU is the server's alone.
+behind Apache, and with git commands that tell the same from a local repository.
 
+${HOW_TO_READ}
 "authors ms" is what the authors of another serverless Git host say of the same work there: on another machine, for orientation only.
 
 The files of these repositories are not put into the bucket one by one (worktrees): a server does that behind its answers, 5,000 take
 it half a minute, and what is measured next would be slower for it.
 
   --files LIST    how many, in each size (default 100,1000,5000)
-  --rounds LIST   recorded rounds of each size (default 4,3,2); the first size has one more before, to warm up
-  --changes N     pushes of a changed file in each round, and fetches of it (default 3)
-  --requests N    recorded requests of each route, after one to warm up (default 10)
+  --rounds N      recorded rounds over all sizes (default 4), after one of the first size to warm up
+  --requests N    recorded requests of each route in each round, after one to warm up (default 2)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
 /** Those of the routes that the authors' host has too. */
@@ -43,57 +44,80 @@ const ROUTES = [
   "contributors",
 ];
 
-async function* measureSize(
-  size: Rounds,
-  { hosts, requests }: { readonly hosts: Hosts; readonly requests: number },
-): AsyncGenerator<Measurement> {
-  const { files } = size;
-  process.stderr.write(`${files} files: making them\n`);
+/** What is pushed, and what it is then. */
+interface Size {
+  readonly files: number;
+  /** As `measureJourneys` takes it. */
+  readonly subject: Subject;
+  /** A repository that holds what was pushed last, for git to tell of it as the server does. */
+  readonly pushed: string;
+  /** One of its files. */
+  readonly file: string;
+}
+
+/** How often. */
+interface Counts {
+  readonly rounds: number;
+  readonly requests: number;
+}
+
+async function makeSize(files: number): Promise<Size> {
   const subject = await makeNoise(files);
-  const { dir } = subject;
-  const [file = ""] = (await git(dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
-  await addNext(subject, file, size.changes);
-  let url: string | undefined;
-  yield [
-    `${files} files`,
-    async () => {
-      const journeys = await measureJourneys(subject, size, hosts);
-      ({ url } = journeys);
-      return journeys.samples;
-    },
-  ];
-  if (url === undefined) return;
-  // Now git tells of what was pushed last, as the server does.
-  await git(dir, "update-ref", "refs/heads/main", `refs/heads/next-${size.changes}`);
-  for (let change = 1; change <= size.changes; change++)
-    await git(dir, "update-ref", "-d", `refs/heads/next-${change}`);
-  const { origin } = new URL(url);
-  const asked = { origin, dir: hosts.native === null ? null : dir, rounds: requests };
-  for (const route of listRoutes(apiPathOf(url), file)) {
-    if (!ROUTES.includes(route.name)) continue;
-    const measure = async (): Promise<Sample[]> => {
-      const samples = await measureRoute(route, { work: route.name, files }, asked);
-      return samples.map((sample) => ({ ...sample, measure: "wall ms" }));
+  const [file = ""] = (await git(subject.dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
+  await addNext(subject, file);
+  const pushed = join(makeTempDir("pushed"), "pushed.git");
+  await git(".", "clone", "-q", "--bare", "--single-branch", "--branch", "next", subject.dir, pushed);
+  await git(pushed, "branch", "-q", "-m", "main");
+  return { files, subject, pushed, file };
+}
+
+/** Rounds go over all sizes, so that each figure has met all minutes of the run. */
+async function* planRounds(sizes: readonly Size[], counts: Counts, hosts: Hosts): AsyncGenerator<Measurement> {
+  const { rounds, requests } = counts;
+  const [first] = sizes;
+  if (first !== undefined) {
+    process.stderr.write(`warm-up\n`);
+    const warmUp = async (): Promise<Sample[]> => {
+      await measureJourneys(first.subject, { ...first, round: 0 }, hosts);
+      return [];
     };
-    yield [`${route.name}, ${files} files`, measure];
+    yield ["warm-up", warmUp];
+  }
+  for (let round = 1; round <= rounds; round++) {
+    for (const { files, subject, pushed, file } of sizes) {
+      process.stderr.write(`round ${round} of ${rounds}, ${files} files: git`);
+      let url: string | undefined;
+      yield [
+        `${files} files, round ${round}`,
+        async () => {
+          const journeys = await measureJourneys(subject, { files, round }, hosts);
+          ({ url } = journeys);
+          return journeys.samples;
+        },
+      ];
+      if (url === undefined) continue;
+      process.stderr.write(", API\n");
+      const asked = { origin: new URL(url).origin, dir: hosts.native === null ? null : pushed };
+      for (const route of listRoutes(apiPathOf(url), file)) {
+        if (!ROUTES.includes(route.name)) continue;
+        const work = { work: route.name, files };
+        yield [`${route.name}, ${files} files`, () => measureInWall(route, asked, { work, round, requests })];
+      }
+    }
   }
 }
 
-/** @throws Error unless there are rounds for each size */
-function readSizes(filesList: string, roundsList: string, changes: number): Rounds[] {
-  const rounds = readCounts("rounds", roundsList);
-  const sizes = readCounts("files", filesList);
-  if (rounds.length < sizes.length) throw new Error(`--rounds ${roundsList}: ${sizes.length} sizes need as many`);
-  return sizes.map((files, index) => ({ files, rounds: rounds[index]!, changes, warmUp: index === 0 }));
+/** Its measure is called as those of git are: they stand in one table. */
+async function measureInWall(...asked: Parameters<typeof measureRoute>): Promise<Sample[]> {
+  return (await measureRoute(...asked)).map((sample) => ({ ...sample, measure: "wall ms" }));
 }
 
 await runCommand({
   usage: USAGE,
   options: {
     files: { type: "string", default: "100,1000,5000" },
-    rounds: { type: "string", default: "4,3,2" },
-    changes: { type: "string", default: "3" },
-    requests: { type: "string", default: "10" },
+    rounds: { type: "string", default: "4" },
+    requests: { type: "string", default: "2" },
     ...HOST_SETTINGS,
   },
   format: (samples) =>
@@ -105,14 +129,15 @@ await runCommand({
       },
     }),
   async measure(values, stack) {
-    const sizes = readSizes(values.files, values.rounds, readCount("changes", values.changes));
-    const requests = readCount("requests", values.requests);
+    const counts = {
+      rounds: readCount("rounds", values.rounds),
+      requests: readCount("requests", values.requests),
+    };
+    const files = readCounts("files", values.files);
     const hosts = await openNamedHosts(values, stack);
-    const outcome = await measureAll(
-      (async function* plan() {
-        for (const size of sizes) yield* measureSize(size, { hosts, requests });
-      })(),
-    );
+    process.stderr.write(`making ${values.files} files\n`);
+    const sizes = await Promise.all(files.map(makeSize));
+    const outcome = await measureAll(planRounds(sizes, counts, hosts));
     process.stderr.write(`took ${(performance.now() / 1000).toFixed(0)} s, the build included\n`);
     return outcome;
   },

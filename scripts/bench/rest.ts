@@ -1,7 +1,7 @@
 /** `npm run bench:rest`: what reading by the REST API takes, by number of files and of commits. */
 import { git } from "../../test/harness/git.ts";
-import { measureRoute } from "./cases/routes.ts";
-import { COMMON_OPTIONS, readCount, readCounts, runCommand } from "./figures/command.ts";
+import { measureFirst, measureRoute } from "./cases/routes.ts";
+import { COMMON_OPTIONS, HOW_TO_READ, readCount, readCounts, runCommand } from "./figures/command.ts";
 import { apiPathOf } from "./hosts/holdfast.ts";
 import type { Host } from "./hosts/host.ts";
 import { HOST_OPTIONS, HOST_SETTINGS, measureAll, type Measurement, openNamedHosts } from "./run-benchmark.ts";
@@ -11,12 +11,14 @@ import { makeLongHistory, makeNoise, type Subject } from "./work/subjects.ts";
 const USAGE = `Usage: npm run bench:rest -- [OPTIONS]
 
 Pushes repositories of several sizes and asks each reading route of the API again and again, in turns with the git command that tells
-the same from a local repository, where there is one (native). Prints medians and, in brackets, the least and the greatest of the rounds.
-Before each route the server is started anew, if it is this program's: "first ms" is the answer after that.
+the same from a local repository, where there is one (native). Before that the server is started anew for each route, if it is this
+program's: "first ms" is the answer after a start.
 
+${HOW_TO_READ}
   --files LIST    files of ~8 KB in a repository of one commit (default 100,1000,5000)
   --commits LIST  commits in a repository of 40 files (default 100,1000,10000)
-  --rounds N      recorded requests of each route, after one to warm up (default 20)
+  --rounds N      over all routes of a size (default 5)
+  --requests N    recorded requests of each route in each round, after one to warm up (default 4)
 ${HOST_OPTIONS}${COMMON_OPTIONS}`;
 
 /** A repository, and the columns that tell it from the others. */
@@ -26,22 +28,42 @@ interface Size {
   readonly make: () => Promise<Subject>;
 }
 
-async function* measureSize(
-  { files, commits, make }: Size,
-  { host, rounds, withNative }: { readonly host: Host; readonly rounds: number; readonly withNative: boolean },
-): AsyncGenerator<Measurement> {
+/** What is common to all sizes. */
+interface Settings {
+  readonly host: Host;
+  readonly rounds: number;
+  readonly requests: number;
+  readonly withNative: boolean;
+}
+
+/** Rounds go over all routes, so that each has met all minutes of a size. */
+async function* measureSize({ files, commits, make }: Size, settings: Settings): AsyncGenerator<Measurement> {
+  const { host, rounds, requests, withNative } = settings;
+  const { restart } = host;
   const { dir } = await make();
   const url = await host.makeRepository();
   await git(dir, "push", "-q", url, "main");
-  const { origin } = new URL(url);
+  const asked = { origin: new URL(url).origin, dir: withNative ? dir : null };
   const [file = ""] = (await git(dir, "ls-tree", "-r", "--name-only", "main")).split("\n");
-  for (const route of listRoutes(apiPathOf(url), file)) {
+  const named = `${files} files, ${commits} commits`;
+  const routes = listRoutes(apiPathOf(url), file)
     // One commit has nothing to be compared with.
-    if (commits === 1 && route.name === "compare") continue;
-    const work = { route: route.name, files, commits };
-    const asked = { origin, dir: withNative ? dir : null, rounds, restart: host.restart };
-    yield [`${route.name}, ${files} files, ${commits} commits`, () => measureRoute(route, work, asked)];
+    .filter(({ name }) => commits > 1 || name !== "compare")
+    .map((route) => ({ route, work: { route: route.name, files, commits } }));
+  process.stderr.write(`${named}, ${rounds} rounds:`);
+  if (restart !== undefined) {
+    process.stderr.write(" first answers");
+    for (const { route, work } of routes) {
+      yield [`${route.name}, ${named}`, () => measureFirst(route, { origin: asked.origin, work, restart })];
+    }
   }
+  for (let round = 1; round <= rounds; round++) {
+    process.stderr.write(` ${round}`);
+    for (const { route, work } of routes) {
+      yield [`${route.name}, ${named}`, () => measureRoute(route, asked, { work, round, requests })];
+    }
+  }
+  process.stderr.write("\n");
 }
 
 await runCommand({
@@ -49,7 +71,8 @@ await runCommand({
   options: {
     files: { type: "string", default: "100,1000,5000" },
     commits: { type: "string", default: "100,1000,10000" },
-    rounds: { type: "string", default: "20" },
+    rounds: { type: "string", default: "5" },
+    requests: { type: "string", default: "4" },
     ...HOST_SETTINGS,
   },
   async measure(values, stack) {
@@ -62,12 +85,13 @@ await runCommand({
       })),
     ];
     const rounds = readCount("rounds", values.rounds);
+    const requests = readCount("requests", values.requests);
     const withNative = !values["no-native"];
     // Git is asked locally: no host is needed for it.
     const { holdfast: host } = await openNamedHosts({ ...values, "no-native": true }, stack);
     return measureAll(
       (async function* plan() {
-        for (const size of sizes) yield* measureSize(size, { host, rounds, withNative });
+        for (const size of sizes) yield* measureSize(size, { host, rounds, requests, withNative });
       })(),
     );
   },

@@ -1,7 +1,7 @@
 /** What the benchmarks' commands do that measure Holdfast beside native git. */
 import { readUrl } from "./hosts/holdfast.ts";
 import { type Hosts, openHosts } from "./hosts/hosts.ts";
-import { readCount, readCounts, runCommand, type Values } from "./figures/command.ts";
+import { isInterrupted, readCount, readCounts, runCommand, type Values } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { makeSubject, openSubject, type Subject } from "./work/subjects.ts";
 
@@ -104,6 +104,7 @@ export async function measureAll(
     try {
       samples.push(...(await measure()));
     } catch (error) {
+      if (isInterrupted()) throw error;
       hasFailed = true;
       console.error(`${name} failed:`, error);
     }

@@ -2,7 +2,7 @@
 import { measureContention } from "./cases/contention.ts";
 import { measureFirstPulls } from "./cases/first-pulls.ts";
 import { measureSaves, type SavePlan, type Saves } from "./cases/saves.ts";
-import { COMMON_OPTIONS, readCount, readCounts, runCommand } from "./figures/command.ts";
+import { COMMON_OPTIONS, HOW_TO_READ, readCount, readCounts, runCommand } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { toPercentiles } from "./figures/summary.ts";
 import type { Hosts } from "./hosts/hosts.ts";
@@ -13,8 +13,8 @@ import type { Spike } from "./work/spikes.ts";
 const USAGE = `Usage: scripts/bench/store [OPTIONS]
 
 Writers save one file after the other, each save a commit of its own: with git (git add, commit, pull, push, each timed) at Holdfast and
-at git http-backend behind Apache, and through Holdfast's POST …/commits, in turns. Prints percentiles of each loop with, in brackets, the least
-and the greatest of the rounds; the saves that stand out, and what the server did meanwhile. In the end git looks at every repository:
+at git http-backend behind Apache, and through Holdfast's POST …/commits, in turns. Prints percentiles of each loop, the
+saves that stand out, and what the server did meanwhile. In the end git looks at every repository:
 whether every acknowledged save is there once, whether files are as the last saves left them, and whether all objects are sound. All of it takes a
 quarter of an hour.
 
@@ -23,6 +23,7 @@ quarter of an hour.
   pull        first clones of repositories with many branches, each branch with a commit of its own that changes ten files
   contention  writers of one branch: of files of their own, of lines of their own in one file, of one and the same line
 
+${HOW_TO_READ}
   --only PHASE          modify, add, pull or contention; may be repeated (default: all)
   --writers LIST        who save at the same time (default 1,5,20)
   --repositories N      which they share out among themselves (default: one for each writer)
@@ -31,7 +32,7 @@ quarter of an hour.
   --per-folder N        entries of each folder (default 50)
   --samples N           saves of each loop by git, in all rounds together, which the writers share out; by the API ten times as many;
                         half of them by either where writers meet (default 60)
-  --rounds N            of each loop and each pull (default 2)
+  --rounds N            of each loop and each pull (default 3)
   --warm-up N           saves of each writer before those that count (default 1)
   --pull-branches LIST  of the repositories that are pulled (default 1,10,50,100,200,500)
   --contenders LIST     writers of one branch (default 5)
@@ -62,7 +63,7 @@ await runCommand({
     files: { type: "string", default: "100,2000" },
     "per-folder": { type: "string", default: "50" },
     samples: { type: "string" },
-    rounds: { type: "string", default: "2" },
+    rounds: { type: "string", default: "3" },
     "warm-up": { type: "string", default: "1" },
     "pull-branches": { type: "string", default: "1,10,50,100,200,500" },
     contenders: { type: "string", default: "5" },
@@ -162,12 +163,8 @@ function* listMeasurements(
 /** Percentiles of each loop by rounds, with the API as a side of its own beside git's; of the steps of a save, the median alone. */
 function condense(samples: readonly Sample[]): Sample[] {
   const isTimed = ({ work, measure }: Sample): boolean => work["phase"] !== "pull" && measure === "ms";
-  const rounds = Math.max(...samples.filter(isTimed).map(({ round }) => round));
   return [...Map.groupBy(samples, (sample) => JSON.stringify([sample.work, sample.side])).values()]
-    .flatMap((group) => [
-      ...toPercentiles(group.filter(isTimed), rounds),
-      ...group.filter((sample) => !isTimed(sample)),
-    ])
+    .flatMap((group) => [...toPercentiles(group.filter(isTimed)), ...group.filter((sample) => !isTimed(sample))])
     .map(({ work: { by, step, ...work }, side, ...rest }) => ({
       ...rest,
       work: { ...work, step: by === "api" ? "total" : step! },

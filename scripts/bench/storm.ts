@@ -4,7 +4,7 @@ import type { Host } from "./hosts/host.ts";
 import type { Hosts } from "./hosts/hosts.ts";
 import { measureBundleUri } from "./cases/bundle-uri.ts";
 import { listStorms, measureStorm, STORM_NAMES } from "./cases/storm.ts";
-import { COMMON_OPTIONS } from "./figures/command.ts";
+import { COMMON_OPTIONS, HOW_TO_READ } from "./figures/command.ts";
 import type { Sample } from "./figures/sample.ts";
 import { toPercentiles } from "./figures/summary.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
@@ -29,11 +29,9 @@ a push to a server that shares nothing among fetches (LIMITS: maxStoredResponseB
 Misses, shared and hits are what the header Holdfast-Cache said: made for that client, for several at once, or stored before.
 "packs that differ" counts those that are not the same as another's who asked for the same; they are asked for once more, untimed.
 
-A row is the median and, in brackets, the least and the greatest of the rounds: their spread. Client and first byte are percentiles over the
-clients of each round; the CSV has every client. Ratio is Holdfast's over native's of the same round: below 1, Holdfast is the faster one. Server CPU is that of
-the server's processes alone, until they are idle again. Two runs agree on a figure when the median of each lies within the
-other's spread: --against tells.
+Client and first byte are percentiles over the clients of each round; the CSV has every client.
 
+${HOW_TO_READ}
   --clients N,…    how many at once (default 20); a list (1,5,20) shows how far it goes
   --bundle FILE    a bundle or repository; may be repeated (default: a made-up history)
   --rounds N       recorded rounds of each case, after one to warm up (default 5)
@@ -80,8 +78,7 @@ function condense(samples: readonly Sample[]): Sample[] {
   const isOfClient = ({ measure }: Sample): boolean => measure === "client s" || measure === "first byte s";
   const works = Map.groupBy(samples, ({ work }) => JSON.stringify(work));
   return [...works.values()].flatMap((list) => {
-    const rounds = Math.max(...list.map(({ round }) => round));
-    const percentiles = toPercentiles(list.filter(isOfClient), rounds);
+    const percentiles = toPercentiles(list.filter(isOfClient));
     return [
       ...list.filter((sample) => !isOfClient(sample)),
       ...percentiles.filter(({ measure }) => /^p[59]0 /.test(measure)),

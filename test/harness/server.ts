@@ -4,10 +4,11 @@
  * `wrangler dev` puts a second workerd in front that copies every byte, and wrangler's own test harness keeps no data
  * across a restart. A start takes 0.25 s. */
 import { type ChildProcess } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
@@ -207,11 +208,24 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
-/** Asks the system for a port which nobody listens on at the moment, on loopback. */
+/** Below the ports that Linux and macOS give to outgoing connections: one of those could be taken by a connection of any process
+ * between its choice and its use, and while a server restarts. */
+const PORTS = [20_000, 32_000] as const;
+
+/** Finds a port which nobody listens on at the moment, on loopback.
+ * @throws Error if ten in a row are taken */
 export async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((closed) => probe.close(closed));
-  return port;
+  for (let tries = 0; tries < 10; tries++) {
+    const port = randomInt(...PORTS);
+    const probe = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(probe, "listening");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") continue;
+      throw error;
+    }
+    await new Promise((closed) => probe.close(closed));
+    return port;
+  }
+  throw new Error(`no free port was found between ${PORTS.join(" and ")}`);
 }

@@ -4,6 +4,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 /** What was done to what: the columns of its own that a benchmark has, such as `work` and `files`. */
 export type Work = Readonly<Record<string, string | number>>;
 
+/** The same for works with the same columns, in whatever order those come, as files have an order of their own. */
+export function keyOf(work: Work): string {
+  return JSON.stringify(Object.entries(work).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** What one run showed: values by measure. A measure has its unit at its end, as in `wall s`. */
 export type Measures = Readonly<Record<string, number>>;
 
@@ -88,6 +93,19 @@ function parseRows(text: string): string[][] {
     row = [];
   }
   return rows;
+}
+
+/** Two runs as one: the later one's rounds go on where the earlier one's of the same work ended, each with all sides that it had. */
+export function appendRounds(earlier: readonly Sample[], later: readonly Sample[]): Sample[] {
+  const last = new Map<string, number>();
+  for (const { work, round } of earlier) {
+    const key = keyOf(work);
+    last.set(key, Math.max(round, last.get(key) ?? 0));
+  }
+  return [
+    ...earlier,
+    ...later.map((sample) => ({ ...sample, round: sample.round + (last.get(keyOf(sample.work)) ?? 0) })),
+  ];
 }
 
 /** Reads a file of samples. @throws Error that names it, if there is none or it is none */

@@ -1,12 +1,16 @@
 /** What many samples of one thing come to. */
 import type { Sample, Work } from "./sample.ts";
 
-/** The middle of the rounds, and how far they spread. */
+/** The middle of what was measured, and where another run's is to be expected. */
 export interface Summary {
+  /** Rounds. */
   readonly count: number;
+  /** Or another quantile, of all samples. */
   readonly median: number;
-  readonly min: number;
-  readonly max: number;
+  /** The spread: of 100 other runs with as many rounds, 95 have their median between these, as long as nothing but chance differs between
+   * rounds. One round shows none: they are its value. */
+  readonly low: number;
+  readonly high: number;
 }
 
 /** A measure of a work, summed up for each side that has it. */
@@ -14,7 +18,7 @@ export interface Row {
   readonly work: Work;
   readonly measure: string;
   readonly sides: ReadonlyMap<string, Summary>;
-  /** Each other side's value over native's of the same round: both met the same minute of the machine. */
+  /** Each other side's value over native's of the same round, as both met the same minute of the machine. */
   readonly ratios: ReadonlyMap<string, Summary>;
 }
 
@@ -33,9 +37,11 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** @param values at least one */
-export function summarize(values: readonly number[]): Summary {
-  return { count: values.length, median: median(values), min: Math.min(...values), max: Math.max(...values) };
+/** @param samples of one measure, at least one
+ * @param share of which quantile (default: the median) */
+export function summarize(samples: readonly Sample[], share = 0.5): Summary {
+  const values = samples.map(({ value }) => value);
+  return addSpread([...toRounds(samples, share).values()], quantile(values, share), stepOf(samples[0]!.measure));
 }
 
 /** One row for each work and measure, in the order in which they came. */
@@ -46,58 +52,90 @@ export function toRows(samples: readonly Sample[]): Row[] {
     const sides = Map.groupBy(group, ({ side }) => side);
     const native = sides.get("native") ?? [];
     const ratios = [...sides].flatMap(([side, list]) => {
-      const values = side === "native" ? [] : toRatios(list, native);
-      return values.length === 0 ? [] : [[side, summarize(values)] as const];
+      const ratio = side === "native" ? undefined : summarizeRatio(list, native);
+      return ratio === undefined ? [] : [[side, ratio] as const];
     });
     return {
       work,
       measure,
-      sides: new Map([...sides].map(([side, list]) => [side, summarize(list.map(({ value }) => value))])),
+      sides: new Map([...sides].map(([side, list]) => [side, summarize(list)])),
       ratios: new Map(ratios),
     };
   });
 }
 
-/** The medians of one side's rounds over the other's of the same rounds. */
-function toRatios(samples: readonly Sample[], native: readonly Sample[]): number[] {
-  const toMedians = (list: readonly Sample[]): Map<number, number> =>
-    new Map(
-      [...Map.groupBy(list, ({ round }) => round)].map(([round, same]) => [
-        round,
-        median(same.map(({ value }) => value)),
-      ]),
-    );
-  const others = toMedians(native);
-  return [...toMedians(samples)]
+/** @returns undefined unless there is a round that both took part in, and native's value is not zero */
+function summarizeRatio(samples: readonly Sample[], native: readonly Sample[]): Summary | undefined {
+  const others = toRounds(native, 0.5);
+  const ratios = [...toRounds(samples, 0.5)]
     .map(([round, value]) => value / (others.get(round) ?? Number.NaN))
     .filter((ratio) => Number.isFinite(ratio));
+  if (ratios.length === 0) return undefined;
+  const ratio = median(ratios);
+  // A step of the clock more above, and one less below.
+  const step = ((1 + ratio) * stepOf(samples[0]!.measure)) / median([...others.values()]);
+  return addSpread(ratios, ratio, step);
 }
 
-/** Every so many samples of a loop as one round: its percentiles, so that a loop shows how far they spread.
- * @param samples of one measure, in the order in which they were taken
- * @param rounds how many parts the samples of each work and side are cut into */
-export function toPercentiles(samples: readonly Sample[], rounds = 5): Sample[] {
-  const loops = Map.groupBy(samples, ({ work, side, measure }) => JSON.stringify([work, side, measure]));
-  return [...loops.values()].flatMap((loop) => {
-    const parts = Math.min(rounds, loop.length);
-    return Array.from({ length: parts }, (_, part) => {
-      const values = loop
-        .slice(Math.floor((loop.length * part) / parts), Math.floor((loop.length * (part + 1)) / parts))
-        .map(({ value }) => value);
-      const { work, side, measure } = loop[0]!;
-      return Object.entries({ p50: 0.5, p90: 0.9, p99: 0.99, max: 1 }).map(([name, share]) => ({
-        work,
-        side,
-        measure: `${name} ${measure}`,
-        round: part + 1,
-        value: quantile(values, share),
-      }));
-    }).flat();
-  });
+/** The quantile of each round. */
+function toRounds(samples: readonly Sample[], share: number): Map<number, number> {
+  const rounds = Map.groupBy(samples, ({ round }) => round);
+  return new Map(
+    [...rounds].map(([round, same]) => [
+      round,
+      quantile(
+        same.map(({ value }) => value),
+        share,
+      ),
+    ]),
+  );
 }
 
-/** Whether two runs agree on a measure: the median of each lies within what the other showed. */
+/** What the clock of a measure counts in. @see proc_pid_stat(5): hundredths of a second of CPU */
+function stepOf(measure: string): number {
+  if (!measure.includes("CPU")) return 0;
+  return measure.endsWith(" ms") ? 10 : 0.01;
+}
+
+/** The spread is a prediction interval: two runs differ by the chance of both (√2), and a median varies √(π/2) times as much as a mean.
+ * @param step is always within it */
+function addSpread(rounds: readonly number[], middle: number, step: number): Summary {
+  const count = rounds.length;
+  if (count < 2) return { count, median: middle, low: middle, high: middle };
+  const mean = rounds.reduce((sum, value) => sum + value, 0) / count;
+  const variance = rounds.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
+  const reach = studentT(count - 1) * Math.sqrt((variance * Math.PI) / count) + step;
+  return { count, median: middle, low: Math.max(0, middle - reach), high: middle + reach };
+}
+
+/** Two-sided, 95 %, for up to ten degrees of freedom. */
+const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+
+/** So many standard deviations, as estimated from few values, are gone beyond in 5 of 100 cases. */
+function studentT(freedom: number): number {
+  const z = 1.96;
+  // Cornish and Fisher's expansion around the normal distribution: right to three digits from eleven on.
+  const series = z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
+  return STUDENT_T[freedom - 1] ?? series;
+}
+
+/** The percentiles of each round of many samples, as measures of their own. */
+export function toPercentiles(samples: readonly Sample[]): Sample[] {
+  const rounds = Map.groupBy(samples, ({ work, side, measure, round }) => JSON.stringify([work, side, measure, round]));
+  return [...rounds.values()].flatMap((list) =>
+    Object.entries({ p50: 0.5, p90: 0.9, p99: 0.99, max: 1 }).map(([name, share]) => ({
+      ...list[0]!,
+      measure: `${name} ${list[0]!.measure}`,
+      value: quantile(
+        list.map(({ value }) => value),
+        share,
+      ),
+    })),
+  );
+}
+
+/** Whether two runs agree on a measure: the median of each lies within the other's spread. */
 export function agree(one: Summary, other: Summary): boolean {
-  const holds = ({ min, max }: Summary, value: number): boolean => min <= value && value <= max;
+  const holds = ({ low, high }: Summary, value: number): boolean => low <= value && value <= high;
   return holds(one, other.median) && holds(other, one.median);
 }

@@ -1,6 +1,6 @@
 /** Samples as a table to be read in a terminal. */
 import { formatRows } from "../../verify/report.ts";
-import type { Sample } from "./sample.ts";
+import { keyOf, type Sample } from "./sample.ts";
 import { agree, type Row, type Summary, toRows } from "./summary.ts";
 
 /** Three digits that count, and no exponent. */
@@ -10,11 +10,11 @@ export function formatValue(value: number): string {
   return value.toFixed(Math.min(digits, 4));
 }
 
-/** Median, and the least and greatest of the rounds: `1.2 (1.1–1.5)`. */
+/** Median and spread: `1.2 (1.1–1.3)`. */
 export function formatSummary(summary: Summary | undefined): string {
   if (summary === undefined) return "–";
-  const { count, median, min, max } = summary;
-  return count === 1 ? formatValue(median) : `${formatValue(median)} (${formatValue(min)}–${formatValue(max)})`;
+  const { count, median, low, high } = summary;
+  return count === 1 ? formatValue(median) : `${formatValue(median)} (${formatValue(low)}–${formatValue(high)})`;
 }
 
 /** A column that is not of the samples. */
@@ -72,24 +72,28 @@ export function formatSides(samples: readonly Sample[], measure: string, bases: 
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 
-/** Which figures of two runs differ by more than the spread of either, and how many agree: values, which a slow minute of the machine
- * moves, and ratios to native, which it should not. */
+/** Which figures of two runs differ by more than the spread of either, and how many agree: values, which a slow quarter of an hour of the
+ * machine moves, and ratios to native, which it should not. A figure of one round has no spread, and is left out. */
 export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
-  const before = new Map(toRows(earlier).map((row) => [JSON.stringify([row.work, row.measure]), row]));
+  const before = new Map(toRows(earlier).map((row) => [keyOf({ ...row.work, measure: row.measure }), row]));
   const lines: string[] = [];
   const counts = { values: [0, 0], ratios: [0, 0] };
   const compare = (kind: keyof typeof counts, what: string, now: Summary, then: Summary | undefined): void => {
-    if (then === undefined) return;
+    if (then === undefined || now.count < 2 || then.count < 2) return;
     counts[kind][1]! += 1;
     if (agree(now, then)) counts[kind][0]! += 1;
     else lines.push(`differs: ${what}: ${formatSummary(now)}, before ${formatSummary(then)}`);
   };
   for (const { work, measure, sides, ratios } of toRows(samples)) {
-    const row = before.get(JSON.stringify([work, measure]));
+    const row = before.get(keyOf({ ...work, measure }));
     const what = [...Object.values(work), measure].join(", ");
     for (const [side, now] of sides) compare("values", `${what}, ${side}`, now, row?.sides.get(side));
     for (const [side, now] of ratios) compare("ratios", `${what}, ${side} over native`, now, row?.ratios.get(side));
   }
   const [values, ratios] = [counts.values, counts.ratios].map(([agreeing, all]) => `${agreeing} of ${all}`);
-  return `${[...lines, `${values} values and ${ratios} ratios to native agree with the earlier run`].join("\n")}\n`;
+  lines.push(
+    `${values} values and ${ratios} ratios to native agree with the earlier run: each median lies in the other's brackets.`,
+  );
+  lines.push("Where nothing differs but by chance, nine in ten do.");
+  return `${lines.join("\n")}\n`;
 }

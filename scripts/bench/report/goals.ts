@@ -1,7 +1,7 @@
 /** What was asked of Holdfast, as figures. */
 import type { Sample } from "../figures/sample.ts";
-import { quantile } from "../figures/summary.ts";
-import { formatValue } from "../figures/table.ts";
+import { quantile, type Summary, toRows } from "../figures/summary.ts";
+import { formatSummary, formatValue } from "../figures/table.ts";
 import { selectSamples, type Where } from "./compare.ts";
 import { formatMarkdown, formatRatio } from "./markdown.ts";
 
@@ -17,7 +17,7 @@ export interface Goal {
   /** Which samples of Holdfast. */
   readonly where: Where;
   readonly measure: string;
-  /** Which quantile of them (default 0.5, the median). */
+  /** Which quantile of them (default 0.5, the median; a ratio to native has no other). */
   readonly share?: number;
   /** What it is divided by: native's for the same work, Holdfast's for another, or nothing. */
   readonly over: "native" | "nothing" | Where;
@@ -31,6 +31,8 @@ export interface Goal {
 export interface Verdict {
   readonly goal: Goal;
   readonly figure: number;
+  /** Of a ratio to native: the spread of its rounds. */
+  readonly spread: Summary | undefined;
   /** What the ratio is of. */
   readonly own: number;
   readonly other: number;
@@ -185,11 +187,21 @@ export function judgeGoal(goal: Goal, samples: readonly Sample[]): Verdict {
   };
   const own = read("holdfast", where);
   let other = Number.NaN;
-  if (over === "native") other = read("native", where);
-  else if (over !== "nothing") other = read("holdfast", over);
-  const figure = over === "nothing" ? own : own / other;
-  if (Number.isNaN(figure)) return { goal, figure, own, other, state: "not measured" };
-  return { goal, figure, own, other, state: figure <= most ? "met" : "missed" };
+  let figure = own;
+  let spread: Summary | undefined;
+  if (over === "native") {
+    other = read("native", where);
+    // Round by round, as everywhere.
+    const [row] = toRows(selectSamples(samples, where, [measure]));
+    spread = row?.ratios.get("holdfast");
+    figure = spread?.median ?? Number.NaN;
+  } else if (over !== "nothing") {
+    other = read("holdfast", over);
+    figure = own / other;
+  }
+  const verdict = { goal, figure, spread, own, other };
+  if (Number.isNaN(figure)) return { ...verdict, state: "not measured" };
+  return { ...verdict, state: figure <= most ? "met" : "missed" };
 }
 
 /** A row for each goal. @param explained the anchors of the page */
@@ -214,9 +226,10 @@ export function nameReason({ id }: Goal): string {
   return `why-${id}`;
 }
 
-function formatFigure({ goal, figure, own, other, state }: Verdict): string {
+function formatFigure({ goal, figure, spread, own, other, state }: Verdict): string {
   if (state === "not measured") return "–";
   const unit = goal.measure.split(" ").at(-1)!;
   if (goal.over === "nothing") return `${formatValue(own)} ${unit}`;
-  return `${formatRatio(figure)} (${formatValue(own)} to ${formatValue(other)} ${unit})`;
+  const values = `${formatValue(own)} to ${formatValue(other)} ${unit}`;
+  return spread === undefined ? `${formatRatio(figure)}, ${values}` : `${formatSummary(spread)}×, ${values}`;
 }

@@ -58,7 +58,6 @@ function readPackageVersion(name: string): string {
   return (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
 }
 
-/** The commit that is checked out, and whether anything but figures differs from it. */
 /** The commit, and whether what is measured is changed since: of the server's own files. */
 function describeCommit(): string {
   const ask = (...args: string[]): string => execFileSync("git", args, { cwd: PROJECT, encoding: "utf8" }).trim();

@@ -1,6 +1,6 @@
 /** Tables of the page. */
 import type { Sample, Work } from "../figures/sample.ts";
-import { quantile, type Summary } from "../figures/summary.ts";
+import { quantile, summarize } from "../figures/summary.ts";
 import { formatSummary } from "../figures/table.ts";
 import { compareToNative } from "./compare.ts";
 
@@ -72,8 +72,8 @@ export function formatComparison(samples: readonly Sample[], layout: Layout = {}
   return formatMarkdown([head, ...rows], listNumbers(head, columns.length));
 }
 
-/** A row for each work and side of a loop's samples: percentiles of all of them with, in brackets, the least and the greatest of
- * the rounds' percentiles; and how many samples they are of. */
+/** A row for each work and side of a loop's samples: percentiles of all of them with the spread over the rounds, and how many
+ * samples they are of. */
 export function formatPercentiles(samples: readonly Sample[]): string {
   const loops = Map.groupBy(samples, ({ work, side, measure }) => JSON.stringify([work, side, measure]));
   const own = [...new Set(samples.flatMap(({ work }) => Object.keys(work)))];
@@ -84,7 +84,7 @@ export function formatPercentiles(samples: readonly Sample[]): string {
       ...own.map((column) => String(work[column] ?? "")),
       nameSide(side),
       String(loop.length),
-      ...Object.values(PERCENTILES).map((share) => formatSummary(summarizeShare(loop, share))),
+      ...Object.values(PERCENTILES).map((share) => formatSummary(summarize(loop, share))),
       formatRatio(quantileOf(loop, 0.5) / quantileOf(native ?? [], 0.5)),
     ];
   });
@@ -100,16 +100,6 @@ export function formatPercentiles(samples: readonly Sample[]): string {
 }
 
 const PERCENTILES = { p50: 0.5, p90: 0.9, p99: 0.99, max: 1 };
-
-function summarizeShare(loop: readonly Sample[], share: number): Summary {
-  const rounds = [...Map.groupBy(loop, ({ round }) => round).values()].map((round) => quantileOf(round, share));
-  return {
-    count: rounds.length,
-    median: quantileOf(loop, share),
-    min: Math.min(...rounds),
-    max: Math.max(...rounds),
-  };
-}
 
 function quantileOf(samples: readonly Sample[], share: number): number {
   return quantile(

@@ -10,7 +10,6 @@ import { FOLDER, noteMachine } from "./make-report.ts";
 interface Benchmark {
   /** In scripts/bench. */
   readonly script: string;
-  readonly options: readonly string[];
   /** Whether it takes histories by `--bundle`. */
   readonly takesBundles: boolean;
   /** About how long it takes on two cores, in minutes. */
@@ -19,13 +18,13 @@ interface Benchmark {
 
 /** By the names of the files of samples. */
 const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
-  quick: { script: "quick.ts", options: [], takesBundles: false, minutes: 2 },
-  core: { script: "core.ts", options: [], takesBundles: true, minutes: 10 },
-  fetch: { script: "fetch.ts", options: ["--rounds", "3"], takesBundles: true, minutes: 30 },
-  storm: { script: "storm.ts", options: ["--rounds", "3"], takesBundles: true, minutes: 15 },
-  store: { script: "store.ts", options: [], takesBundles: false, minutes: 30 },
-  codec: { script: "codec.ts", options: [], takesBundles: true, minutes: 5 },
-  rest: { script: "rest.ts", options: [], takesBundles: false, minutes: 10 },
+  quick: { script: "quick.ts", takesBundles: false, minutes: 2 },
+  core: { script: "core.ts", takesBundles: true, minutes: 10 },
+  fetch: { script: "fetch.ts", takesBundles: true, minutes: 30 },
+  storm: { script: "storm.ts", takesBundles: true, minutes: 30 },
+  store: { script: "store.ts", takesBundles: false, minutes: 30 },
+  codec: { script: "codec.ts", takesBundles: true, minutes: 5 },
+  rest: { script: "rest.ts", takesBundles: false, minutes: 10 },
 };
 
 /** Names of all that can be measured, and how long each takes. */
@@ -64,7 +63,7 @@ function findBenchmark(name: string): Benchmark {
 async function measurePart(
   docs: string,
   name: string,
-  { script, options, takesBundles }: Benchmark,
+  { script, takesBundles }: Benchmark,
   bundles: readonly string[],
 ): Promise<boolean> {
   const path = join(docs, FOLDER, `${name}.csv`);
@@ -72,7 +71,7 @@ async function measurePart(
   const histories = takesBundles ? bundles.flatMap((bundle) => ["--bundle", bundle]) : [];
   const machine = describeMachine();
   try {
-    const args = [join(import.meta.dirname, "..", script), ...options, ...histories, "--csv", fresh];
+    const args = [join(import.meta.dirname, "..", script), ...histories, "--csv", fresh];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"] });
     // Ctrl-C reaches the benchmark too, which cleans up after itself: it is waited for.
     const waitForChild = (): void => {};

@@ -48,17 +48,12 @@ export async function makeNoise(files: number): Promise<Subject> {
   return { name: `${files} files of noise`, dir };
 }
 
-/** Adds branches `next-1` to `next-N`, each one commit ahead of the one before, the first of `main`: every commit changes one file to
- * noise of the same size. */
-export async function addNext({ dir }: Subject, file: string, count: number): Promise<void> {
-  const commits = Array.from({ length: count }, (_, index) => {
-    const noise = noiseText(`next ${index}`);
-    const from = index === 0 ? "main^0" : `next-${index}`;
-    const change = `M 100644 inline ${file}\ndata ${noise.length}\n${noise}\n`;
-    const seconds = 1700000060 + 60 * index;
-    return `commit refs/heads/next-${index + 1}\n${COMMITTER} ${seconds} +0000\ndata 5\nNext\nfrom refs/heads/${from}\n${change}`;
-  });
-  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: commits.join("") });
+/** Adds a branch `next` that is one commit ahead of `main`, which changes one file to noise of the same size. */
+export async function addNext({ dir }: Subject, file: string): Promise<void> {
+  const noise = noiseText("next");
+  const commit = `commit refs/heads/next\n${COMMITTER} 1700000060 +0000\ndata 4\nNext\nfrom refs/heads/main^0\n`;
+  const stdin = `${commit}M 100644 inline ${file}\ndata ${noise.length}\n${noise}\n`;
+  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin });
   if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
 }
 

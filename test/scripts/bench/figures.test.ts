@@ -1,7 +1,14 @@
 import { expect, test } from "vitest";
-import { formatSamples, parseSamples, type Sample, toSamples } from "../../../scripts/bench/figures/sample.ts";
+import {
+  appendRounds,
+  formatSamples,
+  parseSamples,
+  type Sample,
+  toSamples,
+} from "../../../scripts/bench/figures/sample.ts";
 import { agree, quantile, summarize, toPercentiles, toRows } from "../../../scripts/bench/figures/summary.ts";
 import { formatAgreement, formatTable } from "../../../scripts/bench/figures/table.ts";
+import { Random } from "../../harness/random.ts";
 
 const PUSH = { work: 'push, of a "history"', files: 100 };
 
@@ -15,6 +22,21 @@ test("samples come back from their file as they went in", () => {
   const text = formatSamples(samples);
   expect(text.split("\n")[0]).toBe("work,files,commits,side,measure,round,value");
   expect(parseSamples(text)).toEqual(samples);
+});
+
+test("rounds of a later run come after those of an earlier one, and sides stay together", () => {
+  const earlier = [...turns("native", 1, 2), ...turns("holdfast", 3, 4)];
+  const clone = { ...turns("native", 9)[0]!, work: { work: "clone" } };
+  const joined = appendRounds(earlier, [...turns("native", 5), ...turns("holdfast", 6), clone]);
+  expect(joined.map(({ side, round, value }) => [side, round, value])).toEqual([
+    ["native", 1, 1],
+    ["native", 2, 2],
+    ["holdfast", 1, 3],
+    ["holdfast", 2, 4],
+    ["native", 3, 5],
+    ["holdfast", 3, 6],
+    ["native", 1, 9],
+  ]);
 });
 
 test("a value that could not be measured gives no sample", () => {
@@ -35,27 +57,68 @@ test("a quantile between two values is between them", () => {
 
 test("rows keep sides apart, and a table puts the ratio beside them", () => {
   const samples = [...turns("holdfast", 3, 1, 2), ...turns("native", 4, 4, 8)];
-  expect(toRows(samples)[0]!.sides.get("holdfast")).toEqual({ count: 3, median: 2, min: 1, max: 3 });
+  expect(toRows(samples)[0]!.sides.get("holdfast")).toEqual({
+    count: 3,
+    median: 2,
+    low: 0,
+    high: expect.closeTo(6.4, 1) as number,
+  });
   const [head, row] = formatTable(samples).split("\n");
   expect(head).toMatch(/^work +files +measure +native +holdfast +ratio$/);
-  expect(row).toMatch(/100 +wall s +4\.00 \(4\.00–8\.00\) +2\.00 \(1\.00–3\.00\) +0\.250 \(0\.250–0\.750\)$/);
+  expect(row).toMatch(/100 +wall s +4\.00 \(0–14\.2\) +2\.00 \(0–6\.40\) +0\.250 \(0–1\.52\)$/);
 });
 
-test("a loop is cut into parts, each with its own percentiles", () => {
-  const parts = toPercentiles(turns("holdfast", 1, 2, 3, 100, 200, 300), 2);
-  const values = parts.filter(({ measure }) => measure === "p50 wall s").map(({ round, value }) => [round, value]);
+test("each round of many samples has its own percentiles", () => {
+  const samples = [1, 2, 3, 100, 200, 300].map((value, index) => ({
+    ...turns("holdfast", value)[0]!,
+    round: index < 3 ? 1 : 2,
+  }));
+  const all = toPercentiles(samples);
+  const values = all.filter(({ measure }) => measure === "p50 wall s").map(({ round, value }) => [round, value]);
   expect(values).toEqual([
     [1, 2],
     [2, 200],
   ]);
 });
 
-test("runs agree when each median lies within what the other showed, and their ratios do", () => {
-  expect(agree(summarize([1, 2, 3]), summarize([2, 3, 4]))).toBe(true);
-  expect(agree(summarize([1, 2, 9]), summarize([4, 5, 6]))).toBe(false);
-  expect(agree(summarize([1, 2, 3]), summarize([3, 4, 5]))).toBe(false);
-  const slowly = [...turns("native", 10, 11), ...turns("holdfast", 20, 21)];
-  const text = formatAgreement([...turns("native", 1, 1.2), ...turns("holdfast", 2, 2.3)], slowly);
+test("the spread is where other runs have their median, in 95 of 100 cases, whatever the number of rounds", () => {
+  const random = new Random(6);
+  // The sum of three dice of a hundred sides.
+  const run = (rounds: number): Sample[] => {
+    const roll = (): number => 1 + random.below(100);
+    return turns("holdfast", ...Array.from({ length: rounds }, () => 1000 + roll() + roll() + roll()));
+  };
+  for (const rounds of [2, 3, 5, 10, 20]) {
+    let [within, agreeing] = [0, 0];
+    for (let pair = 0; pair < 2000; pair++) {
+      const [one, other] = [summarize(run(rounds)), summarize(run(rounds))];
+      if (one.low <= other.median && other.median <= one.high) within++;
+      if (agree(one, other)) agreeing++;
+    }
+    expect([rounds, within > 1890, within < 1990]).toEqual([rounds, true, true]);
+    expect([rounds, agreeing > 1800]).toEqual([rounds, true]);
+  }
+});
+
+test("rounds of several samples spread by their medians, and a clock's step is always within", () => {
+  const samples = [10, 12, 20, 22].map((value, index) => ({ ...turns("native", value)[0]!, round: 1 + (index >> 1) }));
+  expect(summarize(samples)).toMatchObject({ count: 2, median: 16, low: 0 });
+  const ticks = (side: string, value: number): Sample[] =>
+    turns(side, value, value, value).map((sample) => ({ ...sample, measure: "server CPU ms" }));
+  expect(summarize(ticks("native", 40))).toEqual({ count: 3, median: 40, low: 30, high: 50 });
+  const [row] = toRows([...ticks("native", 40), ...ticks("holdfast", 20)]);
+  expect(row!.ratios.get("holdfast")).toEqual({ count: 3, median: 0.5, low: 0.125, high: 0.875 });
+});
+
+test("runs agree when each median lies within the other's spread, and their ratios do", () => {
+  expect(agree(summarize(turns("native", 1, 2, 3)), summarize(turns("native", 5, 5, 6)))).toBe(false);
+  expect(agree(summarize(turns("native", 1, 2, 3)), summarize(turns("native", 2, 4, 6)))).toBe(true);
+  const both = (native: readonly number[], ratio: number): Sample[] => [
+    ...turns("native", ...native),
+    ...turns("holdfast", ...native.map((value, index) => value * (ratio + index / 100))),
+  ];
+  const text = formatAgreement(both([1, 1.2, 1.1], 2), both([10, 11, 12], 2.01));
   expect(text).toContain("differs: push");
   expect(text).toContain("0 of 2 values and 1 of 1 ratios to native agree with the earlier run");
+  expect(formatAgreement(both([1], 2), both([1], 2))).toContain("0 of 0 values");
 });

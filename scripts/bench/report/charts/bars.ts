@@ -19,7 +19,7 @@ export interface Bar {
 /** About what a character of a label takes. */
 const CHARACTER_PX = 6.2;
 
-/** Bars whose height is the median, with a line from the least to the greatest value. Panels have axes of their own.
+/** Bars whose height is the median, with a line for the spread. Panels have axes of their own.
  * @param columns most panels in one line */
 export function drawBars(bars: readonly Bar[], words: Words, columns = 4): TopLevelSpec {
   const values = bars.map(({ panel, place, side, summary, ratio }) => ({
@@ -27,8 +27,8 @@ export function drawBars(bars: readonly Bar[], words: Words, columns = 4): TopLe
     place,
     side: nameSide(side),
     median: summary.median,
-    min: summary.min,
-    max: summary.max,
+    low: summary.low,
+    high: summary.high,
     ratio: side === "native" || !Number.isFinite(ratio) ? "" : formatRatio(ratio),
   }));
   const sides = [...new Set(values.map(({ side }) => side))];
@@ -62,11 +62,11 @@ export function drawBars(bars: readonly Bar[], words: Words, columns = 4): TopLe
       },
       {
         mark: { type: "rule", color: INK, opacity: 0.55 },
-        encoding: { ...at, y: { field: "min", ...height }, y2: { field: "max" } },
+        encoding: { ...at, y: { field: "low", ...height }, y2: { field: "high" } },
       },
       {
         mark: { type: "text", baseline: "bottom", dy: -4 },
-        encoding: { ...at, y: { field: "max", ...height }, text: { field: "ratio" } },
+        encoding: { ...at, y: { field: "high", ...height }, text: { field: "ratio" } },
       },
     ],
     own: ["x", "y", "xOffset"],

@@ -10,7 +10,7 @@ export interface Point {
   readonly curve: string;
   readonly x: number;
   readonly y: number;
-  /** How far single values spread; the point itself where there is no more than one. */
+  /** The spread; the point itself where there is none. */
   readonly low: number;
   readonly high: number;
 }
@@ -37,7 +37,9 @@ export function drawCurves(points: readonly Point[], words: Words, axes: Axes = 
     scale: { ...scale, nice: false, padding: 12 },
     axis: { values: marks, labelOverlap: true, ...(markText === undefined ? {} : { labelExpr: markText }) },
   } as const;
-  const ticks = isLogY ? listTicks(points.flatMap(({ low, high }) => [low, high])) : [];
+  // A spread may reach down to zero, which a logarithmic axis does not have.
+  const values = isLogY ? points.map((point) => ({ ...point, low: Math.max(point.low, point.y / 10) })) : points;
+  const ticks = isLogY ? listTicks(values.flatMap(({ low, high }) => [low, high])) : [];
   const height = {
     type: "quantitative",
     title: words.up,
@@ -46,7 +48,7 @@ export function drawCurves(points: readonly Point[], words: Words, axes: Axes = 
   const color = { field: "curve", type: "nominal", scale: colorScale(curves), sort: curves } as const;
   const isOne = new Set(points.map(({ panel }) => panel)).size === 1;
   return drawPanels(words, {
-    values: points,
+    values,
     columns: 3,
     widthPx: isOne ? 560 : 300,
     heightPx: 240,

@@ -22,8 +22,7 @@ export const CODEC: Part = {
           place: nameSide(one.side),
         }));
         if (bars.length === 0) return null;
-        const subtitle =
-          "more is better; lines: least to greatest of the rounds; above: ratio to native, where it does the same";
+        const subtitle = "more is better; lines: spread; above: ratio to native, where it does the same";
         return drawBars(bars, { title: "Codec inside the runtime", subtitle, across: "", up: SPEED });
       },
     },

@@ -57,18 +57,22 @@ function weighPacks(samples: readonly Sample[]): Map<string, number> {
 
 function drawThroughput(samples: readonly Sample[]): TopLevelSpec | null {
   const sizes = weighPacks(samples);
-  const points = compareToNative(selectSamples(samples, {}, ["wall s"])).flatMap(({ work, side, summary }): Point[] => {
+  const carried = selectSamples(samples, {}, ["wall s"]).flatMap(({ work, value, ...rest }): Sample[] => {
     const sizeMb = sizes.get(String(work["repository"]));
     const panel = String(work["work"]).split(" ")[0]!;
     if (sizeMb === undefined || !["push", "clone"].includes(panel)) return [];
-    const x = Number(sizeMb.toPrecision(3));
-    const { median: middle, min, max } = summary;
-    return [{ panel, curve: nameSide(side), x, y: sizeMb / middle, low: sizeMb / max, high: sizeMb / min }];
+    return [
+      { ...rest, work: { panel, packMb: Number(sizeMb.toPrecision(3)) }, measure: "MB/s", value: sizeMb / value },
+    ];
+  });
+  const points = compareToNative(carried).map(({ work, side, summary }): Point => {
+    const { median: y, low, high } = summary;
+    return { panel: String(work["panel"]), curve: nameSide(side), x: Number(work["packMb"]), y, low, high };
   });
   if (points.length === 0) return null;
   const words = {
     title: "Throughput by size of the pack",
-    subtitle: "bytes of the pack by wall time, git's own client included; band: slowest to fastest round",
+    subtitle: "bytes of the pack by wall time, git's own client included; band: spread",
     across: "pack, MB",
     up: "MB/s",
   };

@@ -43,13 +43,13 @@ function tabulate(samples: readonly Sample[], measures: readonly string[]): stri
 function drawSizes(samples: readonly Sample[]): TopLevelSpec | null {
   const clones = selectSamples(selectBy(samples, "commits"), { work: "clone" }, ["first byte s", "wall s"]);
   const points = compareToNative(clones).map(({ work, measure, side, summary }): Point => {
-    const { median, min, max } = summary;
-    return { panel: measure, curve: nameSide(side), x: Number(work["commits"]), y: median, low: min, high: max };
+    const { median, low, high } = summary;
+    return { panel: measure, curve: nameSide(side), x: Number(work["commits"]), y: median, low, high };
   });
   if (points.length === 0) return null;
   const words = {
     title: "A whole clone by number of commits",
-    subtitle: "a raw client; medians; band: least to greatest of the rounds",
+    subtitle: "a raw client; medians; band: spread",
     across: "commits",
     up: "s",
   };

@@ -22,4 +22,4 @@ export interface Part {
 }
 
 /** What bars show, below their title. */
-export const HOW_TO_READ = "medians; lines: least to greatest of the rounds; above: ratio to native in the same run";
+export const HOW_TO_READ = "medians; lines: spread; above: ratio to native in the same run";

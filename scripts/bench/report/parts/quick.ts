@@ -70,21 +70,15 @@ function drawByFiles(samples: readonly Sample[], measure: string, title: string)
 }
 
 function drawThroughput(samples: readonly Sample[]): TopLevelSpec | null {
-  const carried = selectSamples(samples, { work: ["push", "clone"] }, ["wall ms"]);
-  const points = compareToNative(carried).map(({ work, side, summary }): Point => {
-    const sizeMb = (Number(work["files"]) * FILE_BYTES) / 1e6;
-    const { median, min, max } = summary;
-    return {
-      panel: String(work["work"]),
-      curve: nameSide(side),
-      x: Number(work["files"]),
-      y: (1000 * sizeMb) / median,
-      low: (1000 * sizeMb) / max,
-      high: (1000 * sizeMb) / min,
-    };
+  const carried = selectSamples(samples, { work: ["push", "clone"] }, ["wall ms"]).map((sample) => {
+    const sizeMb = (Number(sample.work["files"]) * FILE_BYTES) / 1e6;
+    return { ...sample, measure: "MB/s", value: (1000 * sizeMb) / sample.value };
+  });
+  const points = compareToNative(carried).map(({ work, side, summary: { median, low, high } }): Point => {
+    return { panel: String(work["work"]), curve: nameSide(side), x: Number(work["files"]), y: median, low, high };
   });
   if (points.length === 0) return null;
-  const subtitle = "bytes of the files by wall time, git's own client included; band: slowest to fastest round";
+  const subtitle = "bytes of the files by wall time, git's own client included; band: spread";
   const words = { title: "Throughput by number of files of 8 KB", subtitle, across: "files", up: "MB/s" };
   return drawCurves(points, words, { isLogX: true });
 }

@@ -36,8 +36,7 @@ function chart(name: string, size: string, select: (samples: readonly Sample[]) 
       if (bars.length === 0) return null;
       const words = {
         title: `Reading routes of the API by number of ${size}`,
-        subtitle:
-          "native: git in a local repository, its start included; lines: least to greatest of the rounds; above: ratio",
+        subtitle: "native: git in a local repository, its start included; lines: spread; above: ratio",
         across: size,
         up: "ms",
       };

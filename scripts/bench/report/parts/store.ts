@@ -147,19 +147,19 @@ function drawPercentiles(samples: readonly Sample[]): TopLevelSpec | null {
 
 function drawBranches(samples: readonly Sample[]): TopLevelSpec | null {
   const points = compareToNative(selectSamples(samples, { phase: "pull" }, ["ms"])).map(
-    ({ work, side, summary: { median, min, max } }): Point => ({
+    ({ work, side, summary: { median, low, high } }): Point => ({
       panel: String(work["step"]),
       curve: nameSide(side),
       x: Number(work["branches"]),
       y: median,
-      low: min,
-      high: max,
+      low,
+      high,
     }),
   );
   if (points.length === 0) return null;
   const words = {
     title: "First pull by number of branches",
-    subtitle: "git clone of a repository that was pushed just before; medians; band: least to greatest of the rounds",
+    subtitle: "git clone of a repository that was pushed just before; medians; band: spread",
     across: "branches",
     up: "ms",
   };

@@ -69,7 +69,7 @@ function drawBundles(samples: readonly Sample[]): TopLevelSpec | null {
     place: String(one.work["storm"]),
   }));
   if (bars.length === 0) return null;
-  const subtitle = "of all clients together; medians; lines: least to greatest of the rounds";
+  const subtitle = "of all clients together; medians; lines: spread";
   return drawBars(bars, { title: "Bytes of whole clones without and with bundle-uri", subtitle, across: "", up: "MB" });
 }
 
