@@ -2,9 +2,9 @@
 import type { Hosts } from "../hosts/hosts.ts";
 import type { EditKind } from "../work/edit.ts";
 import { Ledger } from "../work/ledger.ts";
-import { measureLoop, type Shape } from "../work/save-loop.ts";
+import { measureLoops, type Shape } from "../work/save-loop.ts";
 import { Stores } from "../work/stores.ts";
-import { joinSaves, type SavePlan, type Saves } from "./saves.ts";
+import type { SavePlan, Saves } from "./saves.ts";
 
 /** What they change: each other files; a line of their own in one file; all the same line, which cannot be merged. */
 const CONTENTIONS: Readonly<Record<string, EditKind>> = {
@@ -21,12 +21,15 @@ export async function measureContention(
 ): Promise<Saves> {
   const shape = { writers, repositories: 1, branches: 1, files };
   const stores = await Stores.open(hosts, { ...plan, ...shape });
+  const lanes = await stores.openLanes(shape);
   const ledger = new Ledger();
-  const loops: Saves[] = [];
-  for (const [phase, edits] of Object.entries(CONTENTIONS)) {
-    const lanes = await stores.openLanes(shape);
-    loops.push(await measureLoop({ ...plan, phase, edits, shape, isContended: true }, lanes, ledger));
-  }
+  const saves = await measureLoops(
+    Object.entries(CONTENTIONS).map(([phase, edits]) => ({
+      plan: { ...plan, phase, edits, shape, isContended: true },
+      lanes,
+    })),
+    ledger,
+  );
   process.stderr.write(`${await ledger.check()} saves are all there, and every object is sound\n`);
-  return joinSaves(loops);
+  return saves;
 }

@@ -2,7 +2,7 @@
 import type { Sample } from "../figures/sample.ts";
 import type { Hosts } from "../hosts/hosts.ts";
 import { Ledger } from "../work/ledger.ts";
-import { measureLoop, type Shape } from "../work/save-loop.ts";
+import { type Loop, measureLoops, type Shape } from "../work/save-loop.ts";
 import type { Spike } from "../work/spikes.ts";
 import { Stores } from "../work/stores.ts";
 
@@ -40,16 +40,13 @@ export async function measureSaves(
   const ledger = new Ledger();
   const loops: Saves[] = [];
   for (const phase of phases) {
+    const together: Loop[] = [];
     for (const shape of shapes) {
       const lanes = await stores.openLanes(shape);
-      loops.push(await measureLoop({ ...plan, phase, edits: phase, shape, isContended: false }, lanes, ledger));
+      together.push({ plan: { ...plan, phase, edits: phase, shape, isContended: false }, lanes });
     }
+    loops.push(await measureLoops(together, ledger));
   }
   process.stderr.write(`${await ledger.check()} saves are all there, and every object is sound\n`);
-  return joinSaves(loops);
-}
-
-/** What came of several loops. */
-export function joinSaves(loops: readonly Saves[]): Saves {
   return { samples: loops.flatMap(({ samples }) => samples), spikes: loops.flatMap(({ spikes }) => spikes) };
 }

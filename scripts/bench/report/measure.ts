@@ -22,7 +22,7 @@ const BENCHMARKS: Readonly<Record<string, Benchmark>> = {
   core: { script: "core.ts", takesBundles: true, minutes: 10 },
   fetch: { script: "fetch.ts", takesBundles: true, minutes: 30 },
   storm: { script: "storm.ts", takesBundles: true, minutes: 30 },
-  store: { script: "store.ts", takesBundles: false, minutes: 30 },
+  store: { script: "store.ts", takesBundles: false, minutes: 20 },
   codec: { script: "codec.ts", takesBundles: true, minutes: 5 },
   rest: { script: "rest.ts", takesBundles: false, minutes: 10 },
 };

@@ -51,20 +51,25 @@ const API_SAVES = 10;
 /** Spikes of each loop that are looked into. */
 const SPIKES = 5;
 
-/** Runs a loop, the lanes in turns, so that all of them meet the same machine. */
-export async function measureLoop(
-  plan: LoopPlan,
-  lanes: readonly Lane[],
+/** A loop, and the ways to save that it compares. */
+export interface Loop {
+  readonly plan: LoopPlan;
+  readonly lanes: readonly Lane[];
+}
+
+/** Runs loops round by round, so that the rounds of each meet many minutes of the machine; and the lanes of each in turns, so that they
+ * meet the same one.
+ * @param loops with as many rounds each */
+export async function measureLoops(
+  loops: readonly Loop[],
   ledger: Ledger,
 ): Promise<{ samples: Sample[]; spikes: Spike[] }> {
-  const { rounds, shape } = plan;
-  const savesByGit = Math.max(1, Math.ceil(plan.samples / rounds / shape.writers));
-  const name = `${plan.phase}, ${shape.writers} writers, ${shape.files} files`;
+  const rounds = loops[0]!.plan.rounds;
   const blocks: Block[] = [];
-  process.stderr.write(`${name}, ${rounds} rounds: warm-up`);
-  try {
-    for (let round = 0; round <= rounds; round++) {
-      if (round > 0) process.stderr.write(` ${round}`);
+  for (let round = 0; round <= rounds; round++) {
+    for (const { plan, lanes } of loops) {
+      process.stderr.write(`${nameLoop(plan)}, ${round === 0 ? "warm-up" : `round ${round} of ${rounds}`}\n`);
+      const savesByGit = Math.max(1, Math.ceil(plan.samples / rounds / plan.shape.writers));
       for (const lane of lanes) {
         for (const writer of lane.writers.flat()) await writer.catchUp();
         const savesEach = lane.by === "api" && !plan.isContended ? API_SAVES * savesByGit : savesByGit;
@@ -72,13 +77,14 @@ export async function measureLoop(
         else await saveAll(plan, lane, plan.warmUp, ledger);
       }
     }
-  } finally {
-    process.stderr.write("\n");
   }
-  const told = blocks.filter(({ isTold }) => isTold);
-  const spikes = [...Map.groupBy(told, ({ by }) => by)].flatMap(([by, its]) =>
+  const told = Map.groupBy(
+    blocks.filter(({ isTold }) => isTold),
+    ({ name }) => name,
+  );
+  const spikes = [...told].flatMap(([name, its]) =>
     findSpikes(
-      `${name}, by ${by}`,
+      name,
       its.flatMap(({ saves }) => saves),
       its.flatMap(({ happenings }) => happenings),
       SPIKES,
@@ -87,9 +93,14 @@ export async function measureLoop(
   return { samples: blocks.flatMap(({ samples }) => samples), spikes };
 }
 
+function nameLoop({ phase, shape: { writers, files } }: LoopPlan): string {
+  return `${phase}, ${writers} writers, ${files} files`;
+}
+
 /** The saves of one lane in one round. */
 interface Block {
-  readonly by: Lane["by"];
+  /** Of the loop, and of the way to save. */
+  readonly name: string;
   readonly samples: Sample[];
   readonly saves: readonly TimedSave[];
   readonly happenings: readonly Happening[];
@@ -127,7 +138,8 @@ async function runBlock(
     Object.entries(saved.steps).flatMap(([step, ms]) => toSamples(workOf(step), side, round, { ms })),
   );
   samples.push(...toSamples(workOf(by === "git" ? "total" : "save"), side, round, ofBlock));
-  return { by, samples, saves, happenings: watch.happenings, isTold: watch.events.length > 0 };
+  const name = `${nameLoop(plan)}, by ${by}`;
+  return { name, samples, saves, happenings: watch.happenings, isTold: watch.events.length > 0 };
 }
 
 /** What the server told of a block, for each save: its own part, and what jobs did behind it. */
