@@ -3,7 +3,7 @@ import { measureBranches } from "./cases/branches.ts";
 import { measurePushes } from "./cases/pushes.ts";
 import { COMMON_OPTIONS, HOW_TO_READ } from "./figures/command.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
-import { measureSize } from "./cases/sizes.ts";
+import { measureSizes } from "./cases/sizes.ts";
 
 const USAGE = `Usage: npm run bench:fetch -- [OPTIONS]
 
@@ -30,9 +30,8 @@ function* plan(run: Run<(typeof CASES)[number], keyof typeof SIZES>): Generator<
   const { cases, rounds, subjects, hosts, sizes } = run;
   for (const name of cases) {
     if (name === "sizes") {
-      for (const commits of [1000, 10_000, 100_000].filter((size) => size <= sizes["most-commits"])) {
-        yield [`${commits} commits`, () => measureSize(commits, rounds, hosts)];
-      }
+      const lengths = [1000, 10_000, 100_000].filter((size) => size <= sizes["most-commits"]);
+      yield ["sizes", () => measureSizes(lengths, rounds, hosts)];
     } else if (name === "branches") {
       yield ["branches", () => measureBranches(sizes.branches, rounds, hosts)];
     } else {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import type { Measures, Sample } from "../figures/sample.ts";
-import { takeTurns } from "../figures/turns.ts";
+import { takeRounds, toTurns, type Turn } from "../figures/turns.ts";
 import { measureCost } from "../hosts/cost.ts";
 import { type Host, pushNew } from "../hosts/host.ts";
 import { type Hosts, listHosts, onEach } from "../hosts/hosts.ts";
@@ -18,21 +18,21 @@ export async function measureBranches(branches: number, rounds: number, hosts: H
   const urls = new Map<Host, string>();
   for (const host of listHosts(hosts)) urls.set(host, await pushNew(dir, host));
   let count = 0;
-  const samples: Sample[] = [];
-  const take = async (work: string, run: (host: Host, turn: number) => Promise<Measures>): Promise<void> => {
+  const take = (work: string, run: (host: Host, turn: number) => Promise<Measures>): Turn[] => {
     const sides = onEach(hosts, (host) => run(host, Math.floor(count++ / urls.size) % branches));
-    samples.push(...(await takeTurns({ work, branches }, rounds, sides)));
+    return toTurns({ work, branches }, sides);
   };
   const raw = (host: Host, command: RawCommand): Promise<Measures> => measureRaw(host, urls.get(host)!, command);
-  await take("ls-refs of one", (host, turn) => raw(host, lsRefsCommand(`refs/heads/branch-${turn}`)));
-  await take("ls-refs of all", (host) => raw(host, lsRefsCommand()));
-  await take("fetch of one, raw client", (host, turn) => raw(host, fetchCommand([tips[turn]!])));
-  await take("clone --single-branch", (host, turn) =>
-    measureClone(host, urls.get(host)!, "--single-branch", "--branch", `branch-${turn}`),
-  );
-  await take("fetch of all, raw client", (host) => raw(host, fetchCommand([...new Set(tips)])));
-  await take("clone --mirror", (host) => measureClone(host, urls.get(host)!, "--mirror"));
-  return samples;
+  return takeRounds(`${branches} branches`, rounds, [
+    ...take("ls-refs of one", (host, turn) => raw(host, lsRefsCommand(`refs/heads/branch-${turn}`))),
+    ...take("ls-refs of all", (host) => raw(host, lsRefsCommand())),
+    ...take("fetch of one, raw client", (host, turn) => raw(host, fetchCommand([tips[turn]!]))),
+    ...take("clone --single-branch", (host, turn) =>
+      measureClone(host, urls.get(host)!, "--single-branch", "--branch", `branch-${turn}`),
+    ),
+    ...take("fetch of all, raw client", (host) => raw(host, fetchCommand([...new Set(tips)]))),
+    ...take("clone --mirror", (host) => measureClone(host, urls.get(host)!, "--mirror")),
+  ]);
 }
 
 async function measureRaw(host: Host, url: string, command: RawCommand): Promise<Measures> {

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
 import { type Measures, type Sample, toSamples } from "../figures/sample.ts";
-import { takeTurns } from "../figures/turns.ts";
+import { takeRounds, toTurns, type Turn } from "../figures/turns.ts";
 import { measureCost } from "../hosts/cost.ts";
 import { listNumbers } from "../hosts/holdfast.ts";
 import { type Host, pushNew, readMemory } from "../hosts/host.ts";
@@ -11,8 +11,22 @@ import { type Hosts, onEach } from "../hosts/hosts.ts";
 import { fetchCommand, type RawCommand, type RawFetch, sendRaw } from "../work/raw-fetch.ts";
 import { makeLongHistory } from "../work/subjects.ts";
 
-/** The first clone after the push, and then clones in turns. */
-export async function measureSize(commits: number, rounds: number, hosts: Hosts): Promise<Sample[]> {
+/** The first clone of each after its push, and then clones of all in turns. */
+export async function measureSizes(sizes: readonly number[], rounds: number, hosts: Hosts): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  const turns: Turn[] = [];
+  for (const commits of sizes) {
+    const { first, later } = await prepareSize(commits, hosts);
+    samples.push(...first);
+    turns.push(...later);
+  }
+  return [...samples, ...(await takeRounds(`clones of ${sizes.join(", ")} commits`, rounds, turns))];
+}
+
+async function prepareSize(
+  commits: number,
+  hosts: Hosts,
+): Promise<{ readonly first: readonly Sample[]; readonly later: readonly Turn[] }> {
   const { dir } = await makeLongHistory(commits);
   const command = fetchCommand([await git(dir, "rev-parse", "main")]);
   const urls = new Map<Host, string>();
@@ -25,7 +39,7 @@ export async function measureSize(commits: number, rounds: number, hosts: Hosts)
     first.push(...toSamples({ work: "first clone", commits }, side, 1, await sides[side]!()));
   }
   rmSync(dir, { recursive: true });
-  return [...first, ...(await takeTurns({ work: "clone", commits }, rounds, sides))];
+  return { first, later: toTurns({ work: "clone", commits }, sides) };
 }
 
 /** One clone by a raw client, with the object's own part in it as far as the server tells. */

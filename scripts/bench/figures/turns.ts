@@ -10,8 +10,12 @@ export function takeTurns(
   rounds: number,
   sides: Readonly<Record<string, () => Promise<Measures>>>,
 ): Promise<Sample[]> {
-  const turns = Object.entries(sides).map(([side, run]): Turn => [side, async () => [[work, await run()]]]);
-  return takeRounds(Object.values(work).join(", "), rounds, turns);
+  return takeRounds(Object.values(work).join(", "), rounds, toTurns(work, sides));
+}
+
+/** A turn for each side. Those of several works, put together, have the rounds of each meet all minutes of the others, too. */
+export function toTurns(work: Work, sides: Readonly<Record<string, () => Promise<Measures>>>): Turn[] {
+  return Object.entries(sides).map(([side, run]): Turn => [side, async () => [[work, await run()]]]);
 }
 
 /** The same for turns that show more than one work.
