@@ -1,6 +1,6 @@
 /** `scripts/bench/codec`: indexing, inflate, deflate and SHA-1 inside workerd, by Holdfast and by others. */
 import { measureCodecs, startCodecs } from "./cases/codec.ts";
-import { COMMON_OPTIONS, readCount, runCommand } from "./figures/command.ts";
+import { COMMON_OPTIONS, SPREAD, readCount, runCommand } from "./figures/command.ts";
 import { formatSides } from "./figures/table.ts";
 import { measureAll } from "./run-benchmark.ts";
 import { makeCorpora } from "./work/corpora.ts";
@@ -19,8 +19,9 @@ comes out is checked each time.
 on ct (commits and trees), blob, noise (8 KB of base64 each), and entries (the pack).
 
 Git has no command that does one of the others alone: node:zlib and node:crypto are the C libraries that come with workerd. Ratio is of the
-medians of ms, over native where there is native, else over those two. Figures have their spread in brackets: the median of another
-run lies there in 95 of 100 cases, as far as chance alone makes rounds differ.
+medians of ms, over native where there is native, else over those two.
+
+${SPREAD}
 
   --bundle FILE  a bundle or repository to take objects from (default: a made-up history)
   --most-mb N    of ct, blob and noise each (default 8)

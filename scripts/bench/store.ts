@@ -3,7 +3,7 @@ import { measureContention } from "./cases/contention.ts";
 import { measureFirstPulls } from "./cases/first-pulls.ts";
 import { measureSaves, type SavePlan, type Saves } from "./cases/saves.ts";
 import { COMMON_OPTIONS, HOW_TO_READ, readCount, readCounts, runCommand } from "./figures/command.ts";
-import type { Sample } from "./figures/sample.ts";
+import { keyOf, type Sample } from "./figures/sample.ts";
 import { toPercentiles } from "./figures/summary.ts";
 import type { Hosts } from "./hosts/hosts.ts";
 import { HOST_OPTIONS, HOST_SETTINGS, measureAll, type Measurement, openNamedHosts } from "./run-benchmark.ts";
@@ -163,7 +163,7 @@ function* listMeasurements(
 /** Percentiles of each loop by rounds, with the API as a side of its own beside git's; of the steps of a save, the median alone. */
 function condense(samples: readonly Sample[]): Sample[] {
   const isTimed = ({ work, measure }: Sample): boolean => work["phase"] !== "pull" && measure === "ms";
-  return [...Map.groupBy(samples, (sample) => JSON.stringify([sample.work, sample.side])).values()]
+  return [...Map.groupBy(samples, ({ work, side }) => keyOf({ ...work, side })).values()]
     .flatMap((group) => [...toPercentiles(group.filter(isTimed)), ...group.filter((sample) => !isTimed(sample))])
     .map(({ work: { by, step, ...work }, side, ...rest }) => ({
       ...rest,

@@ -5,7 +5,7 @@ import type { Hosts } from "./hosts/hosts.ts";
 import { measureBundleUri } from "./cases/bundle-uri.ts";
 import { listStorms, measureStorm, STORM_NAMES } from "./cases/storm.ts";
 import { COMMON_OPTIONS, HOW_TO_READ } from "./figures/command.ts";
-import type { Sample } from "./figures/sample.ts";
+import { keyOf, type Sample } from "./figures/sample.ts";
 import { toPercentiles } from "./figures/summary.ts";
 import { HOST_OPTIONS, type Measurement, type Run, runBenchmark } from "./run-benchmark.ts";
 
@@ -76,7 +76,7 @@ function startOnce({ startBeside }: Hosts, limits: Partial<Limits>): () => Promi
 /** What each client saw, as percentiles over the clients of a round. */
 function condense(samples: readonly Sample[]): Sample[] {
   const isOfClient = ({ measure }: Sample): boolean => measure === "client s" || measure === "first byte s";
-  const works = Map.groupBy(samples, ({ work }) => JSON.stringify(work));
+  const works = Map.groupBy(samples, ({ work }) => keyOf(work));
   return [...works.values()].flatMap((list) => {
     const percentiles = toPercentiles(list.filter(isOfClient));
     return [

@@ -8,6 +8,7 @@ import { takeRounds, type Turn } from "../figures/turns.ts";
 import { measureCost } from "../hosts/cost.ts";
 import { type Host, pushNew, readMemory } from "../hosts/host.ts";
 import { type Hosts, onEach } from "../hosts/hosts.ts";
+import { allOf } from "../work/all-of.ts";
 import { fetchCommand, hashPack, type RawCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Subject } from "../work/subjects.ts";
 
@@ -110,19 +111,15 @@ export async function measureOnce(host: Host, ask: () => Promise<Shown>): Promis
 export async function cloneAtOnce(clients: number, clone: (dir: string) => Promise<unknown>): Promise<Shown> {
   const dir = makeTempDir("clones");
   const start = performance.now();
-  // All of them, so that none goes on after this when another fails.
-  const ends = await Promise.allSettled(
-    Array.from({ length: clients }, async (_, index) => {
-      await clone(join(dir, String(index)));
-      return { "client s": (performance.now() - start) / 1000 };
-    }),
-  );
-  rmSync(dir, { recursive: true });
-  const each = ends.map((end) => {
-    if (end.status === "rejected") throw end.reason;
-    return end.value;
+  const clones = Array.from({ length: clients }, async (_, index) => {
+    await clone(join(dir, String(index)));
+    return { "client s": (performance.now() - start) / 1000 };
   });
-  return { each, together: {} };
+  try {
+    return { each: await allOf(clones), together: {} };
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 }
 
 function rawStorm(storm: string, commands: readonly RawCommand[]): Storm {

@@ -11,9 +11,12 @@ export const COMMON_OPTIONS = `  --csv FILE      writes every measured value the
   --help          this text
 `;
 
-/** How the figures are to be read, for usage texts. */
-export const HOW_TO_READ = `A figure is the median of the rounds with, in brackets, its spread: the median of another run lies there in 95 of 100 cases, as far as
-chance alone makes rounds differ; with few rounds it is wide. Ratio is Holdfast's over native's of the same round: below 1, Holdfast
+/** What figures and their brackets are, for usage texts. */
+export const SPREAD = `A figure is the median of the rounds with, in brackets, its spread: the median of another run lies there in 95 of 100 cases, as far as
+chance alone makes rounds differ; with few rounds it is wide.`;
+
+/** How the figures of servers are to be read, for usage texts. */
+export const HOW_TO_READ = `${SPREAD} Ratio is Holdfast's over native's of the same round: below 1, Holdfast
 needs less. Server CPU is that of the server's processes alone, until they are idle again, on a clock of hundredths of a second.
 `;
 

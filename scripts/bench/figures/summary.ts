@@ -1,5 +1,5 @@
 /** What many samples of one thing come to. */
-import type { Sample, Work } from "./sample.ts";
+import { keyOf, type Sample, type Work } from "./sample.ts";
 
 /** The middle of what was measured, and where another run's is to be expected. */
 export interface Summary {
@@ -46,7 +46,7 @@ export function summarize(samples: readonly Sample[], share = 0.5): Summary {
 
 /** One row for each work and measure, in the order in which they came. */
 export function toRows(samples: readonly Sample[]): Row[] {
-  const groups = Map.groupBy(samples, ({ work, measure }) => JSON.stringify([work, measure]));
+  const groups = Map.groupBy(samples, ({ work, measure }) => keyOf({ ...work, measure }));
   return [...groups.values()].map((group) => {
     const { work, measure } = group[0]!;
     const sides = Map.groupBy(group, ({ side }) => side);
@@ -121,7 +121,7 @@ function studentT(freedom: number): number {
 
 /** The percentiles of each round of many samples, as measures of their own. */
 export function toPercentiles(samples: readonly Sample[]): Sample[] {
-  const rounds = Map.groupBy(samples, ({ work, side, measure, round }) => JSON.stringify([work, side, measure, round]));
+  const rounds = Map.groupBy(samples, ({ work, side, measure, round }) => keyOf({ ...work, side, measure, round }));
   return [...rounds.values()].flatMap((list) =>
     Object.entries({ p50: 0.5, p90: 0.9, p99: 0.99, max: 1 }).map(([name, share]) => ({
       ...list[0]!,

@@ -4,6 +4,7 @@ import { toSamples, type Work } from "../figures/sample.ts";
 import { measureCost } from "../hosts/cost.ts";
 import { EventWatch, type Happening } from "../hosts/event-watch.ts";
 import type { Host } from "../hosts/host.ts";
+import { allOf } from "./all-of.ts";
 import { type Edit, type EditKind, EDITS } from "./edit.ts";
 import type { Ledger } from "./ledger.ts";
 import { findSpikes, type Spike, type TimedSave } from "./spikes.ts";
@@ -181,9 +182,6 @@ async function saveAll(plan: LoopPlan, lane: Lane, savesEach: number, ledger: Le
       ledger.note(at.url, at.branch, edit);
     }
   };
-  // All of them, so that none goes on after this when another fails.
-  const ends = await Promise.allSettled(lane.writers.map(write));
-  const failed = ends.find((end) => end.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+  await allOf(lane.writers.map(write));
   return saves;
 }

@@ -39,6 +39,14 @@ test("rounds of a later run come after those of an earlier one, and sides stay t
   ]);
 });
 
+test("works are the same whatever the order of their columns", () => {
+  const [one] = turns("native", 1);
+  const turned = { ...one!, work: Object.fromEntries(Object.entries(PUSH).toReversed()), round: 2, value: 3 };
+  const rows = toRows([one!, turned]);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]!.sides.get("native")).toMatchObject({ count: 2, median: 2 });
+});
+
 test("a value that could not be measured gives no sample", () => {
   expect(toSamples(PUSH, "holdfast", 1, { "server CPU s": Number.NaN, "wall s": 1 })).toHaveLength(1);
 });
