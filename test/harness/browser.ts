@@ -1,0 +1,90 @@
+/** Chromium, for what only a browser shows: whether a page works under its own policy, fits a phone, and what pages of
+ * other origins may do.
+ *
+ * `npm ci` brings one for Linux on x64 (`@sparticuz/chromium`: the headless shell, with its libraries and a font, so that a
+ * bare machine has all it needs). Elsewhere the variable HOLDFAST_CHROMIUM is the path of a Chromium or Chrome. */
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { PROJECT } from "./build.ts";
+
+const PACKAGE = "@sparticuz/chromium";
+
+/** Nothing that reaches beyond this machine; no sandbox, which a container does not let root make. */
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Starts Chromium with an empty profile.
+ * @param flags more of its flags, such as `--host-resolver-rules=MAP evil.test 127.0.0.1`
+ * @throws Error if this machine has no Chromium that it can run: the message says how to name one */
+export async function startBrowser(flags: readonly string[] = []): Promise<Browser> {
+  const chosen = process.env["HOLDFAST_CHROMIUM"];
+  const { path, env } = chosen === undefined ? await unpackChromium() : { path: chosen, env: {} };
+  return chromium.launch({
+    executablePath: path,
+    args: [...FLAGS, ...flags],
+    env: { ...(process.env as Record<string, string>), ...env },
+  });
+}
+
+/** Notes everything that goes wrong in a page from now on: errors told to its console (among them what its policy
+ * refused), exceptions, requests that failed.
+ * @returns a list that grows */
+export function noteProblems(page: Page): string[] {
+  const problems: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
+  });
+  page.on("pageerror", (error) => problems.push(String(error)));
+  page.on("requestfailed", (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  return problems;
+}
+
+/** Unpacks the package's Chromium, once for all test runs until the next `npm ci`: 2 s, 220 MB. */
+async function unpackChromium(): Promise<{ path: string; env: Record<string, string> }> {
+  if (process.platform !== "linux" || process.arch !== "x64") {
+    throw new Error(
+      `${PACKAGE} has a Chromium for Linux on x64 alone, and this is ${process.platform} on ${process.arch}: ` +
+        "HOLDFAST_CHROMIUM=PATH names one that is installed",
+    );
+  }
+  const manifest = join(PROJECT, "node_modules", PACKAGE, "package.json");
+  const { version } = JSON.parse(await readFile(manifest, "utf8")) as { version: string };
+  const cache = join(PROJECT, "node_modules/.cache");
+  const dir = join(cache, `chromium-${version}`);
+  if (!existsSync(dir)) {
+    await mkdir(cache, { recursive: true });
+    const unpacking = await mkdtemp(`${dir}-`);
+    // The package unpacks into the folder for temporary files, and its libraries only where it takes itself to be on Lambda.
+    const env = { ...process.env, TMPDIR: unpacking, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x" };
+    const script = `import chromium from "${PACKAGE}"; await chromium.executablePath();`;
+    await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], { cwd: PROJECT, env });
+    await writeFile(join(unpacking, "fonts.conf"), describeFonts(dir));
+    // Whole, or not there: test files run side by side. Whoever comes second has unpacked in vain.
+    await rename(unpacking, dir).catch(() => rm(unpacking, { recursive: true }));
+  }
+  const env = { LD_LIBRARY_PATH: join(dir, "al2023/lib"), FONTCONFIG_FILE: join(dir, "fonts.conf") };
+  return { path: join(dir, "chromium"), env };
+}
+
+/** The machine's fonts, if it has any, and the package's own: without one, text has no height. */
+function describeFonts(dir: string): string {
+  return `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir>${join(dir, "fonts")}</dir>
+  <cachedir>${join(dir, "fonts-cache")}</cachedir>
+</fontconfig>
+`;
+}
