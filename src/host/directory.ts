@@ -4,7 +4,13 @@
 import { type Asker, authorise, everythingOf, may, type Requester, type Right, rightOf } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
-import { type CallName, type CallOutcome, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
+import {
+  type Ambiguities,
+  type CallName,
+  type CallOutcome,
+  newRepositoryClient,
+  type RepositoryClient,
+} from "../repository/calls.ts";
 import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry.ts";
 import type { QuotaHolder } from "../store/quota-table.ts";
 import type { RepositoryDetails } from "../store/repository-rows.ts";
@@ -135,8 +141,8 @@ export class NamedRepository {
     throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
   }
 
-  /** The repository as the REST API asks it. */
-  client(): RepositoryClient {
+  /** The repository as the REST API asks it. @see newRepositoryClient */
+  client(noteAmbiguities: (ambiguities: Ambiguities) => void): RepositoryClient {
     return newRepositoryClient(async (name: CallName, argument: unknown) => {
       const outcome = await this.ask(
         // The stub's type would have every value of every call be a stub itself.
@@ -144,7 +150,7 @@ export class NamedRepository {
         ({ kind }) => kind === "unknown-repository",
       );
       return outcome ?? { kind: "unknown-repository" };
-    });
+    }, noteAmbiguities);
   }
 
   /** Creates the repository, empty.

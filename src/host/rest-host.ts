@@ -24,8 +24,8 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
     authorise(caller, needed, target);
   };
   return {
-    open: async (owner, repository, needed) =>
-      (await request.open(parseRepositoryName(owner, repository), needed)).client(),
+    open: async (owner, repository, needed, noteAmbiguities) =>
+      (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
       // The object goes by its own id, whatever the URL.

@@ -45,6 +45,7 @@ app.use(
       "Content-Disposition",
       "Content-Range",
       "ETag",
+      "Holdfast-Ambiguous",
       "Holdfast-Cache",
       "Link",
       "Location",

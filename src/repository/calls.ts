@@ -93,12 +93,20 @@ const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain"]);
 /** Names one of the calls. */
 export type CallName = keyof Calls;
 
+/** What names that stand for several things stand for. @see OpenRepository.ambiguities */
+export type Ambiguities = readonly (readonly string[])[];
+
 /** How a call ended, as it crosses from the object to the Worker: errors would lose their values there. */
 export type CallOutcome =
-  | { readonly kind: "done"; readonly value: unknown }
+  | { readonly kind: "done"; readonly value: unknown; readonly ambiguities: Ambiguities }
   /** There is no repository in this object: the name that led here may lead elsewhere by now. */
   | { readonly kind: "unknown-repository" }
-  | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
+  | {
+      readonly kind: "failed";
+      readonly code: GitErrorCode;
+      readonly data: GitErrorData;
+      readonly ambiguities: Ambiguities;
+    };
 
 /** A repository as the API sees it: every call of the table as a method.
  * @throws GitError "not-found" when there is no such repository, and what the call throws */
@@ -108,13 +116,17 @@ export type RepositoryClient = {
   ) => ReturnType<Calls[Name]>;
 };
 
-/** Makes the methods of a client, given what carries a call to the object. */
+/** Makes the methods of a client.
+ * @param send carries a call to the object
+ * @param noteAmbiguities hears of the names in a call that stand for several things */
 export function newRepositoryClient(
   send: (name: CallName, argument: unknown) => Promise<CallOutcome>,
+  noteAmbiguities: (ambiguities: Ambiguities) => void = () => undefined,
 ): RepositoryClient {
   const method = (name: CallName) => async (argument: unknown) => {
     const outcome = await send(name, argument);
     if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
+    noteAmbiguities(outcome.ambiguities);
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;
   };
@@ -140,11 +152,12 @@ export async function answerCall(
     const opened = (repository = new OpenRepository(state, requester, runJobs));
     const call = CALLS[name] as (repository: OpenRepository, argument: unknown) => Promise<unknown>;
     const run = () => call(opened, argument);
-    return { kind: "done", value: await (HOLDS_NO_NUMBERS.has(name) ? run() : state.holdNumbers(run)) };
+    const value = await (HOLDS_NO_NUMBERS.has(name) ? run() : state.holdNumbers(run));
+    return { kind: "done", value, ambiguities: opened.ambiguities };
   } catch (error) {
     failure = String(error);
     if (!isGitError(error)) throw error;
-    return { kind: "failed", code: error.code, data: error.data };
+    return { kind: "failed", code: error.code, data: error.data, ambiguities: repository?.ambiguities ?? [] };
   } finally {
     if (repository !== null) {
       const { sqlCounters } = state;

@@ -19,6 +19,10 @@ export class OpenRepository {
   readonly operations = newChunkCounters();
   readonly chunks: ChunkStore;
 
+  /** What the call's names stand for, of those that stand for several things: that before all others which was taken. Full names of refs,
+   * byte strings, and ids in hex. */
+  readonly ambiguities: (readonly string[])[] = [];
+
   /** Runs the jobs that are due at this time (ms since 1970). */
   readonly runJobs: (nowMs: number) => Promise<void>;
 
@@ -58,6 +62,11 @@ export class OpenRepository {
   isReachable(number: number): boolean {
     const wanted = NumberSet.range(number, number + 1);
     return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
+  }
+
+  /** Notes what a name of the call stands for. @see ambiguities */
+  noteMeanings(meanings: readonly string[]): void {
+    if (meanings.length > 1) this.ambiguities.push(meanings);
   }
 
   /** The object number of an id that is known to be there.

@@ -3,6 +3,7 @@ import { GitError } from "../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../format/object.ts";
 import { isHexOid, type Oid, toHex } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
+import { refsNamed } from "./named-refs.ts";
 import type { OpenRepository } from "./open-repository.ts";
 import { entryAt } from "./tree-path.ts";
 
@@ -21,7 +22,7 @@ const MAX_STEPS = 100;
 
 const STEP = /^(?:~(?<back>\d{0,9})|\^\{(?<type>[a-z]*)\}|\^(?<parent>\d{0,9}))/;
 
-/** Finds what a revision stands for: a ref's name, full or short, `HEAD` or `@`, an id, full or abbreviated, each followed by any
+/** Finds what a revision stands for: a ref's name, full or short (of one that several refs have, the branch), `HEAD` or `@`, an id, full or abbreviated, each followed by any
  * of `~n`, `^n`, `^{type}`, `^{}`, and by `:path`. What asks for a reflog or searches messages is not understood.
  * @param text byte string
  * @param wanted what kind an ambiguous abbreviation should be of
@@ -149,27 +150,36 @@ function peelOnce(repository: OpenRepository, tag: Revision): Revision {
   return revisionOf(repository, graph.tree(position) || graph.number(graph.parents(position)[0]!));
 }
 
-/** What a name stands for without steps: a ref before an id, as in git. */
+/** What a name stands for without steps: a ref before an id, as in git, and a branch before a tag, as not in git. A name that stands for
+ * several things is told. @see refsNamed */
 function findStart(repository: OpenRepository, name: string, wanted: "commit" | "object"): Revision {
-  const { advertised, tables } = repository;
   if (isHexOid(name)) {
     const row = repository.find(Uint8Array.fromHex(name));
     if (row === null) throw notFound(name);
     return revisionOf(repository, row.number);
   }
-  // Where several refs have the name, git takes the first of the places where it looks.
-  const [ref] = advertised.expand(name === "@" ? "HEAD" : name);
-  if (ref !== undefined) return revisionOf(repository, repository.numberOf(Uint8Array.fromHex(ref)));
-  if (name.length < MIN_ABBREV || !/^[0-9a-f]+$/i.test(name)) throw notFound(name);
-  const found = tables.objects
+  const named = refsNamed(repository.advertised, name === "@" ? "HEAD" : name);
+  const ids = findAbbreviated(repository, name, wanted);
+  const [ref] = named;
+  if (ref !== undefined) {
+    const idsToo = ids.length === 1 ? [toHex(ids[0]!.oid)] : [];
+    repository.noteMeanings([...named.map(({ name: full }) => full), ...idsToo]);
+    return revisionOf(repository, repository.numberOf(ref.oid));
+  }
+  if (ids.length > 1) throw new GitError("ambiguous", { what: "revision", actual: name });
+  if (ids.length === 0) throw notFound(name);
+  return ids[0]!;
+}
+
+/** The objects whose ids begin so: of several, those of the wanted kind. */
+function findAbbreviated(repository: OpenRepository, name: string, wanted: "commit" | "object"): Revision[] {
+  if (name.length < MIN_ABBREV || !/^[0-9a-f]+$/i.test(name)) return [];
+  const found = repository.tables.objects
     .withPrefix(name.toLowerCase())
     .filter((number) => repository.isReachable(number))
     .map((number) => revisionOf(repository, number));
-  const fitting = wanted === "object" ? found : found.filter(({ type }) => type === "commit" || type === "tag");
-  const chosen = found.length === 1 ? found : fitting;
-  if (chosen.length > 1) throw new GitError("ambiguous", { what: "revision", actual: name });
-  if (chosen.length === 0) throw notFound(name);
-  return chosen[0]!;
+  if (found.length === 1 || wanted === "object") return found;
+  return found.filter(({ type }) => type === "commit" || type === "tag");
 }
 
 function notFound(text: string): GitError {

@@ -43,7 +43,8 @@ export const API_DESCRIPTION = {
     version: "1",
     description:
       "Read and change Git repositories over HTTP. `ref` is what `git rev-parse` takes: a branch, a tag, an id or the beginning of one, HEAD, each with `~n` and `^n`; " +
-      "in a path its slashes are written `%2F`. A token goes in the header `Authorization`, as Bearer; each route names the right that it needs of it (`x-needs`): " +
+      "in a path its slashes are written `%2F`. A short name that several refs have stands for the branch, not for the tag; the header `Holdfast-Ambiguous` of the answer names " +
+      "what it may stand for, first what was taken (`refs/heads/main, refs/tags/main`; a semicolon before the next name). A full name, `refs/tags/main`, stands for itself. A token goes in the header `Authorization`, as Bearer; each route names the right that it needs of it (`x-needs`): " +
       "read, write or admin for the repository, operate for the deployment's admin token alone, any token where it depends on the body; what is public is read without one. Lists come in pages: `nextCursor` of one is `cursor` of the next. Errors are `{error: {code, message}}`.",
   },
 };

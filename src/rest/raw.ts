@@ -21,7 +21,8 @@ const read = defineRoute("read", {
   path: "/repos/{owner}/{repo}/raw/{ref}/{path}",
   tags: ["files"],
   summary: "Read a file's bytes",
-  description: "The slashes in the path may be written as they are, and those in a branch's or tag's name too.",
+  description:
+    "The slashes in the path may be written as they are, and those in a branch's or tag's name too: where both a branch and a tag would do, it is the branch.",
   request: {
     params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
     headers: z.object({ range: z.string().optional().openapi({ example: "bytes=0-99" }) }),

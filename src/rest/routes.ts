@@ -4,12 +4,13 @@ import type { Right, Token } from "../access/caller.ts";
 import type { Quota } from "../access/quota.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
-import type { RepositoryClient } from "../repository/calls.ts";
+import type { Ambiguities, RepositoryClient } from "../repository/calls.ts";
 import type { Reading } from "../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../repository/push.ts";
 import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/registry.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
 import type { NewToken } from "../store/token-table.ts";
+import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
 import { checkBody } from "./request-body.ts";
 
@@ -26,8 +27,14 @@ export interface RestHost {
   /** Reads the bytes that a repository only tells the place of. */
   readonly reading: Reading;
   /** Opens the repository that a path names, for who may do so much with it.
+   * @param noteAmbiguities @see newRepositoryClient
    * @throws GitError "not-found" when the name cannot be one, and as `authorise` */
-  open(owner: string, repository: string, needed: Right): Promise<RepositoryClient>;
+  open(
+    owner: string,
+    repository: string,
+    needed: Right,
+    noteAmbiguities: (ambiguities: Ambiguities) => void,
+  ): Promise<RepositoryClient>;
   /** Pushes to the repository that a path names, and creates it if there is none, for who may write there.
    * @param pack is read as the push takes it
    * @returns what became of it: all refs moved, or none
@@ -164,8 +171,13 @@ function admit(needed: Need): MiddlewareHandler<RestEnv> {
     if (needed === "token") await host.demandToken();
     else if (needed !== "nothing") {
       const { owner, repo } = context.req.param() as { owner: string; repo: string };
-      context.set("repository", await host.open(owner, repo, needed));
+      let ambiguities: Ambiguities = [];
+      const note = (more: Ambiguities): void => void (ambiguities = [...ambiguities, ...more]);
+      context.set("repository", await host.open(owner, repo, needed, note));
       context.set("reading", host.reading);
+      await next();
+      if (ambiguities.length > 0) context.header(AMBIGUITY_HEADER, showAmbiguities(ambiguities));
+      return;
     }
     await next();
   };

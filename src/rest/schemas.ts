@@ -29,7 +29,10 @@ export const RefSchema = z
   .max(1_000)
   // oxlint-disable-next-line no-control-regex -- those are what is refused.
   .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
-  .openapi({ description: "branch, tag, id or its beginning, HEAD; with ~n and ^n", example: "main" });
+  .openapi({
+    description: "branch, tag (a branch goes before a tag of its name), id or its beginning, HEAD; with ~n and ^n",
+    example: "main",
+  });
 
 /** Bytes of a pattern of ref names. */
 const MAX_PATTERN_BYTES = 200;

@@ -1,7 +1,9 @@
+import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { equalOids, fromHex, isHexOid, toHex } from "../../format/oid.ts";
 import type { ObjectRow } from "../../store/object-index.ts";
+import { type NamedRef, refsNamed } from "../named-refs.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { peel, resolveCommit } from "../revision.ts";
 import { entryAt } from "../tree-path.ts";
@@ -41,17 +43,14 @@ export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
   readonly plan: BlobPlan | null;
 }
 
-/** Finds a file by what a URL says behind `/raw/`: a revision and a path, of which nobody knows where the one ends. It is as long a name of a
- * ref as there is; else the first part is the revision.
+/** Finds a file by what a URL says behind `/raw/`: a revision and a path, of which nobody knows where the one ends.
  * @param parts byte strings, between which the URL has slashes
  * @throws GitError "not-found", "wrong-type" when it is no file, and as `resolveCommit` */
 export async function locateFile(repository: OpenRepository, parts: readonly string[]): Promise<LocatedFile> {
-  const refParts = countRefParts(repository, parts);
-  const ref = parts.slice(0, refParts).join("/");
-  const path = parts.slice(refParts).join("/");
+  const { ref, path, others } = splitAtRef(repository, parts);
   const commit = await resolveCommit(repository, ref);
   const entry = await entryAt(repository, peel(repository, commit, "tree").number, path);
-  if (entry === null) throw new GitError("not-found", { what: "path" });
+  if (entry === null) throw notThere(path, ref, others);
   const row = entry.number === 0 ? null : repository.tables.objects.find(entry.oid);
   const type = row === null ? "commit" : fromTypeNumber(row.type);
   if (row === null || type !== "blob") throw wrongType(toHex(entry.oid), "blob", type);
@@ -101,12 +100,33 @@ function locate({ tables }: OpenRepository, { oid, number, size }: ObjectRow): L
   return { oid: toHex(oid), sizeBytes: size, plan: planBlobs(tables, [number]) };
 }
 
-/** How many of the parts name a ref together; 1 when none do. At least one is left for the path. */
-function countRefParts({ advertised }: OpenRepository, parts: readonly string[]): number {
-  for (let count = Math.min(parts.length - 1, MAX_REF_PARTS); count > 1; count--) {
-    if (advertised.expand(parts.slice(0, count).join("/")).length > 0) return count;
+/** Where a revision ends and a path begins, and the full names of refs that could have been meant instead. Of several refs that the parts
+ * may begin with it is the one that is taken of several with one name (`refsNamed`): a branch `main` is not hidden by a tag
+ * `main/scripts`. Where there is none, the first part is the revision; so it is when it is a whole id. */
+function splitAtRef(
+  repository: OpenRepository,
+  parts: readonly string[],
+): { ref: string; path: string; others: readonly string[] } {
+  const first = { ref: parts[0]!, path: parts.slice(1).join("/"), others: [] };
+  if (isHexOid(first.ref) && repository.find(fromHex(first.ref)) !== null) return first;
+  const found: (NamedRef & { count: number })[] = [];
+  for (let count = Math.min(parts.length - 1, MAX_REF_PARTS); count > 0; count--) {
+    for (const ref of refsNamed(repository.advertised, parts.slice(0, count).join("/"))) found.push({ ...ref, count });
   }
-  return 1;
+  // What is told of a name alone is told where it is resolved.
+  if (found.every(({ count }) => count === 1)) return first;
+  const [taken, ...others] = found.toSorted((a, b) => a.rank - b.rank || b.count - a.count);
+  const { name: ref, rank, count } = taken!;
+  const names = rank === 0 ? [] : others.map(({ name }) => name);
+  repository.noteMeanings([ref, ...names]);
+  return { ref, path: parts.slice(count).join("/"), others: names };
+}
+
+/** @param others refs that may have been meant */
+function notThere(path: string, ref: string, others: readonly string[]): GitError {
+  const named = others.map(decodeText).join(", ");
+  const reason = `${decodeText(path)} is not in ${decodeText(ref)}; to read ${named}, write that full name`;
+  return new GitError("not-found", { what: "path", ...(others.length > 0 && { reason }) });
 }
 
 function wrongType(oid: string, expected: ObjectType, actual: ObjectType): GitError {
