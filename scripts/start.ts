@@ -1,7 +1,7 @@
 /** `npm start`: serves Holdfast on this machine through `wrangler dev`, with its data under the project folder. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
+import { createServer, isIPv4, isIPv6 } from "node:net";
 import { fileURLToPath } from "node:url";
 import { join } from "node:path";
 
@@ -12,8 +12,8 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
   --port N           port to listen on (default 8787; 0 takes a free one)
   --persist-to DIR   folder for the data (default .holdfast)
   --ip ADDRESS       address to listen on (default 127.0.0.1)
-  --access WHICH     open: to every local user (default on loopback); token: whatever is not public needs one (default elsewhere);
-                     npm run setup makes the first
+  --access WHICH     open: to every local user, only on loopback (default there); token: whatever is not public needs one
+                     (default elsewhere); npm run setup makes the first
   --log-level LEVEL  debug, info, log, warn, error or none (default warn; info prints every request)
   --help             this text
 
@@ -23,9 +23,10 @@ Every other option goes to wrangler dev as it is.
 type Access = "open" | "token";
 
 const PROJECT = join(import.meta.dirname, "..");
-const LOOPBACK = new Set(["127.0.0.1", "localhost", "::1"]);
 /** Wrangler then asks nobody for updates, request metadata or statistics: a start needs no network. */
 const OFFLINE = { WRANGLER_SEND_METRICS: "false", WRANGLER_HIDE_BANNER: "true", CLOUDFLARE_CF_FETCH_ENABLED: "false" };
+/** The runtime then shows its databases to nobody, and keeps no traces. */
+const CLOSED = { X_LOCAL_EXPLORER: "false", X_LOCAL_OBSERVABILITY: "false" };
 
 /** Reads `--name value` or `--name=value` from the command line; the last one wins. */
 function readOption(args: readonly string[], name: string): string | undefined {
@@ -38,6 +39,14 @@ function readOption(args: readonly string[], name: string): string | undefined {
 
 /** Ends wrangler, and so the runtime, when the process which started it is gone, whatever ended that. */
 const END_WITH_PARENT = `data:text/javascript,process.on("disconnect", () => process.kill(process.pid, "SIGTERM"))`;
+
+/** Shuts the runtime's own doors. */
+const SHUT_LOCAL_PATHS = import.meta.resolve("./shut-local-paths.ts");
+
+/** Whether nobody but this machine reaches an address. */
+function isLoopback(ip: string): boolean {
+  return ip === "localhost" || ip === "::1" || (isIPv4(ip) && ip.startsWith("127."));
+}
 
 /** Says why a port cannot be listened on, or nothing when it can.
  * Asked beforehand, because wrangler goes on to another port or stops with a stack trace. */
@@ -56,7 +65,8 @@ async function findPortProblem(port: number, ip: string): Promise<string | undef
 /** Prints how to push, once the Worker answers: wrangler says "ready" even when the build failed.
  * @throws Error if the connection fails */
 async function announce(ip: string, port: number, access: Access): Promise<void> {
-  const url = `http://${LOOPBACK.has(ip) ? "localhost" : ip}:${port}`;
+  const host = isIPv6(ip) ? `[${ip}]` : ip;
+  const url = `http://${ip === "127.0.0.1" ? "localhost" : host}:${port}`;
   await fetch(url);
   const need = access === "open" ? "" : "\nRequests need a token: npm run setup makes the first.";
   console.log(`Holdfast serves at ${url}${need}
@@ -85,7 +95,11 @@ function startWrangler(args: readonly string[], ip: string, access: Access): voi
   const wrangler = fork(
     fileURLToPath(import.meta.resolve("wrangler")),
     ["dev", ...missing.flatMap(([name, value]) => [`--${name}`, value]), "--var", `ACCESS:${access}`, ...args],
-    { cwd: PROJECT, env: { ...process.env, ...OFFLINE }, execArgv: ["--no-warnings", "--import", END_WITH_PARENT] },
+    {
+      cwd: PROJECT,
+      env: { ...process.env, ...OFFLINE, ...CLOSED },
+      execArgv: ["--no-warnings", "--import", END_WITH_PARENT, "--import", SHUT_LOCAL_PATHS],
+    },
   );
   wrangler.on("message", (message) => {
     const ready = JSON.parse(message as string) as { event: string; port: number };
@@ -110,14 +124,21 @@ if (args.includes("--help") || args.includes("-h")) {
   console.log(USAGE);
 } else {
   const ip = readOption(args, "ip") ?? "127.0.0.1";
-  const access = readOption(args, "access") ?? (LOOPBACK.has(ip) ? "open" : "token");
-  const isAccess = access === "open" || access === "token";
-  const problem = isAccess
-    ? await findPortProblem(Number(readOption(args, "port") ?? 8787), ip)
-    : `--access is open or token, not ${access}`;
-  if (isAccess && problem === undefined) startWrangler(dropOption(args, "access"), ip, access);
-  else {
-    console.error(`Holdfast cannot start: ${problem}`);
-    process.exitCode = 1;
+  const access = readOption(args, "access") ?? (isLoopback(ip) ? "open" : "token");
+  if (access !== "open" && access !== "token") refuse(`--access is open or token, not ${access}`, 2);
+  else if (access === "open" && !isLoopback(ip)) {
+    refuse(
+      `--access open is for this machine alone, and others reach ${ip}: take --access token, or --ip 127.0.0.1`,
+      2,
+    );
+  } else {
+    const problem = await findPortProblem(Number(readOption(args, "port") ?? 8787), ip);
+    if (problem === undefined) startWrangler(dropOption(args, "access"), ip, access);
+    else refuse(problem, 1);
   }
+}
+
+function refuse(problem: string, exitCode: number): void {
+  console.error(`Holdfast cannot start: ${problem}`);
+  process.exitCode = exitCode;
 }

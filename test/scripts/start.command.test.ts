@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { promisify } from "node:util";
@@ -6,24 +6,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PROJECT } from "../harness/build.ts";
+import { readUntil, start } from "../harness/npm-start.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
-
-function start(...options: string[]): ChildProcess {
-  const { FORCE_COLOR: _, ...env } = process.env;
-  return spawn("npm", ["start", "--", ...options], { cwd: PROJECT, env, detached: true });
-}
-
-/** Reads until the text matches, or the process has ended. */
-async function readUntil(child: ChildProcess, pattern: RegExp): Promise<string> {
-  let text = "";
-  for (const output of [child.stdout, child.stderr]) output?.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  const ended = once(child, "close");
-  for (;;) {
-    if (pattern.test(text)) return text;
-    if (child.exitCode !== null) return text;
-    await Promise.race([ended, new Promise((wait) => setTimeout(wait, 50))]);
-  }
-}
 
 /** The processes of the group which `npm start` leads and which have not ended. */
 async function listGroup(leader: number): Promise<string[]> {
