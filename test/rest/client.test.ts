@@ -34,7 +34,7 @@ test("the client knows paths, and what comes back", async () => {
 
 test("the package holds the client for plain Node, with its types", async () => {
   const dir = makeTempDir("consumer");
-  const packed = await run("npm", ["pack", "--pack-destination", dir], { cwd: PROJECT });
+  const packed = await run("npm", ["run", "pack:client", "--", "--pack-destination", dir], { cwd: PROJECT });
   expect(packed.stderr).toContain("client.d.ts");
   await mkdir(join(dir, "node_modules/holdfast"), { recursive: true });
   const [archive] = (await readdir(dir)).filter((name) => name.endsWith(".tgz"));
