@@ -9,7 +9,7 @@ export interface Env {
   readonly REGISTRY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
-  /** `token` asks for a token for whatever is not public, `open` lets everyone in. */
+  /** `token` asks for a token for whatever is not public, `open` lets in everyone on this machine, by its loopback names alone. */
   readonly ACCESS: "open" | "token";
   /** Secret: the token that may do everything; `npm run setup` makes one. Without it only tokens that were given out get in. */
   readonly ADMIN_TOKEN?: string;

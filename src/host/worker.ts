@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
@@ -10,6 +10,7 @@ import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
 import type { FetchOutcome } from "../repository/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
+import { answerError } from "../rest/error.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
 import type { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
@@ -17,6 +18,7 @@ import { printEvent } from "./event-log.ts";
 import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
 import { serveHealth } from "./health.ts";
 import { HostRequest } from "./host-request.ts";
+import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
@@ -31,31 +33,37 @@ const codec = instantiateCodec(wasm);
 
 const app = new Hono<HostEnv>();
 
-app.get("/", (context) =>
+/** Keeps web pages of others out where no token does. */
+const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
+  const refusal = env.ACCESS === "open" ? refuseForeign(req.raw) : null;
+  if (refusal === null) return next();
+  return req.path.startsWith("/api/") ? answerError(refusal) : errorResponse(refusal);
+};
+
+app.get("/", guard, (context) =>
   context.text("Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main\n"),
 );
 
-// Pages of any origin may use git and the API: nothing is sent that the browser would add by itself.
-app.use(
-  "*",
-  cors({
-    origin: "*",
-    allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
-    exposeHeaders: [
-      "Content-Disposition",
-      "Content-Range",
-      "ETag",
-      "Holdfast-Ambiguous",
-      "Holdfast-Cache",
-      "Link",
-      "Location",
-      "Retry-After",
-      "Server-Timing",
-      "X-Request-Id",
-    ],
-    maxAge: 86_400,
-  }),
-);
+/** Pages of any origin may use git and the API with a token: nothing is sent that the browser would add by itself. */
+const admitPages = cors({
+  origin: "*",
+  allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
+  exposeHeaders: [
+    "Content-Disposition",
+    "Content-Range",
+    "ETag",
+    "Holdfast-Ambiguous",
+    "Holdfast-Cache",
+    "Link",
+    "Location",
+    "Retry-After",
+    "Server-Timing",
+    "X-Request-Id",
+  ],
+  maxAge: 86_400,
+});
+
+app.use("*", (context, next) => (context.env.ACCESS === "open" ? next() : admitPages(context, next)));
 
 app.use("*", async (context, next) => {
   const request = new HostRequest(context.req.raw, context.env);
@@ -65,6 +73,8 @@ app.use("*", async (context, next) => {
   context.header("Server-Timing", request.timings.toHeader());
   request.log(context.res.status);
 });
+
+app.use("*", guard);
 
 app.get("/healthz", (context) => serveHealth(context.env));
 

@@ -62,17 +62,19 @@ test("a path that other methods serve is 405", async () => {
   expect(await askApi(server, "/repos/me/repo/nothing", { method: "DELETE" })).toMatchObject({ status: 404 });
 });
 
-test("pages of any origin may use git and the API", async () => {
+test("where a token is asked for, pages of any origin may use git and the API", async () => {
+  const asking = await startServer({ vars: { ACCESS: "token" } });
   const preflight = {
     method: "OPTIONS",
     headers: { Origin: "https://example.com", "Access-Control-Request-Method": "PUT" },
   };
   for (const path of ["/me/repo/git-upload-pack", "/api/repos/me/repo/maintenance"]) {
-    const response = await fetch(server.url + path, preflight);
+    const response = await fetch(asking.url + path, preflight);
     expect(response.status).toBe(204);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
     expect(response.headers.get("Access-Control-Allow-Methods")).toContain("PUT");
   }
-  const refs = await fetch(`${server.url}/me/repo/info/refs?service=git-upload-pack`);
+  const refs = await fetch(`${asking.url}/me/repo/info/refs?service=git-upload-pack`);
   expect(refs.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  await asking.close();
 });
