@@ -64,13 +64,20 @@ export class ObjectSelection {
         : await this.#walk(sent, find, filter);
     const given = request.given.union(this.#findTagged(request.tags, sent));
     // In trees that are named, depth is counted from their entries on, as git does.
+    const below = { ...filter, treeDepth: filter.treeDepth + 1 };
     const named = needsPaths(filter) ? given : loose;
-    const fromNamed = await this.#walkRoots(named, find, { ...filter, treeDepth: filter.treeDepth + 1 });
-    const all = fromNodes.union(fromNamed);
+    const fromNamed = await this.#walkRoots(named, find, below);
+    // Who asks for a tree or a blob lacks it, whatever its haves lead to: a partial clone has commits without them. What such a tree
+    // leads to may be missing as well.
+    const files = this.#filesAmong(given);
+    const fromLacked = await this.#walkRoots(find(files), () => NumberSet.EMPTY, below);
+    const all = fromNodes.union(fromNamed).union(fromLacked);
     const passing = (numbers: NumberSet): NumberSet =>
       this.#objects.passing(numbers, filter.types, filter.blobLimitBytes);
     return {
-      objects: passing(all).union(given.difference(find(given))),
+      objects: passing(all)
+        .union(given.difference(find(given)))
+        .union(files),
       // What a filter held back by its place may be missing on the other side.
       findHad: (bases) => (needsPaths(filter) ? NumberSet.EMPTY : passing(find(bases))),
     };
@@ -83,6 +90,16 @@ export class ObjectSelection {
     const those = new Bitset(this.#graph.length);
     for (const position of tags) those.add(position);
     return this.#rootsOf(those).difference(this.#rootsOf(sent.difference(those)));
+  }
+
+  /** Trees and blobs: what is no node of the graph, or one for its own sake. */
+  #filesAmong(objects: NumberSet): NumberSet {
+    return NumberSet.fromSorted(
+      objects.toArray().filter((number) => {
+        const position = this.#graph.position(number);
+        return position < 0 || this.#graph.tree(position) === number;
+      }),
+    );
   }
 
   #isClosed(nodes: Bitset): boolean {

@@ -21,6 +21,9 @@ import { planPack } from "./pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
 
+/** Counts how often it has changed what is answered to one and the same request: what was stored before is not found any more. */
+const ANSWERS = 2;
+
 const COMMIT = toTypeNumber("commit");
 const TAG = toTypeNumber("tag");
 
@@ -208,6 +211,7 @@ export class UploadPack {
     const { graph, advertised } = this.#stores;
     const numbers = (positions: Iterable<number>): number[] => Array.from(positions, (at) => graph.number(at));
     const facts = JSON.stringify({
+      answers: ANSWERS,
       wants: wants.toSorted((a, b) => a - b),
       wantedRefs: wantedRefs.map(({ name, oid }) => [name, toHex(oid)]),
       found: [...haves.number],

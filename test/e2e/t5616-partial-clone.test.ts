@@ -6,11 +6,13 @@ import { makeHistory } from "../harness/history.ts";
 import { type ServedPair, servePair } from "../harness/served-pair.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
+let origin = "";
 let served: ServedPair;
 beforeAll(async () => {
-  const origin = await makeHistory({ commits: 40, files: 12, branches: 3, merges: 2, tags: 4 });
+  origin = await makeHistory({ commits: 40, files: 12, branches: 3, merges: 2, tags: 4 });
   const { stdout } = await tryGit(origin, ["hash-object", "-w", "--stdin"], { stdin: "/dir-0/\n!/dir-0/dir-0/\n" });
   await git(origin, "update-ref", "refs/tags/sparse", stdout.trim());
+  await git(origin, "tag", "-a", "-m", "A tree", "shelf", "main~2:dir-4");
   served = await servePair(origin, ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"]);
 });
 afterAll(() => served.close());
@@ -46,6 +48,34 @@ test.each([
   expect(ours).toEqual(gits);
   expect(ours!.before.objects.some((oid) => oid.startsWith("?"))).toBe(true);
   expect(ours!.status).toBe("");
+});
+
+/** All objects in a client's own store; nothing is fetched by that. */
+async function listHeld(dir: string): Promise<string[]> {
+  return (await git(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")).split("\n");
+}
+
+test.each([0, 2])("by protocol v%i, what is named comes although commits that are here lead to it", async (version) => {
+  const named = (await git(origin, "rev-parse", "main:dir-3/dir-3/file-3.txt", "main:dir-3", "main^{tree}")).split(
+    "\n",
+  );
+  const [file, folder, root] = named as [string, string, string];
+  const [ours, gits] = await Promise.all(
+    [served.holdfast, served.native].map(async (url) => {
+      const dir = await clone(url, version, "--no-tags --single-branch --filter=tree:0");
+      const held = [await listHeld(dir)];
+      for (const args of [[file], [root], ["--filter=blob:none", folder], ["tag", "shelf"], ["--refetch"]]) {
+        const [option, ...names] = args[0]!.startsWith("-") ? args : ["--quiet", ...args];
+        await git(dir, "-c", `protocol.version=${version}`, "fetch", "-q", option!, "origin", ...names);
+        held.push(await listHeld(dir));
+      }
+      return held;
+    }),
+  );
+  expect(ours).toEqual(gits);
+  expect(named.map((oid, i) => [ours![0]!.includes(oid), ours![i + 1]!.includes(oid)])).toEqual(
+    named.map(() => [false, true]),
+  );
 });
 
 test.each([

@@ -106,8 +106,18 @@ async function answer(fetch: Fetch): Promise<OracleAnswer> {
   };
 }
 
+/** The trees and blobs among some revisions, with those that tags lead to, and what such trees lead to. */
+async function listNamedFiles(revisions: readonly string[]): Promise<{ named: string[]; below: Set<string> }> {
+  const named: string[] = [];
+  for (const oid of await resolve(revisions.map((revision) => `${revision}^{}`))) {
+    if ((await git(origin, "cat-file", "-t", oid)) !== "commit") named.push(oid);
+  }
+  return { named, below: named.length === 0 ? new Set() : await listReachable(origin, ...named) };
+}
+
 /** Git's own server side is the oracle: the same objects and the same lines about shallow commits. What the client has already
- * is never sent; git is less exact there.
+ * is not sent, where git is less exact; but for trees and blobs that are wanted by name, where it depends on git's way through the history
+ * whether it leaves them out.
  * @param had what a client has that is not whole; else it has all that its haves lead to */
 async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void> {
   const [expected, actual] = await Promise.all([ask(fetch), answer(fetch)]);
@@ -115,13 +125,18 @@ async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void
   for (const oid of had ?? (haves.length === 0 ? [] : await listReachable(origin, ...haves))) {
     expected.objects.delete(oid);
   }
+  const { named, below } = await listNamedFiles(fetch.wants);
+  // A client that names them lacks them, whatever its haves lead to.
+  if (fetch.filter === undefined && actual.error === null) {
+    expect(named.filter((oid) => !actual.objects.has(oid))).toEqual([]);
+  }
   // Git's server often dies without a word where the client asks for what cannot be.
   expect(actual.error !== null, JSON.stringify(fetch)).toBe(expected.error !== null);
   expect(actual.shallowInfo).toEqual(expected.shallowInfo);
   expect({
     fetch,
     missing: [...expected.objects].filter((oid) => !actual.objects.has(oid)),
-    extra: [...actual.objects].filter((oid) => !expected.objects.has(oid)),
+    extra: [...actual.objects].filter((oid) => !expected.objects.has(oid) && (haves.length === 0 || !below.has(oid))),
   }).toEqual({ fetch, missing: [], extra: [] });
 }
 
@@ -234,6 +249,47 @@ describe("a partial clone", () => {
       await expectSame({ wants: ["main~20^{tree}", "main~50"], ...partial });
     }
     await expectSame({ wants: ["main~50"], deepen: depth(2) });
+  });
+});
+
+describe("trees and blobs that the haves lead to are sent when they are wanted", () => {
+  const BLOB = "main:dir-3/dir-3/file-3.txt";
+
+  test.each([
+    ["a blob", BLOB, 1],
+    ["a blob by a tag", "blob-tag", 2],
+    ["a tree without its files", "main~3^{tree}", 1, "tree:0"],
+    ["a tree by a tag of a tag, without its files", "tag-tag", 3, "tree:0"],
+  ] as const)("%s", async (_, want, count, filter?: string) => {
+    for (const haves of [["main"], ["main", "side-3"]]) {
+      const client = { wants: [want], haves, ...(filter === undefined ? {} : { filter }) };
+      const { objects } = await answer(client);
+      expect(objects.size).toBe(count);
+      expect(objects).toEqual((await ask(client)).objects);
+    }
+  });
+
+  test("a tree comes with what it leads to, as from git", async () => {
+    for (const filter of [undefined, "blob:none", "tree:1"]) {
+      const client = { wants: ["main~3^{tree}"], haves: ["main"], ...(filter === undefined ? {} : { filter }) };
+      const { objects } = await answer(client);
+      expect(objects).toEqual((await ask(client)).objects);
+    }
+  });
+
+  test("beside new commits, and to a shallow client", async () => {
+    const named = await resolve([BLOB, "main~3^{tree}", "blob-tag^{}"]);
+    const wants = ["main", BLOB, "main~3^{tree}", "blob-tag"];
+    for (const fetch of [
+      { wants, haves: ["main~1"] },
+      { wants, haves: ["main~1"], shallows: ["main~1"] },
+      { wants, haves: ["main~1"], shallows: ["main~1"], deepen: depth(2) },
+      { wants, haves: ["main~1"], filter: "blob:none" },
+      { wants, haves: ["main"], filter: "tree:0" },
+    ]) {
+      const { objects } = await answer(fetch);
+      expect(named.filter((oid) => !objects.has(oid))).toEqual([]);
+    }
   });
 });
 

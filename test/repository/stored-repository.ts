@@ -246,8 +246,9 @@ export class StoredRepository implements FetchSource {
     const { number, type, content } = this.known.get(oid)!;
     const references = this.#references(oid);
     const isNode = (reference: string): boolean => [1, 4].includes(this.known.get(reference)!.type);
+    // Of a tag, what it leads to; a tree or blob that a ref points at is its own.
     const tree =
-      type === 1 || type === 4 ? references.find((reference) => this.known.get(reference)!.type === 2) : undefined;
+      type === 1 || type === 4 ? references.find((target) => [2, 3].includes(this.known.get(target)!.type)) : oid;
     const time = Number(
       /^(?:committer|tagger) .* (\d+) [+-]\d+$/m.exec(Buffer.from(content).toString("latin1"))?.[1] ?? 0,
     );
