@@ -39,6 +39,7 @@ export function layOutRows(
     const first = { entry, at };
     const floors = { ofs: 0, base: 0 };
     let hasStrayDistance = false;
+    let hasLateBase = false;
     for (; entry < index.count && index.offsets[entry]! < end; entry++) {
       if (fresh[at] !== entry) continue;
       const baseEntry = index.bases[entry]!;
@@ -49,6 +50,7 @@ export function layOutRows(
       const isOfs = index.stored[entry] === STORED.ofsDelta;
       // An object that is twice in the pack: the distance leads to the copy that is not indexed.
       if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;
+      if (base > firstNumber + at) hasLateBase = true;
       if (base !== 0) floors.base = lower(floors.base, base);
       if (isOfs) floors.ofs = lower(floors.ofs, base);
       const offset = index.offsets[entry]!;
@@ -77,7 +79,7 @@ export function layOutRows(
       packOffset: chunk.packOffset,
       firstNumber: firstNumber + first.at,
       lastNumber: firstNumber + at - 1,
-      whole: at - first.at === entry - first.entry && !hasStrayDistance,
+      whole: at - first.at === entry - first.entry && !hasStrayDistance && !hasLateBase,
       ofsFloor: floors.ofs,
       baseFloor: floors.base,
     });

@@ -24,7 +24,7 @@ export interface PackPlan {
   /** Delta chains of the objects below, rows of `LINK_STRIDE`: extent, offset in it, length as stored, row of the delta's base
    * or `NO_BASE`. A base precedes its deltas; chains share rows. */
   readonly links: Uint32Array;
-  /** Rows of `links` sent as whole objects, after all pieces: their delta bases are neither sent nor had. */
+  /** Rows of `links` sent as whole objects, before all pieces: their delta bases are neither sent nor had, or come later. */
   readonly expansions: Uint32Array;
 }
 

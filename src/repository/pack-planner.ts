@@ -27,11 +27,13 @@ const SLICE_OBJECTS = 50_000;
 /** Bytes of a distance: beyond it a delta names its base by id. */
 const MAX_DISTANCE_BYTES = 0xffff_ffff;
 
-/** Plans a pack: objects by number, as they are stored wherever possible.
+/** Plans a pack: objects by number, as they are stored wherever possible, and every base before its deltas: some clients look for a base
+ * among what has come so far, and nowhere else.
  *
  * A stored delta goes out as a delta when its base is sent too or (thin) had by the client. Its head is rewritten only where the
- * distance to the base has changed. Deltas without a base become whole objects, behind everything else: their size is not
- * known here, and nothing may count on a distance across them.
+ * distance to the base has changed. Deltas without a base become whole objects, before everything else: others may be deltas of them.
+ * Their size is not known here, so a delta of theirs names them by id. A delta that came before its base becomes whole too: no
+ * client of note sends such.
  * @throws GitError "storage-failed" when an object or a chunk is not there */
 export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: PackContents): PackPlan {
   const whole =
@@ -111,7 +113,7 @@ class PackPlanner {
     const [chunk, offset, length] = [rows.chunk[i]!, rows.offset[i]!, rows.length[i]!];
     const distance = rows.distance[i]!;
     const isSent = this.#contents.objects.has(base);
-    if (base !== 0 && !isSent && !bases.had.has(base)) return false;
+    if (base !== 0 && (isSent ? base > rows.number[i]! : !bases.had.has(base))) return false;
     const actual = isSent && distance !== 0 ? this.#distanceTo(base, bases) : 0;
     if (distance === actual) {
       // No delta, one that names its base by id, or one whose base is as far away as it always was.
@@ -127,7 +129,7 @@ class PackPlanner {
     return true;
   }
 
-  /** How far before the next entry a base was sent; 0 when a distance cannot name it. */
+  /** How far before the next entry a base was sent; 0 when a distance cannot name it: it was made whole, or is too far away. */
   #distanceTo(base: number, bases: Bases): number {
     if (!this.#contents.ofsDelta) return 0;
     const position = this.#positionOf(base, bases);

@@ -54,16 +54,16 @@ export async function* streamPack(
   held.add(planSizeBytes(plan));
   const checksums = isKept ? new StreamedChecksums(plan) : null;
   yield hashed([encodePackHeader(plan.objectCount)]);
-  for await (const fragments of readPieces(plan, store, held)) {
-    for (const fragment of fragments) checksums?.take(fragment);
-    yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
-  }
   const chains = new DeltaChains(plan, store, codec);
   for (const row of plan.expansions) {
     const entry = await expand(chains, row, codec);
     held.add(entry.length);
     yield hashed([entry]);
     held.add(-entry.length);
+  }
+  for await (const fragments of readPieces(plan, store, held)) {
+    for (const fragment of fragments) checksums?.take(fragment);
+    yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
   }
   yield [new Uint8Array(hash.digest())];
 }

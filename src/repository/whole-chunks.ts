@@ -7,9 +7,6 @@ import type { NumberSet } from "../store/number-set.ts";
  * @param ofsDelta whether the client takes OFS deltas
  * @returns the chosen ones, in the same order; the caller sends them, and all objects between them, by number */
 export function selectWholeChunks(chunks: readonly ChunkRow[], objects: NumberSet, ofsDelta: boolean): ChunkRow[] {
-  // A base named by its id may come later, but never from a later push.
-  const lastOfPush = new Map<number, number>();
-  for (const { push, lastNumber } of chunks) lastOfPush.set(push, Math.max(lastOfPush.get(push) ?? 0, lastNumber));
   const selected: ChunkRow[] = [];
   // First number of the run of chunks which, side by side in their pack, are side by side in the response.
   let runStart = 0;
@@ -20,7 +17,7 @@ export function selectWholeChunks(chunks: readonly ChunkRow[], objects: NumberSe
       chunk.whole &&
       hasRange(objects, chunk.firstNumber, chunk.lastNumber) &&
       (chunk.ofsFloor === 0 || (ofsDelta && chunk.ofsFloor >= runStart)) &&
-      (chunk.baseFloor === 0 || hasRange(objects, chunk.baseFloor, lastOfPush.get(chunk.push)!));
+      (chunk.baseFloor === 0 || hasRange(objects, chunk.baseFloor, chunk.lastNumber));
     if (fits) selected.push(chunk);
     previous = fits ? chunk : null;
   }

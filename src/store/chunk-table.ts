@@ -19,7 +19,7 @@ export interface NewChunk {
   /** The objects in it are numbered from this to `lastNumber`. */
   readonly firstNumber: number;
   readonly lastNumber: number;
-  /** Every byte belongs to an indexed object, and they stand in the order of their numbers. */
+  /** Every byte belongs to an indexed object, and they stand in the order of their numbers, none before its delta base. */
   readonly whole: boolean;
   /** Lowest object number that an OFS delta in here refers to, 0: none. */
   readonly ofsFloor: number;

@@ -71,7 +71,7 @@ CREATE TABLE chunks (
   pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood, 0: housekeeping put it together
   first_number INTEGER NOT NULL,
   last_number INTEGER NOT NULL,
-  whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order
+  whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order, no delta before its base
   ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in here refers to, 0: none
   base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
   bytes BLOB                       -- inline while hot; last, so that the columns before are read without it

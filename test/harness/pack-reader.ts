@@ -51,6 +51,24 @@ export function readPack(pack: Buffer, findHad: (oid: string) => MadeObject | un
   return [...byOffset.values()];
 }
 
+/** Finds the deltas of a pack that come before the base which they name by its id.
+ * @param offsets of all entries, by id, as `git show-index` tells them
+ * @returns ids of deltas and bases */
+export function findEarlyDeltas(pack: Buffer, offsets: ReadonlyMap<string, number>): [delta: string, base: string][] {
+  const early: [string, string][] = [];
+  for (const [oid, offset] of offsets) {
+    // A base that git adds to a thin pack lies behind its end.
+    if (offset >= pack.length - 20) continue;
+    let at = offset;
+    if (((pack[at]! >> 4) & 7) !== 7) continue;
+    while (pack[at]! & 0x80) at++;
+    const base = pack.toString("hex", at + 1, at + 21);
+    const baseOffset = offsets.get(base);
+    if (baseOffset !== undefined && baseOffset > offset && baseOffset < pack.length - 20) early.push([oid, base]);
+  }
+  return early;
+}
+
 function readEntry(
   pack: Buffer,
   start: number,

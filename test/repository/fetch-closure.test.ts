@@ -5,7 +5,18 @@ import type { ObjectFilter } from "../../src/format/filter.ts";
 import { type Deepen, INFINITE_DEPTH } from "../../src/repository/fetch-source.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
+import {
+  assemblePack,
+  insertAll,
+  type MadeObject,
+  type MadeTreeEntry,
+  makeCommit,
+  makeObject,
+  makeTree,
+  refDelta,
+} from "../harness/pack-builder.ts";
 import { Random } from "../harness/random.ts";
+import { encodeEntry } from "../harness/raw.ts";
 import { PushedRepository } from "./pushing.ts";
 import { type Parents, readParents, SimulatedClient, type SimulatedFetch } from "./simulated-client.ts";
 
@@ -123,6 +134,8 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 229])("no client is left with a hole: 
       haves: pickHaves(random, client),
       deepen: pickDeepen(random, fetches < seed % 4),
       includeTag: random.below(2) === 0,
+      thinPack: fetches % 2 === 0,
+      ofsDelta: fetches % 3 > 0,
     };
     life.push(fetch);
     await client.fetch(server.pushed, fetch);
@@ -133,6 +146,41 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 229])("no client is left with a hole: 
       life.push({ forgot });
     }
     if (random.below(2) === 0) await server.advance();
+  }
+});
+
+test("bases that were pushed behind their deltas go out before them", async () => {
+  // More objects than are looked at one by one. Of each three the first is a delta of the second, and that of the third.
+  const chains = Array.from({ length: 400 }, (_, i) => {
+    const [first, second, third] = ["a", "b", "c"].map((letter) => makeObject("blob", `${i} ${letter.repeat(60)}\n`));
+    const delta = (of: MadeObject, on: MadeObject): Buffer =>
+      encodeEntry(refDelta(on.oid, insertAll(on.content.length, of.content)));
+    const entries = [delta(first!, second!), delta(second!, third!), encodeEntry(third!)];
+    return { objects: [first!, second!, third!], entries };
+  });
+  const tree = makeTree(
+    ...chains
+      .flatMap(({ objects }, i) => objects.map((object, k): MadeTreeEntry => ["100644", `${i}-${k}`, object]))
+      .toSorted(([, a], [, b]) => (a < b ? -1 : 1)),
+  );
+  const [{ objects }] = chains as [(typeof chains)[0]];
+  const few = makeTree(["100644", "0-0", objects[0]!], ["100644", "0-1", objects[1]!]);
+  const first = makeCommit(few);
+  const second = makeCommit(tree, [first.oid]);
+  const server = new PushedRepository();
+  const pack = assemblePack([
+    ...chains.flatMap(({ entries }) => entries),
+    ...[tree, few, first, second].map((object) => encodeEntry(object)),
+  ]);
+  expect((await server.push([["refs/heads/main", null, second.oid]], pack)).unpack).toBe("ok");
+  for (const wants of [[second.oid], [first.oid], [second.oid]]) {
+    for (const ofsDelta of [true, false]) {
+      const client = await SimulatedClient.make(null, new Map());
+      const fetch = { wants, haves: [], deepen: null, includeTag: false, thinPack: false, ofsDelta };
+      expect(await client.fetch(server, fetch)).toBe(wants[0] === first.oid ? 4 : 1204);
+      expect(await client.findHoles()).toBe("");
+    }
+    await server.repository.runJobs(Date.now() + 60_000);
   }
 });
 
@@ -154,7 +202,14 @@ test("no delta is sent whose base a filter held back", async () => {
     [short, [long], 3],
   ] as const) {
     await server.pushFrom(dir, { "refs/heads/main": tip });
-    const count = await client.fetch(server, { wants: [tip], haves, deepen: null, includeTag: false });
+    const count = await client.fetch(server, {
+      wants: [tip],
+      haves,
+      deepen: null,
+      includeTag: false,
+      thinPack: true,
+      ofsDelta: true,
+    });
     expect(count).toBe(objects);
   }
   expect(await git(client.dir, "cat-file", "-s", small)).toBe(await git(dir, "cat-file", "-s", small));

@@ -1,10 +1,11 @@
 /** A client whose every step the test chooses, and whose repository git itself keeps. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectFilter } from "../../src/format/filter.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { Deepen } from "../../src/repository/fetch-source.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
+import { findEarlyDeltas } from "../harness/pack-reader.ts";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import type { PushedRepository } from "./pushing.ts";
 import { fromHex } from "./stored-repository.ts";
@@ -18,6 +19,10 @@ export interface SimulatedFetch {
   readonly haves: readonly string[];
   readonly deepen: Deepen | null;
   readonly includeTag: boolean;
+  /** Whether deltas may be of what the client has. */
+  readonly thinPack: boolean;
+  /** Whether deltas may name their base by its distance. */
+  readonly ofsDelta: boolean;
 }
 
 /** Reads the commits of a repository. */
@@ -67,15 +72,14 @@ export class SimulatedClient {
 
   /** Fetches, and takes in what comes.
    * @returns how many objects came; null: the fetch was refused */
-  async fetch(server: PushedRepository, { wants, haves, deepen, includeTag }: SimulatedFetch): Promise<number | null> {
+  async fetch(server: PushedRepository, { wants, haves, ...options }: SimulatedFetch): Promise<number | null> {
     const outcome = await server.repository.fetch({
       ...CLONE_REQUEST,
       wants: fromHex(wants.join("")),
       haves: fromHex(haves.join("")),
       shallows: fromHex([...this.shallow].join("")),
-      deepen,
+      ...options,
       filter: this.#filter,
-      includeTag,
     });
     if (outcome.kind === "refused") return null;
     const pack = await server.stream(plannedPack(outcome));
@@ -110,12 +114,17 @@ export class SimulatedClient {
     }
   }
 
-  /** @throws Error when a delta's base is not there */
+  /** @throws Error when a delta's base is not there, or comes later than the delta */
   async #index(pack: Buffer): Promise<void> {
     const promisor = this.#filter === null ? [] : ["--promisor"];
     const args = ["index-pack", "--stdin", "--fix-thin", "--threads=1", ...promisor];
-    const { code, stderr } = await tryGit(this.dir, args, { stdin: pack });
+    const { code, stdout, stderr } = await tryGit(this.dir, args, { stdin: pack });
     if (code !== 0) throw new Error(`git index-pack ended with ${code}: ${stderr}`);
+    const index = readFileSync(join(this.dir, "objects/pack", `pack-${stdout.trim().split("\t")[1]!}.idx`));
+    const entries = (await tryGit(this.dir, ["show-index"], { stdin: index })).stdout.trim().split("\n");
+    const offsets = entries.map((line) => line.split(" ")).map(([offset, oid]) => [oid!, Number(offset)] as const);
+    const early = findEarlyDeltas(pack, new Map(offsets));
+    if (early.length > 0) throw new Error(`deltas before their bases: ${early.join(" ")}`);
   }
 }
 

@@ -107,6 +107,7 @@ function checkRow(run: FsckRun, chunk: ChunkRow, rows: readonly ObjectRow[]): vo
     if (offset !== end) return say(`it is not whole: at ${end} no object begins`);
     end = offset + length;
   }
+  if (rows.some(({ number, base }) => base > number)) say("it is not whole: a delta comes before its base");
   if (end !== chunk.size) say(`it is not whole: its objects end at ${end} of ${chunk.size} bytes`);
 }
 

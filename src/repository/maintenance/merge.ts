@@ -63,7 +63,7 @@ function numbersOf(chunks: readonly ChunkRow[]): NumberSet {
   return ranges.reduce((numbers, range) => numbers.union(range), NumberSet.EMPTY);
 }
 
-/** The objects to be made whole, so that no chain among them is longer than `MAX_CHAIN_LINKS`. */
+/** The objects to be made whole, so that no chain among them is longer than `MAX_CHAIN_LINKS`, and none comes before its base. */
 function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
   const { number, base, size } = objects.locate(objects.withBases(numbers));
   const rowOf = new Map(Array.from(number, (n, i) => [n, i]));
@@ -77,9 +77,11 @@ function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
     let length = at === 0 ? -1 : links.get(at)!;
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
       length += 1;
-      if (length > MAX_CHAIN_LINKS && numbers.has(next) && expandedBytes < SLICE_EXPANDED_BYTES) {
+      const row = rowOf.get(next)!;
+      const isWanted = length > MAX_CHAIN_LINKS || base[row]! > next;
+      if (isWanted && numbers.has(next) && expandedBytes < SLICE_EXPANDED_BYTES) {
         deep.add(next);
-        expandedBytes += size[rowOf.get(next)!]!;
+        expandedBytes += size[row]!;
         length = 0;
       }
       links.set(next, length);

@@ -180,8 +180,7 @@ class Rewriting {
       packOffset: 0,
       firstNumber,
       lastNumber,
-      // A base that comes later is looked for within the push; here it may be in the next chunk, which is of another.
-      whole: isGapless && bases.every((number) => number <= lastNumber),
+      whole: isGapless && bases.every((base, k) => base < number[from + k]!),
       ofsFloor: lowest(bases.filter((_, k) => distance[from + k] !== 0)),
       baseFloor: lowest(bases),
     });
