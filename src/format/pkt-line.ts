@@ -35,11 +35,6 @@ export function encodePkt(payload: Uint8Array | string): Uint8Array {
   return pkt;
 }
 
-/** Frames a byte string as a text line, which ends in LF. */
-export function encodePktLine(line: string): Uint8Array {
-  return encodePkt(`${line}\n`);
-}
-
 /** Writes the four hex digits of a pkt-line's length.
  * @param pktBytes length of the whole packet, header included
  * @throws RangeError above 65,520 */

@@ -17,13 +17,13 @@ export async function handleBundleUri(readArguments: ReadArguments, { source }: 
 function encodeBundles(bundles: readonly StoredBundle[]): Uint8Array {
   const packets = new PacketText();
   if (bundles.length === 0) return packets.flush().toBytes();
-  packets.line("bundle.version=1").line("bundle.mode=all").line("bundle.heuristic=creationToken");
+  packets.bare("bundle.version=1").bare("bundle.mode=all").bare("bundle.heuristic=creationToken");
   for (const bundle of bundles) {
     const id = `bundle.base-${bundle.token}`;
     // Relative to the URL that the client knows the repository by: it keeps its scheme, host, path and credentials.
-    packets.line(`${id}.uri=./bundles/${bundleName(bundle)}`);
+    packets.bare(`${id}.uri=./bundles/${bundleName(bundle)}`);
     // In lower case, as git's server writes the keys of its configuration: its client knows no other spelling.
-    packets.line(`${id}.creationtoken=${bundle.token}`);
+    packets.bare(`${id}.creationtoken=${bundle.token}`);
   }
   return packets.flush().toBytes();
 }

@@ -1,5 +1,5 @@
 import { type GitErrorCode, isGitError } from "../format/errors.ts";
-import { encodePktLine } from "../format/pkt-line.ts";
+import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
 
 /** The HTTP status for each failure that ends a Git request before its protocol can report it. */
@@ -74,9 +74,9 @@ export function errorText(error: unknown): string {
 /** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
 const ERR_BYTES = 1_000;
 
-/** An ERR packet, or its like on band 3: the fetch is refused, and git says why.
+/** An ERR packet, or its like on band 3: the fetch is refused, and git says why. It has no LF, as git's has none.
  * @param message byte string, cut where it is too long
  * @see gitprotocol-pack(5), gitprotocol-v2(5) "sideband-all" */
 export function encodeErrPkt(message: string, sidebandAll = false): Uint8Array {
-  return encodePktLine(`${sidebandAll ? String.fromCharCode(ERROR_BAND) : "ERR "}${message.slice(0, ERR_BYTES)}`);
+  return encodePkt(`${sidebandAll ? String.fromCharCode(ERROR_BAND) : "ERR "}${message.slice(0, ERR_BYTES)}`);
 }

@@ -29,12 +29,12 @@ export async function handleObjectInfo(
 
 function encodeInfo(oids: Uint8Array, sizes: Float64Array, wantsSize: boolean): Uint8Array {
   const packets = new PacketText();
-  if (wantsSize && sizes.length > 0) packets.line("size");
+  if (wantsSize && sizes.length > 0) packets.bare("size");
   sizes.forEach((size, i) => {
     const hex = toHex(oids, i * OID_BYTES);
     // The space behind an id says that nothing of it is known.
-    if (size < 0) packets.line(`${hex} `);
-    else packets.line(wantsSize ? `${hex} ${size}` : hex);
+    if (size < 0) packets.bare(`${hex} `);
+    else packets.bare(wantsSize ? `${hex} ${size}` : hex);
   });
   return packets.flush().toBytes();
 }

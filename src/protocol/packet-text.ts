@@ -16,9 +16,16 @@ export class PacketText {
    * @param line byte string
    * @throws RangeError if it is longer than a packet */
   line(line: string): this {
-    const length = PKT_HEADER_BYTES + this.#prefix.length + line.length + 1;
+    return this.bare(`${line}\n`);
+  }
+
+  /** Adds text as it is: some lines end without an LF in git, and not every client takes one there.
+   * @param text byte string
+   * @throws RangeError if it is longer than a packet */
+  bare(text: string): this {
+    const length = PKT_HEADER_BYTES + this.#prefix.length + text.length;
     if (length > MAX_PKT_BYTES) throw new RangeError(`a packet of ${length} bytes is too long`);
-    this.#text += `${length.toString(16).padStart(4, "0")}${this.#prefix}${line}\n`;
+    this.#text += `${length.toString(16).padStart(4, "0")}${this.#prefix}${text}`;
     return this;
   }
 

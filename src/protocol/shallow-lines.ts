@@ -5,6 +5,6 @@ import type { PacketText } from "./packet-text.ts";
 /** Writes where the client's history will end, the same lines in all protocol versions.
  * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info" */
 export function writeShallowLines(packets: PacketText, { shallow, unshallow }: ShallowUpdate): void {
-  for (let at = 0; at < shallow.length; at += OID_BYTES) packets.line(`shallow ${toHex(shallow, at)}`);
-  for (let at = 0; at < unshallow.length; at += OID_BYTES) packets.line(`unshallow ${toHex(unshallow, at)}`);
+  for (let at = 0; at < shallow.length; at += OID_BYTES) packets.bare(`shallow ${toHex(shallow, at)}`);
+  for (let at = 0; at < unshallow.length; at += OID_BYTES) packets.bare(`unshallow ${toHex(unshallow, at)}`);
 }

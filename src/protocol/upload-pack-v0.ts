@@ -13,9 +13,10 @@ import { badFraming, readLines, type Refusal } from "./request-lines.ts";
 import { writeShallowLines } from "./shallow-lines.ts";
 import { resultResponse } from "./smart-http.ts";
 
+/** What the server offers, in git's order. */
 const CAPABILITIES = [
-  "multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta include-tag no-progress",
-  "shallow deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want allow-reachable-sha1-in-want",
+  "multi_ack thin-pack side-band side-band-64k ofs-delta shallow deepen-since deepen-not deepen-relative no-progress",
+  "include-tag multi_ack_detailed allow-tip-sha1-in-want allow-reachable-sha1-in-want no-done",
 ].join(" ");
 
 /** The ref advertisement of protocol versions 0 and 1.
@@ -24,7 +25,7 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
   const packets = new PacketText().line("# service=git-upload-pack").flush();
   if (version === 1) packets.line("version 1");
   const symref = head?.oid ? ` symref=HEAD:${head.target}` : "";
-  let capabilities = `\0${CAPABILITIES}${symref} object-format=${OBJECT_FORMAT} agent=${AGENT}`;
+  let capabilities = `\0${CAPABILITIES}${symref} filter object-format=${OBJECT_FORMAT} agent=${AGENT}`;
   const advertise = (oid: string, name: string): void => {
     packets.line(`${oid} ${name}${capabilities}`);
     capabilities = "";

@@ -10,17 +10,26 @@ import { handleObjectInfo } from "./object-info-command.ts";
 import { PacketText } from "./packet-text.ts";
 import { badFraming, readLines, type Refusal } from "./request-lines.ts";
 
-/** A command of protocol v2: a new one is a new row of `COMMANDS`. */
-interface Command {
+/** Carries out a command of protocol v2. */
+type Handle = (readArguments: ReadArguments, context: FetchContext) => Promise<Response>;
+
+/** What is advertised, in git's order: a new command is a new row. */
+interface Capability {
   readonly name: string;
-  /** What its capability says behind `=`; empty: nothing. */
+  /** What stands behind `=`; empty: nothing. */
   readonly features: string;
-  handle(readArguments: ReadArguments, context: FetchContext): Promise<Response>;
+  /** Null: it is no command. */
+  readonly handle: Handle | null;
 }
 
-const COMMANDS: readonly Command[] = [
+/** A command of protocol v2. */
+type Command = Capability & { readonly handle: Handle };
+
+const CAPABILITIES: readonly Capability[] = [
   { name: "ls-refs", features: "unborn", handle: handleLsRefs },
   { name: "fetch", features: "shallow wait-for-done filter ref-in-want sideband-all", handle: handleFetch },
+  { name: "server-option", features: "", handle: null },
+  { name: "object-format", features: OBJECT_FORMAT, handle: null },
   { name: "object-info", features: "", handle: handleObjectInfo },
   // Advertised whether there is a bundle or not: to know would cost every client a second call, and only those ask that are set to.
   { name: "bundle-uri", features: "", handle: handleBundleUri },
@@ -29,8 +38,8 @@ const COMMANDS: readonly Command[] = [
 /** The capability advertisement. @see gitprotocol-v2(5) */
 export function advertiseV2(): Uint8Array {
   const packets = new PacketText().line("version 2").line(`agent=${AGENT}`);
-  for (const { name, features } of COMMANDS) packets.line(features === "" ? name : `${name}=${features}`);
-  return packets.line("server-option").line(`object-format=${OBJECT_FORMAT}`).flush().toBytes();
+  for (const { name, features } of CAPABILITIES) packets.line(features === "" ? name : `${name}=${features}`);
+  return packets.flush().toBytes();
 }
 
 /** Serves one request of protocol v2; requests are stateless.
@@ -68,7 +77,7 @@ class RequestHead {
   #choose(name: string): Refusal {
     if (this.command !== null)
       return `command '${name}' requested after already requesting command '${this.command.name}'`;
-    this.command = COMMANDS.find((command) => command.name === name) ?? null;
+    this.command = CAPABILITIES.find((one): one is Command => one.name === name && one.handle !== null) ?? null;
     return this.command === null ? `invalid command '${name}'` : null;
   }
 }

@@ -5,7 +5,6 @@ import {
   decodePkts,
   DELIM_PKT,
   encodePkt,
-  encodePktLine,
   FLUSH_PKT,
   MAX_PKT_BYTES,
   type Pkt,
@@ -48,7 +47,6 @@ function encode(pkt: Pkt): Uint8Array {
 
 test("encodes the examples of gitprotocol-common(5)", () => {
   expect(encodePkt("a\n")).toEqual(fromByteString("0006a\n"));
-  expect(encodePktLine("a")).toEqual(fromByteString("0006a\n"));
   expect(encodePkt("foobar\n")).toEqual(fromByteString("000bfoobar\n"));
   expect(encodePkt("")).toEqual(fromByteString("0004"));
   expect(encodePkt(Uint8Array.of(0, 255))).toEqual(fromByteString("0006\0\xff"));
@@ -124,7 +122,7 @@ function codeOf(error: unknown): unknown {
 
 test("after the packets, the raw rest is read whole, what was over-read included", async () => {
   const pack = new Random(6).bytes(10_000);
-  const body = new Uint8Array(Buffer.concat([encodePktLine("command"), FLUSH_PKT, pack]));
+  const body = new Uint8Array(Buffer.concat([encodePkt("command\n"), FLUSH_PKT, pack]));
   for (const pieceBytes of [1, 7, 4_096, 100_000]) {
     const reader = new ByteReader(pullPieces(body, () => pieceBytes));
     expect(await reader.readPkt()).toMatchObject({ type: "data" });

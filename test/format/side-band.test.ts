@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
-import { decodePkts, DELIM_PKT, encodePktLine, FLUSH_PKT } from "../../src/format/pkt-line.ts";
+import { decodePkts, DELIM_PKT, encodePkt, FLUSH_PKT } from "../../src/format/pkt-line.ts";
 import {
   decodeSideBand,
   encodeSideBand,
@@ -81,13 +81,7 @@ test("reads a pack out of git's own multiplexed response", async () => {
   const dir = await makeRepository("multiplexed");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "one");
   const tip = await git(dir, "rev-parse", "HEAD");
-  const request = [
-    encodePktLine("command=fetch"),
-    DELIM_PKT,
-    encodePktLine(`want ${tip}`),
-    encodePktLine("done"),
-    FLUSH_PKT,
-  ];
+  const request = [encodePkt("command=fetch\n"), DELIM_PKT, encodePkt(`want ${tip}\n`), encodePkt("done\n"), FLUSH_PKT];
   const { stdoutBytes } = await tryGit(dir, ["upload-pack", "--stateless-rpc", "."], {
     stdin: Buffer.concat(request),
     env: { GIT_PROTOCOL: "version=2" },

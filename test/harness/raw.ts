@@ -98,6 +98,11 @@ export function decodePkts(bytes: Buffer): Pkt[] {
   return pkts;
 }
 
+/** A response's packets as text, to the byte, one char code a byte; those that are no lines by name. */
+export function decodeTexts(bytes: Buffer): string[] {
+  return decodePkts(bytes).map((pkt) => (typeof pkt === "string" ? pkt : pkt.toString("latin1")));
+}
+
 /** A response's lines without their newlines, the other packets by name. */
 export function decodeLines(bytes: Buffer): string[] {
   return decodePkts(bytes).map((pkt) => (typeof pkt === "string" ? pkt : pkt.toString().replace(/\n$/, "")));

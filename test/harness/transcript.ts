@@ -1,4 +1,4 @@
-import { decodeLines, encodePkt, type RawResponse, request } from "./raw.ts";
+import { decodeTexts, encodePkt, type RawResponse, request } from "./raw.ts";
 import { tryGit } from "./git.ts";
 
 /** Packets of a request: lines get their newline; `flush`, `delim` and `end` name the special packets. */
@@ -7,7 +7,7 @@ export function encodeRequest(...lines: readonly string[]): Buffer {
   return Buffer.concat(lines.map((line) => (line in special ? Buffer.from(special[line]!) : encodePkt(`${line}\n`))));
 }
 
-/** What a server answered: its lines up to the pack, and whether a pack came. */
+/** What a server answered: its packets up to the pack as text, to the byte, and whether a pack came. */
 export interface Answer {
   readonly lines: string[];
   readonly pack: boolean;
@@ -18,7 +18,7 @@ export function readAnswer(body: Buffer): Answer {
   const bare = body.indexOf("PACK");
   const isBare =
     bare >= 4 && body.toString("latin1", bare - 4, bare).match(/^[0-9a-f]{4}$/) === null && body[bare - 1] === 10;
-  const lines = decodeLines(isBare ? body.subarray(0, bare) : body);
+  const lines = decodeTexts(isBare ? body.subarray(0, bare) : body);
   const start = lines.findIndex((line) => line.charCodeAt(0) <= 3);
   return { lines: start < 0 ? lines : lines.slice(0, start), pack: isBare || start >= 0 };
 }

@@ -1,8 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleName } from "../../src/protocol/bundle-file.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { decodeLines, request } from "../harness/raw.ts";
+import { decodeLines, decodeTexts, encodePkt, FLUSH, request } from "../harness/raw.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { StoredRepository } from "../repository/stored-repository.ts";
 import { type FetchServer, startFetchServer } from "./fetch-server.ts";
@@ -56,17 +57,15 @@ test("the capability advertisement", async () => {
   const { body } = await request(`${server.url}/info/refs?service=git-upload-pack`, {
     headers: { "git-protocol": "version=2" },
   });
-  expect(decodeLines(body).map((line) => line.replace(/^agent=holdfast\/\d.*/, "agent"))).toEqual([
-    "version 2",
-    "agent",
-    "ls-refs=unborn",
-    "fetch=shallow wait-for-done filter ref-in-want sideband-all",
-    "object-info",
-    "bundle-uri",
-    "server-option",
-    "object-format=sha1",
-    "flush",
-  ]);
+  const { stdoutBytes } = await tryGit(origin, ["upload-pack", "--stateless-rpc", "--advertise-refs", "."], {
+    env: { GIT_PROTOCOL: "version=2", GIT_TEST_SIDEBAND_ALL: "1" },
+  });
+  const texts = decodeTexts(body).map((text) => text.replace(/^agent=holdfast\/\d.*/, "agent"));
+  expect(texts).toContain("bundle-uri\n");
+  // Git offers it from 2.40 on, if it is told to.
+  expect(texts.filter((text) => text !== "bundle-uri\n")).toEqual(
+    decodeTexts(stdoutBytes).map((text) => text.replace(/^agent=.*/, "agent")),
+  );
 });
 
 describe("commands are answered as git answers them", () => {
@@ -126,9 +125,36 @@ describe("commands are answered as git answers them", () => {
   });
 });
 
-test("without a bundle, the list of bundles is empty", async () => {
-  const { status, body } = await post(server, resolve(["command=bundle-uri", "delim", "flush"]), 2);
-  expect([status, decodeLines(body)]).toEqual([200, ["flush"]]);
+describe("bundles", () => {
+  const ASKED = resolve(["command=bundle-uri", "delim", "flush"]);
+
+  test("without any, the list is empty", async () => {
+    const { status, body } = await post(server, ASKED, 2);
+    expect([status, body.toString()]).toEqual([200, "0000"]);
+  });
+
+  test("are told in lines without LF, as git writes them", async () => {
+    const repository = new StoredRepository();
+    const bundle = {
+      token: 7,
+      key: "key",
+      sizeBytes: 5_000,
+      totalBytes: 5_000,
+      checksum: new Uint8Array(20).fill(0xab),
+    };
+    repository.bundles = () => Promise.resolve([bundle]);
+    const bundled = await startFetchServer(repository);
+    const { body } = await post(bundled, ASKED, 2);
+    const lines = [
+      "bundle.version=1",
+      "bundle.mode=all",
+      "bundle.heuristic=creationToken",
+      `bundle.base-7.uri=./bundles/${bundleName(bundle)}`,
+      "bundle.base-7.creationtoken=7",
+    ];
+    expect(body.toString()).toBe(Buffer.concat([...lines.map((line) => encodePkt(line)), FLUSH]).toString());
+    await bundled.close();
+  });
 });
 
 type Refused = [what: string, lines: string[], message: string];
@@ -301,10 +327,10 @@ test("object-info without attributes tells what there is", async () => {
 describe("sideband-all", () => {
   /** Lines up to the pack, with the band of each packet that has one. */
   const readBands = (body: Buffer): string[] => {
-    const lines = decodeLines(body);
-    return lines.slice(
+    const texts = decodeTexts(body);
+    return texts.slice(
       0,
-      lines.findIndex((line) => line.slice(1).startsWith("PACK")),
+      texts.findIndex((text) => text.slice(1).startsWith("PACK")),
     );
   };
 
@@ -333,10 +359,10 @@ test("what comes with a pack precedes it in the order in which git's client read
   const lines = fetchLines("want-ref refs/heads/main", "want-ref HEAD", "deepen 1", "have main~20", "no-progress");
   expect(readAnswer((await post(server, resolve(lines), 2)).body)).toEqual({
     lines: [
-      ["acknowledgments", `ACK ${oids["main~20"]}`, "ready", "delim"],
-      ["shallow-info", `shallow ${oids["main"]}`, "delim"],
-      ["wanted-refs", `${oids["main"]} refs/heads/main`, `${oids["main"]} HEAD`, "delim"],
-      ["packfile"],
+      ["acknowledgments\n", `ACK ${oids["main~20"]}\n`, "ready\n", "delim"],
+      ["shallow-info\n", `shallow ${oids["main"]}`, "delim"],
+      ["wanted-refs\n", `${oids["main"]} refs/heads/main\n`, `${oids["main"]} HEAD\n`, "delim"],
+      ["packfile\n"],
     ].flat(),
     pack: true,
   });
@@ -348,7 +374,7 @@ test("60,000 haves and 70,000 prefixes are taken", async () => {
     (await post(server, resolve(fetchLines("want main", ...haves, "have main~5", "no-progress")), 2)).body,
   );
   expect(answer).toEqual({
-    lines: ["acknowledgments", `ACK ${oids["main~5"]}`, "ready", "delim", "packfile"],
+    lines: ["acknowledgments\n", `ACK ${oids["main~5"]}\n`, "ready\n", "delim", "packfile\n"],
     pack: true,
   });
   const prefixes = Array.from({ length: 70_000 }, (_, i) => `ref-prefix refs/heads/nothing-${i}`);
@@ -368,7 +394,7 @@ test("a commit that no ref leads to any more is refused, and what still leads so
   const ask = async (name: string): Promise<string[]> =>
     readAnswer((await post(forced, resolve(fetchLines(`want ${name}`, "no-progress", "done")), 2)).body).lines;
   expect(await ask("side-3")).toEqual([`ERR upload-pack: not our ref ${oids["side-3"]}`]);
-  expect(await ask("main~20")).toEqual(["packfile"]);
+  expect(await ask("main~20")).toEqual(["packfile\n"]);
   await forced.close();
 });
 
