@@ -9,6 +9,15 @@ export interface Quota {
   readonly maxObjects: number | null;
 }
 
+/** What of a quota is to be set anew: what is not there stays as it is. */
+export type QuotaChange = { readonly [Field in keyof Quota]?: Quota[Field] | undefined };
+
+/** A quota after a change. */
+export function changeQuota(quota: Quota, change: QuotaChange): Quota {
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  return { ...quota, ...Object.fromEntries(given) };
+}
+
 /** What is held, or comes. */
 export interface Use {
   /** Of objects as they are stored. */

@@ -18,9 +18,9 @@ export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: Re
   };
   return {
     read: async (place) => read(await find(place, place.repository === undefined ? "admin" : "read")),
-    set: async (place, quota) => {
+    set: async (place, change) => {
       const holder = await find(place, "operate");
-      await registry.setQuota(holder, quota);
+      await registry.setQuota(holder, change);
       forgetRoutesTo(holder);
       return read(holder);
     },

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { randomUUID } from "node:crypto";
 import type { Caller, Target, Token, TokenScope } from "../access/caller.ts";
-import type { Quota } from "../access/quota.ts";
+import type { QuotaChange } from "../access/quota.ts";
 import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
@@ -107,6 +107,11 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#tokens.list(scope, after, limit);
   }
 
+  /** @see TokenTable.findUnknown */
+  findUnknownTokens(ids: readonly string[], owner: string, repositoryId: string): string[] {
+    return this.#tokens.findUnknown(ids, owner, repositoryId);
+  }
+
   /** @see TokenTable.revoke */
   revokeToken(id: string): boolean {
     return this.#tokens.revoke(id);
@@ -118,8 +123,8 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** @see Registry.setQuota */
-  setQuota(holder: QuotaHolder, quota: Quota): void {
-    this.#registry.setQuota(holder, quota);
+  setQuota(holder: QuotaHolder, change: QuotaChange): void {
+    this.#registry.setQuota(holder, change);
   }
 
   override async alarm(): Promise<void> {

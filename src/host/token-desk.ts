@@ -35,6 +35,10 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: Re
       return made;
     },
     list: async (place, after, limit) => registry.listTokens(await demandScope(place), after, limit),
+    findUnknown: async (place, ids) => {
+      const scope = await demandScope(place);
+      return "owner" in scope ? [...ids] : registry.findUnknownTokens(ids, place.owner, scope.repositoryId);
+    },
     read: demandToken,
     revoke: async (id) => {
       const token = await demandToken(id);

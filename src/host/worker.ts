@@ -88,7 +88,9 @@ for (const [path, routes] of Map.groupBy(GIT_ROUTES, (route) => route.path)) {
 
 const api = createRestApp((context) => newRestHost((context as unknown as HostContext).get("request"), codec));
 
-app.get("/api/docs", () => renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION)));
+app.get("/api/docs", ({ req }) =>
+  renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION), `${new URL(req.url).origin}/api`),
+);
 app.route("/api", api);
 
 app.notFound(() => textResponse(404, "not found"));

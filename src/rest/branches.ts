@@ -9,7 +9,7 @@ const Branch = z
   .object({
     name: z.string(),
     commit: OidSchema.openapi({ description: "its tip" }),
-    committed: z.string().openapi({ description: "when its tip was" }),
+    committed: z.iso.datetime({ offset: true }).openapi({ description: "when its tip was" }),
     isDefault: z.boolean(),
     ahead: z
       .number()
@@ -32,7 +32,7 @@ const BranchChange = z
       expected: ExpectedSchema,
     }),
   ])
-  .openapi("BranchChange");
+  .openapi("BranchChange", { example: { target: "main~1", force: true } });
 
 const Params = RepositoryParams.extend({ name: BranchSchema });
 
@@ -73,7 +73,7 @@ const create = defineRoute("write", {
         "application/json": {
           schema: z
             .object({ name: BranchSchema, startPoint: RefSchema.openapi({ description: "where it begins" }) })
-            .openapi("NewBranch"),
+            .openapi("NewBranch", { example: { name: "topic", startPoint: "main" } }),
         },
       },
     },

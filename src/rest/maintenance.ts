@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { MAINTENANCE_KINDS } from "../repository/maintenance/housekeeping.ts";
+import type { RepositoryClient } from "../repository/calls.ts";
 import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
@@ -20,13 +21,15 @@ const Status = z
         z.object({
           kind: z.string(),
           key: z.string(),
-          dueMs: z.number(),
+          dueAt: z.iso.datetime(),
           attempts: Count,
           lastError: z.string().nullable(),
         }),
       )
       .readonly(),
-    lastRuns: z.partialRecord(z.string(), z.record(z.string(), z.number())),
+    lastRuns: z
+      .partialRecord(z.string(), z.object({ began: z.iso.datetime(), ms: z.number() }).catchall(z.number()))
+      .openapi({ description: "by kind, those that succeeded: when, how long, and what they counted" }),
   })
   .openapi("Maintenance");
 
@@ -63,10 +66,22 @@ const run = defineRoute("admin", {
 
 /** `/repos/:owner/:repo/maintenance`: GET tells how housekeeping stands, POST runs it first. */
 export const maintenanceRoutes = newRoutes()
-  .openapi(read, async (context) => context.json(await repositoryOf(context).maintenance(), 200))
+  .openapi(read, async (context) => context.json(show(await repositoryOf(context).maintenance()), 200))
   .openapi(run, async (context) => {
     const { kind } = context.req.valid("query");
     const asked = kind === undefined ? MAINTENANCE_KINDS : [kind].flat();
     const kinds = MAINTENANCE_KINDS.filter((one) => asked.includes(one));
-    return context.json(await repositoryOf(context).maintain(kinds), 200);
+    return context.json(show(await repositoryOf(context).maintain(kinds)), 200);
   });
+
+function show({ jobs, lastRuns, ...rest }: Awaited<ReturnType<RepositoryClient["maintenance"]>>) {
+  const runs = Object.entries(lastRuns).map(([kind, { timeMs, ...run }]) => [
+    kind,
+    { began: new Date(timeMs).toISOString(), ...run },
+  ]);
+  return {
+    ...rest,
+    jobs: jobs.map(({ dueMs, ...job }) => ({ ...job, dueAt: new Date(dueMs).toISOString() })),
+    lastRuns: Object.fromEntries(runs) as z.output<typeof Status>["lastRuns"],
+  };
+}

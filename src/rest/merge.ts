@@ -6,6 +6,7 @@ import {
   BranchSchema,
   NullableOidSchema,
   OidSchema,
+  PERSON_EXAMPLE,
   PersonSchema,
   RefSchema,
   RepositoryParams,
@@ -42,7 +43,7 @@ const Merge = z
     }),
     author: PersonSchema,
   })
-  .openapi("Merge");
+  .openapi("Merge", { example: { base: "main", head: "topic", author: PERSON_EXAMPLE } });
 
 const CherryPick = z
   .object({
@@ -52,7 +53,7 @@ const CherryPick = z
     commit: RefSchema.openapi({ description: "whose change is made once more" }),
     mainline: Mainline,
   })
-  .openapi("CherryPick");
+  .openapi("CherryPick", { example: { branch: "main", commit: "topic~1", committer: PERSON_EXAMPLE } });
 
 const Revert = z
   .object({
@@ -62,7 +63,7 @@ const Revert = z
     commit: RefSchema.openapi({ description: "whose change is undone" }),
     mainline: Mainline,
   })
-  .openapi("Revert");
+  .openapi("Revert", { example: { branch: "main", commit: "main~1", author: PERSON_EXAMPLE } });
 
 function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]], meaning: string) {
   const schema = z.object({

@@ -8,6 +8,7 @@ import {
   BranchSchema,
   NullableOidSchema,
   OidSchema,
+  PERSON_EXAMPLE,
   PersonSchema,
   RefSchema,
   RepositoryParams,
@@ -73,7 +74,17 @@ const NewCommit = z
     path: ["operations"],
     message: "there must be one, unless allowEmpty is set",
   })
-  .openapi("NewCommit");
+  .openapi("NewCommit", {
+    example: {
+      branch: "main",
+      message: "Explain the page\n",
+      author: PERSON_EXAMPLE,
+      operations: [
+        { op: "put", path: "docs/page.md", content: "# A page\n" },
+        { op: "move", from: "notes.md", to: "docs/notes.md" },
+      ],
+    },
+  });
 
 const MadeCommit = z
   .object({

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { ProtectedRefs } from "../access/ref-rules.ts";
 import { decodeText, encodeText } from "../format/byte-string.ts";
+import { GitError } from "../format/errors.ts";
 import { failures } from "./error.ts";
-import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
+import { defineRoute, newRoutes, type Place, repositoryOf, type TokenDesk } from "./routes.ts";
 import { RefPatternSchema, RepositoryParams } from "./schemas.ts";
 
 /** Rules of one repository: every change of a ref is held against each. */
@@ -37,7 +38,9 @@ const Rules = z
       .max(MAX_RULES)
       .openapi({ description: "all whose patterns fit hold; what they forbid is forbidden to admins, too" }),
   })
-  .openapi("ProtectedRefs");
+  .openapi("ProtectedRefs", {
+    example: { rules: [{ pattern: "refs/heads/main", noForce: true, noDelete: true }] },
+  });
 
 const json = { content: { "application/json": { schema: Rules } } };
 const responses = { 200: { description: "The rules.", ...json }, ...failures() };
@@ -68,8 +71,20 @@ export const protectedRefRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).protectedRefs()), 200))
   .openapi(configure, async (context) => {
     const rules = context.req.valid("json").rules.map((rule) => ({ ...rule, pattern: encodeText(rule.pattern) }));
+    const { owner, repo } = context.req.valid("param");
+    const ids = rules.flatMap(({ allowedTokens }) => allowedTokens ?? []);
+    if (ids.length > 0) await demandTokens(context.get("host").tokens, { owner, repository: repo }, ids);
     return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
   });
+
+/** @throws GitError "invalid" for ids that no token has which could reach the repository: a rule for them would shut all out */
+async function demandTokens(tokens: TokenDesk, place: Required<Place>, ids: readonly string[]): Promise<void> {
+  const unknown = await tokens.findUnknown(place, ids);
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, 10).join(", ");
+  const reason = `no token for this repository, or for all of its owner's, has the id ${shown}`;
+  throw new GitError("invalid", { what: "allowedTokens", field: "allowedTokens", reason });
+}
 
 function show(rules: readonly ProtectedRefs[]): z.output<typeof Rules> {
   return {

@@ -19,7 +19,10 @@ const Standing = Quota.extend({
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
-const body = { required: true, ...json(z.strictObject(Quota.shape)) };
+const body = {
+  required: true,
+  ...json(z.strictObject(Quota.partial().shape).openapi("QuotaChange", { example: { maxBytes: 1_000_000_000 } })),
+};
 const responses = { 200: { description: "The quota, and what is taken of it.", ...json(Standing) }, ...failures() };
 
 const tags = ["quotas"];
@@ -39,7 +42,8 @@ const set = defineRoute("operate", {
   ...ofRepository,
   method: "put",
   summary: "Set how much a repository may hold",
-  description: "At once where this request is served, within ten seconds everywhere. What is there stays.",
+  description:
+    "A field that is left out stays as it is; null unsets it. At once where this request is served, within ten seconds everywhere. What is there stays.",
   request: { params: RepositoryParams, body },
   responses,
 });
@@ -57,7 +61,7 @@ const setOwner = defineRoute("token", {
   ...ofOwner,
   method: "put",
   summary: "Set how much all that an owner has may hold",
-  description: "This is for the operator.",
+  description: "A field that is left out stays as it is; null unsets it. This is for the operator.",
   request: { params: OwnerParams, body },
   responses,
 });

@@ -14,7 +14,7 @@ const RefChange = z
     expected: ExpectedSchema,
     force: ForceSchema,
   })
-  .openapi("RefChange");
+  .openapi("RefChange", { example: { target: "main" } });
 
 const put = {
   method: "put" as const,

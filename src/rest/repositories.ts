@@ -82,13 +82,15 @@ const create = defineRoute("token", {
     body: {
       required: true,
       ...json(
-        z.strictObject({
-          owner: Owner,
-          name: Name,
-          description: Description.default(null),
-          defaultBranch: Branch.default(DEFAULT_BRANCH),
-          visibility: Visibility.default("private"),
-        }),
+        z
+          .strictObject({
+            owner: Owner,
+            name: Name,
+            description: Description.default(null),
+            defaultBranch: Branch.default(DEFAULT_BRANCH),
+            visibility: Visibility.default("private"),
+          })
+          .openapi("NewRepository", { example: { owner: "me", name: "my-repo", description: "A page" } }),
       ),
     },
   },
@@ -127,7 +129,8 @@ const update = defineRoute("admin", {
             defaultBranch: Branch.openapi({ description: "of those that exist, if there are any" }),
             visibility: Visibility,
           })
-          .partial(),
+          .partial()
+          .openapi("RepositoryChange", { example: { visibility: "public" } }),
       ),
     },
   },

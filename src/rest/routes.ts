@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, type RouteConfig } from "@hono/zod-openapi";
 import type { Context, Handler, MiddlewareHandler } from "hono";
 import type { Right, Token } from "../access/caller.ts";
-import type { Quota } from "../access/quota.ts";
+import type { Quota, QuotaChange } from "../access/quota.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { Ambiguities, RepositoryClient } from "../repository/calls.ts";
@@ -66,6 +66,8 @@ export interface TokenDesk {
   /** @param id `current` for the one that the request shows */
   read(id: string): Promise<Token>;
   revoke(id: string): Promise<void>;
+  /** Those of some ids which no token has that is for the repository, or for all of its owner's. */
+  findUnknown(place: Required<Place>, ids: readonly string[]): Promise<string[]>;
 }
 
 /** Where quotas are shown to who may read the repository, or is an admin of the owner's, and set by the operator.
@@ -74,7 +76,7 @@ export interface QuotaDesk {
   /** @returns with what holds in effect, the deployment's defaults included */
   read(place: Place): Promise<QuotaStanding & { readonly effective: Quota }>;
   /** Of here at once, within `ANSWER_LIFE_MS` everywhere. */
-  set(place: Place, quota: Quota): ReturnType<QuotaDesk["read"]>;
+  set(place: Place, change: QuotaChange): ReturnType<QuotaDesk["read"]>;
 }
 
 /** A repository, or, without one, all that an owner has: by name. */

@@ -120,6 +120,9 @@ const PersonText = z
     message: "it must hold something, and no control character, < or >",
   });
 
+/** For the examples of bodies. */
+export const PERSON_EXAMPLE = { name: "Ada Example", email: "ada@example.com" };
+
 /** Who writes something; now, where no date is given. */
 export const PersonSchema = z
   .object({

@@ -9,6 +9,7 @@ import {
   ForceSchema,
   IdentSchema,
   OidSchema,
+  PERSON_EXAMPLE,
   PersonSchema,
   RefSchema,
   RepositoryParams,
@@ -48,7 +49,7 @@ const TagChange = z
       .refine(isWholeAnnotation, INCOMPLETE),
     z.strictObject({ newName: TagSchema, expected: ExpectedSchema }),
   ])
-  .openapi("TagChange");
+  .openapi("TagChange", { example: { newName: "v1.0.0" } });
 
 const Params = RepositoryParams.extend({ name: TagSchema });
 
@@ -88,7 +89,9 @@ const create = defineRoute("write", {
           schema: z
             .object({ name: TagSchema, target: RefSchema, ...ANNOTATION })
             .refine(isWholeAnnotation, INCOMPLETE)
-            .openapi("NewTag"),
+            .openapi("NewTag", {
+              example: { name: "v1.0", target: "main", message: "The first\n", tagger: PERSON_EXAMPLE },
+            }),
         },
       },
     },

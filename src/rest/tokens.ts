@@ -67,6 +67,15 @@ const create = defineRoute("token", {
           .refine(({ right, refs }) => right === "write" || refs === null, {
             path: ["refs"],
             error: "only a token to write is bound to refs: an admin could free itself",
+          })
+          .openapi("TokenRequest", {
+            example: {
+              owner: "me",
+              repository: "my-repo",
+              name: "ci",
+              right: "read",
+              expiresAt: "2030-01-01T00:00:00Z",
+            },
           }),
       ),
     },

@@ -57,7 +57,16 @@ const configure = defineRoute("admin", {
   summary: "Choose the branches whose files lie in R2",
   request: {
     params: RepositoryParams,
-    body: { required: true, content: { "application/json": { schema: z.object({ branches: Branches }) } } },
+    body: {
+      required: true,
+      content: {
+        "application/json": {
+          schema: z
+            .object({ branches: Branches })
+            .openapi("WorktreesChange", { example: { branches: ["main", "develop"] } }),
+        },
+      },
+    },
   },
   responses: answer,
 });

@@ -4,7 +4,7 @@
 // A row comes and goes only with the repository's word: `reserve` and `create` enter a name before there is anything, and from then on
 // the object says what became of it (`report`). So no row is lost whose repository exists.
 import { type Caller, everythingOf, type Target, type TokenScope } from "../access/caller.ts";
-import { isLimited, type PushQuota, type Quota, type Use } from "../access/quota.ts";
+import { changeQuota, isLimited, type PushQuota, type Quota, type QuotaChange, type Use } from "../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
@@ -192,8 +192,8 @@ export class Registry {
   }
 
   /** Sets what a holder may hold; what it holds already stays. */
-  setQuota(holder: QuotaHolder, quota: Quota): void {
-    this.#quotas.set(holder, quota);
+  setQuota(holder: QuotaHolder, change: QuotaChange): void {
+    this.#quotas.set(holder, changeQuota(this.#quotas.get(holder), change));
   }
 
   /** @see listRepositories */

@@ -98,6 +98,15 @@ export class TokenTable {
     return this.#sql.exec<Row>(query, value, after, limit).toArray().map(toToken);
   }
 
+  /** Those of some ids that no token has which reaches a repository: as one of its own, or of all that its owner has.
+   * @returns in the order they were given, each once */
+  findUnknown(ids: readonly string[], owner: string, repositoryId: string): string[] {
+    const query = `SELECT DISTINCT value AS id FROM json_each(?) WHERE NOT EXISTS
+      (SELECT 1 FROM tokens WHERE id = value AND (owner = ? OR repository = ?))`;
+    const rows = this.#sql.exec<{ id: string }>(query, JSON.stringify(ids), owner, repositoryId);
+    return rows.toArray().map(({ id }) => id);
+  }
+
   /** Revokes a token.
    * @returns whether there was one */
   revoke(id: string): boolean {

@@ -3,11 +3,11 @@
 export interface OpenApiDocument {
   readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly paths?: Readonly<Record<string, object>> | undefined;
-  readonly components?: { readonly schemas?: Schemas } | undefined;
+  readonly components?: { readonly schemas?: Readonly<Record<string, object>> } | undefined;
 }
 
 /** Schemas by name. */
-export type Schemas = Readonly<Record<string, object>>;
+export type Schemas = Readonly<Record<string, Schema | undefined>>;
 
 /** One method of one path. */
 export interface Operation {
@@ -21,6 +21,13 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
 }
 
+/** An operation with its place. */
+export interface Listed {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
 /** What a path or a query holds. */
 export interface Parameter {
   readonly name: string;
@@ -31,13 +38,14 @@ export interface Parameter {
 }
 
 /** Bodies by media type. */
-export type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 
 /** A JSON schema, as far as it is shown. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
+  readonly example?: unknown;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly default?: unknown;

@@ -281,7 +281,7 @@ test("rules are set by admins, shown to readers, kept in their order, and bounde
   const reader = await makeToken({ right: "read" });
   const path = `/repos/${NAME}/protected-refs`;
   const rules = [
-    { pattern: "refs/heads/ü*", noForce: true, noDelete: false, fastForwardOnly: false, allowedTokens: ["x"] },
+    { pattern: "refs/heads/ü*", noForce: true, noDelete: false, fastForwardOnly: false, allowedTokens: [reader.id] },
     { pattern: "refs/heads/a", noForce: false, noDelete: true, fastForwardOnly: true, allowedTokens: null },
   ];
   const set = async (token: string, json: unknown) => (await ask(path, token, { method: "PUT", json })).status;
@@ -295,6 +295,23 @@ test("rules are set by admins, shown to readers, kept in their order, and bounde
   expect(await set(ADMIN, { rules: [{ pattern: "heads/a" }] })).toBe(422);
   expect(await set(ADMIN, { rules: [{ pattern: "refs/heads/\na" }] })).toBe(422);
   expect(await set(ADMIN, { rules: [] })).toBe(200);
+});
+
+test("a rule for a token that cannot reach the repository is refused", async () => {
+  const path = `/repos/${NAME}/protected-refs`;
+  const set = (...allowedTokens: string[]) =>
+    ask(path, ADMIN, { method: "PUT", json: { rules: [{ pattern: "refs/heads/a", allowedTokens }] } });
+  expect((await set(writer.id)).status).toBe(200);
+  const elsewhere = await makeToken({ owner: "somebody", repository: undefined });
+  for (const unknown of ["no-such-token", elsewhere.id]) {
+    const { status, body } = await set(writer.id, unknown);
+    expect(status).toBe(422);
+    const message = expect.stringMatching(new RegExp(`no token for this repository.*${unknown}$`));
+    expect(body).toMatchObject({ error: { code: "invalid", field: "allowedTokens", message } });
+  }
+  // What was set before stands.
+  expect((await ask(path, ADMIN)).body).toMatchObject({ rules: [{ allowedTokens: [writer.id] }] });
+  expect((await ask(path, ADMIN, { method: "PUT", json: { rules: [] } })).status).toBe(200);
 });
 
 test("the fsck setting is changed by admins alone", async () => {

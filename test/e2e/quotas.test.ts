@@ -165,6 +165,16 @@ test("an owner's quota is for all that the owner has, and for pushes that create
   await set(path, null);
 });
 
+test("what a change of a quota leaves out stays as it is, and null unsets it", async () => {
+  await git(history, "push", "-q", urlOf("me/partly"), "main~3:refs/heads/main");
+  const change = (json: unknown) => ask("/repos/me/partly/quota", ADMIN, { method: "PUT", json });
+  expect((await change({ maxBytes: 5_000_000 })).body).toMatchObject({ maxBytes: 5_000_000, maxObjects: null });
+  expect((await change({ maxObjects: 900 })).body).toMatchObject({ maxBytes: 5_000_000, maxObjects: 900 });
+  expect((await change({ maxBytes: null })).body).toMatchObject({ maxBytes: null, maxObjects: 900 });
+  expect((await change({ maxObjects: null })).body).toMatchObject({ maxBytes: null, maxObjects: null });
+  expect((await change({ maxByte: 1 })).status).toBe(422);
+});
+
 test("who may see quotas, and who may set them", async () => {
   await git(history, "push", "-q", urlOf("me/seen"), "main");
   const [read, admin, strange] = [

@@ -21,7 +21,10 @@ test("GET tells, POST runs all or some of the jobs", async () => {
   const post = (query: string) => askApi(server, `/repos/me/repo/maintenance${query}`, { method: "POST" });
   expect(await post("?kind=prune&kind=merge")).toMatchObject({
     status: 200,
-    body: { chunks: { unmerged: 0 }, lastRuns: { merge: { chunks: 1 }, prune: expect.anything() } },
+    body: {
+      chunks: { unmerged: 0 },
+      lastRuns: { merge: { chunks: 1, began: expect.stringMatching(/^\d{4}-.*Z$/) }, prune: expect.anything() },
+    },
   });
   expect((await post("")).body).toMatchObject({ lastRuns: { seal: expect.anything(), compact: expect.anything() } });
 });
