@@ -1,4 +1,5 @@
 import { nameOf, type Asker, type Right } from "../access/caller.ts";
+import { decodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import { NamedRepository } from "./directory.ts";
@@ -32,7 +33,8 @@ export class HostRequest {
   asker(): Promise<Asker> {
     this.#asker ??= this.timings.time("access", async () => {
       const caller = await identify(this.#request, this.env);
-      this.#who = nameOf(caller);
+      const who = nameOf(caller);
+      this.#who = who === null ? null : decodeText(who);
       return { requestId: this.id, caller };
     });
     return this.#asker;

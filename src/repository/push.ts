@@ -39,8 +39,6 @@ export interface PushRequest {
   /** What the client calls itself; byte string. */
   readonly agent: string | null;
   readonly requester: Requester;
-  /** Who is behind the push, where the requester says so; byte string. */
-  readonly who?: string | null;
   /** What HEAD is to point at from now on; without it, HEAD stays. */
   readonly head?: string;
   /** Tells the user how far a phase of the work is; cheap, may be called for every object.

@@ -179,7 +179,7 @@ export class ReceivePack {
             written: pack?.chunks ?? [],
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
-            who: this.#request.who ?? nameOf(this.#request.requester.caller),
+            who: nameOf(this.#request.requester.caller),
             requester: this.#request.requester,
             checkRoom: (addedBytes, addedObjects) =>
               new Room(tables, this.#request.requester, this.#repository.platform.limits).check(

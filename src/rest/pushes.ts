@@ -14,7 +14,10 @@ const Pushes = z
         z.object({
           id: Count.openapi({ description: "counts up" }),
           time: z.iso.datetime(),
-          who: z.string().nullable().openapi({ description: "null: nobody said" }),
+          who: z.string().nullable().openapi({
+            description: "`operator`, or the token that was shown; null: access is open, or you may not write",
+            example: "token 6b1f… (ci)",
+          }),
           refs: z
             .array(
               z.object({

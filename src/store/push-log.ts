@@ -6,7 +6,7 @@ export type PushedRef = readonly [name: string, old: string | null, new: string 
 /** What a push did. */
 export interface NewPush {
   readonly timeMs: number;
-  /** Who pushed, null: nobody said. */
+  /** Who pushed, as a byte string; null: nobody said. @see nameOf */
   readonly who: string | null;
   /** The refs that moved. */
   readonly refs: readonly PushedRef[];

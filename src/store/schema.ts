@@ -126,7 +126,7 @@ CREATE TABLE responses (
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY,
   time_ms INTEGER NOT NULL,
-  who TEXT,                        -- NULL: nobody said
+  who TEXT,                        -- byte string: the token that was shown, or "operator"; NULL: access was open
   refs TEXT NOT NULL,              -- JSON [[name, old, new], …]
   pack_bytes INTEGER NOT NULL,
   objects INTEGER NOT NULL,

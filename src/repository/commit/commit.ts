@@ -97,10 +97,7 @@ class Attempt {
       return this.#answer("unchanged", tip!, tree, parents);
     }
     const oid = this.#objects.add("commit", this.#encode(tree, parents));
-    const { name, email } = this.#request.author;
-    await publish(this.#repository, [{ name: this.#ref, old, new: oid }], this.#objects.all(), {
-      who: `${name} <${email}>`,
-    });
+    await publish(this.#repository, [{ name: this.#ref, old, new: oid }], this.#objects.all());
     return this.#answer(isMoved ? "rebased" : "fast-forward", oid, tree, parents);
   }
 

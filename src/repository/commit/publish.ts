@@ -3,7 +3,7 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
-import type { RefCommand, RefOutcome } from "../push.ts";
+import type { PushRequest, RefCommand, RefOutcome } from "../push.ts";
 import { ReceivePack } from "../receive-pack.ts";
 import { keepTree } from "../tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
@@ -19,14 +19,6 @@ export interface RefMove {
   readonly new: Oid | null;
 }
 
-/** What else there is to say of moved refs. */
-export interface PublishOptions {
-  /** For the push log, byte string. */
-  readonly who?: string;
-  /** What HEAD is to point at from now on. */
-  readonly head?: string;
-}
-
 /** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
  * Without objects, they have moved or not when the call returns its promise.
  * @throws GitError "stale" when a ref is not what it must be, "forbidden" when the rules for refs keep it, "conflict" when
@@ -35,7 +27,7 @@ export async function publish(
   repository: OpenRepository,
   moves: readonly RefMove[],
   objects: readonly NewObject[],
-  options: PublishOptions = {},
+  options: Pick<PushRequest, "head"> = {},
 ): Promise<void> {
   const { state } = repository;
   const push = new ReceivePack(state, {

@@ -76,9 +76,8 @@ export class BranchTip {
     const ref = BranchTip.refOf(this.#request);
     if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
     else {
-      const { name, email } = commit.committer;
       const move = { name: ref, old: this.oid, new: oid };
-      await publish(this.#repository, [move], [...newObjects, made.find(oid)!], { who: `${name} <${email}>` });
+      await publish(this.#repository, [move], [...newObjects, made.find(oid)!]);
     }
     const shown = this.#request.isDryRun ? null : toHex(oid);
     return this.#answer(kind, shown, commit.tree, commit.parents);
@@ -86,9 +85,8 @@ export class BranchTip {
 
   /** Moves the branch to a commit that is there, if it is elsewhere.
    * @param position in the graph
-   * @param who for the push log, byte string
    * @throws GitError as `publish` */
-  async moveTo<Kind extends string>(kind: Kind, position: number, who: string): Promise<BranchAnswer<Kind>> {
+  async moveTo<Kind extends string>(kind: Kind, position: number): Promise<BranchAnswer<Kind>> {
     const { graph } = this.#repository.tables;
     const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
     const oid = oidAt(position);
@@ -96,7 +94,7 @@ export class BranchTip {
     const ref = BranchTip.refOf(this.#request);
     if (!equalOids(oid, this.oid)) {
       if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
-      else await publish(this.#repository, [{ name: ref, old: this.oid, new: oid }], [], { who });
+      else await publish(this.#repository, [{ name: ref, old: this.oid, new: oid }], []);
     }
     return this.#answer(kind, toHex(oid), this.treeOf(position), parents);
   }

@@ -48,10 +48,9 @@ async function mergeOnce(repository: OpenRepository, request: MergeRequest): Pro
   const tip = new BranchTip(repository, request, "base");
   const { graph } = repository.tables;
   const theirs = graph.position(head.number);
-  const who = `${committer.name} <${committer.email}>`;
-  if (graph.isAncestor(theirs, tip.position)) return tip.moveTo("up-to-date", tip.position, who);
+  if (graph.isAncestor(theirs, tip.position)) return tip.moveTo("up-to-date", tip.position);
   const isAhead = graph.isAncestor(tip.position, theirs);
-  if (isAhead && fastForward !== "never") return tip.moveTo("fast-forward", theirs, who);
+  if (isAhead && fastForward !== "never") return tip.moveTo("fast-forward", theirs);
   if (fastForward === "only") {
     const reason = `${decodeText(branch)} has commits that ${request.head} has not: it cannot be fast-forwarded`;
     throw new GitError("conflict", { what: "merge", reason });

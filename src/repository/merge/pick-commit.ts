@@ -98,9 +98,7 @@ function pick<Kind extends string>(
       const roots = { base: from, ours: tip.treeOf(tip.position), theirs: to };
       const merged = await mergeTrees(repository, roots, labels, made);
       if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
-      if (equalOids(merged.tree, roots.ours)) {
-        return tip.moveTo("unchanged", tip.position, `${committer.name} <${committer.email}>`);
-      }
+      if (equalOids(merged.tree, roots.ours)) return tip.moveTo("unchanged", tip.position);
       return tip.commit(kind, { ...rest, tree: merged.tree, parents: [tip.oid], committer }, made, merged.newObjects);
     },
   );

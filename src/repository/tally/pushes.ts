@@ -1,3 +1,4 @@
+import { includesRight } from "../../access/caller.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { LOOKED_FOR } from "../advertised-refs.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -6,7 +7,7 @@ import type { OpenRepository } from "../open-repository.ts";
 export interface RecordedPush {
   readonly id: number;
   readonly time: string;
-  /** Who pushed, null: nobody said. */
+  /** Who pushed; null: nobody said, or who asks may not know. */
   readonly who: string | null;
   /** The first of the refs that moved, ids in hex, null: absent. */
   readonly refs: readonly { readonly name: string; readonly old: string | null; readonly new: string | null }[];
@@ -18,18 +19,21 @@ export interface RecordedPush {
   readonly objects: number;
 }
 
-/** Lists what pushes did, and commits through the API: the newest first, as far back as the log goes.
+/** Lists what pushes did, and commits through the API: the newest first, as far back as the log goes. Who pushed is told to who may: names of tokens
+ * say of people and machines what not everybody is to know who may read.
  * @param ref only those that moved it, a name full or short, of a ref that need not be there any more; null: all
  * @param before only those with a lower id; null: from the newest */
 export async function pushes(
-  { tables }: OpenRepository,
+  { tables, requester }: OpenRepository,
   { ref, before, limit }: { readonly ref: string | null; readonly before: number | null; readonly limit: number },
 ): Promise<{ pushes: readonly RecordedPush[]; next: number | null }> {
   const names = ref === null ? null : LOOKED_FOR.map((prefix) => prefix + encodeText(ref));
   const page = tables.pushes.page(before, limit, names);
+  const isShown = includesRight(requester.right, "write");
   return {
-    pushes: page.pushes.map(({ timeMs, refs, ...rest }) => ({
+    pushes: page.pushes.map(({ timeMs, refs, who, ...rest }) => ({
       ...rest,
+      who: isShown && who !== null ? decodeText(who) : null,
       time: new Date(timeMs).toISOString(),
       refs: refs.map(([name, from, to]) => ({ name: decodeText(name), old: from, new: to })),
     })),

@@ -1,0 +1,71 @@
+/** Who it was, as the push log says: whoever made the request, whatever it says of an author; and who may know that. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const ADMIN = "correct-horse-battery";
+const PERSON = { name: "The President", email: "president@example.com" };
+let server: Server;
+let writer: { readonly id: string; readonly token: string };
+
+beforeAll(async () => {
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+  const json = { owner: "me", name: "Ümit's laptop", right: "write" };
+  writer = (await ask<typeof writer>("/tokens", ADMIN, "POST", json)).body;
+  await git(await makeHistory({ commits: 2, files: 2 }), "push", urlOf("me/repo", ADMIN), "HEAD:refs/heads/main");
+});
+afterAll(() => server.close());
+
+const urlOf = (name: string, token: string): string => `${server.url.replace("://", `://git:${token}@`)}/${name}`;
+
+function ask<Body>(path: string, token: string | null, method = "GET", json?: unknown) {
+  const headers: Record<string, string> = token === null ? {} : { Authorization: `Bearer ${token}` };
+  return askApi<Body>(server, path, { method, headers, json });
+}
+
+async function whoPushed(token: string | null): Promise<(string | null)[]> {
+  const { status, body } = await ask<{ pushes: { who: string | null }[] }>("/repos/me/repo/pushes", token);
+  expect(status).toBe(200);
+  return body.pushes.map(({ who }) => who);
+}
+
+test("every change is its maker's, whoever its commits are by", async () => {
+  const by = `token ${writer.id} (Ümit's laptop)`;
+  const commitTo = (branch: string, path: string) => ({
+    branch,
+    startPoint: "main~1",
+    message: "m",
+    author: PERSON,
+    committer: PERSON,
+    operations: [{ op: "put", path, content: "x" }],
+  });
+  const changes: [string, string, unknown][] = [
+    ["POST", "/commits", commitTo("main", "one")],
+    ["POST", "/commits", commitTo("side", "two")],
+    ["POST", "/merge", { base: "main", head: "side", author: PERSON }],
+    ["POST", "/branches", { name: "late", startPoint: "main~1" }],
+    ["POST", "/merge", { base: "late", head: "main", author: PERSON, fastForward: "only" }],
+    ["POST", "/cherry-pick", { branch: "side", commit: "main~1", committer: PERSON }],
+    ["POST", "/revert", { branch: "main", commit: "main", mainline: 1, author: PERSON }],
+    ["DELETE", "/branches/late", undefined],
+  ];
+  for (const [method, path, json] of changes) {
+    const { status, body } = await ask(`/repos/me/repo${path}`, writer.token, method, json);
+    expect([200, 201, 204], `${method} ${path}: ${JSON.stringify(body)}`).toContain(status);
+  }
+  expect(await whoPushed(ADMIN)).toEqual([...changes.map(() => by), "operator"]);
+});
+
+test("who may not write is not told who did", async () => {
+  await ask("/repos/me/repo", ADMIN, "PATCH", { visibility: "public" });
+  const reader = await ask<{ token: string }>("/tokens", ADMIN, "POST", { owner: "me", name: "reader", right: "read" });
+  const stranger = await ask<{ token: string }>("/tokens", ADMIN, "POST", { owner: "you", name: "s", right: "admin" });
+  for (const token of [null, reader.body.token, stranger.body.token]) {
+    const { body } = await ask("/repos/me/repo/pushes", token);
+    expect(JSON.stringify(body)).not.toMatch(/token|operator|laptop/);
+    expect(new Set(await whoPushed(token))).toEqual(new Set([null]));
+  }
+  expect(await whoPushed(writer.token)).toContain("operator");
+});
