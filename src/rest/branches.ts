@@ -95,6 +95,7 @@ const change = defineRoute("write", {
   path: `${path}/{name}`,
   tags,
   summary: "Move a branch, or give it another name",
+  description: "The default branch stays it under its new name, for which the right to administer is needed.",
   request: {
     params: Params,
     body: {

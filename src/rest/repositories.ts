@@ -3,7 +3,13 @@ import { decodeText, encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { DEFAULT_BRANCH, isRefName } from "../format/ref-name.ts";
-import { isOwnerName, isRepositoryName, parseRepositoryName, type RepositoryName } from "../format/repository-name.ts";
+import {
+  foldRepositoryName,
+  isOwnerName,
+  isRepositoryName,
+  parseRepositoryName,
+  type RepositoryName,
+} from "../format/repository-name.ts";
 import type { NameRefusal } from "../store/registry.ts";
 import type { RepositoryEntry } from "../store/repository-rows.ts";
 import { failures } from "./error.ts";
@@ -115,7 +121,8 @@ const update = defineRoute("admin", {
   tags: ["repositories"],
   summary: "Change a repository, or give it another name",
   description:
-    "The name that it had goes on leading to it until another repository takes that, a minute later at the soonest.",
+    "The name that it had goes on leading to it until another repository takes that, a minute later at the soonest. A new name needs " +
+    "the right to write whatever the owner has, another owner the right to administer that.",
   request: {
     params: RepositoryParams,
     body: {
@@ -175,15 +182,18 @@ export const repositoryRoutes = newRoutes()
     const { defaultBranch, ...change } = context.req.valid("json");
     const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
     const entry = await readEntry(registry, owner, repo);
-    // Who gives a repository to another owner must be able to take it from there.
-    if (change.owner !== undefined && change.owner.toLowerCase() !== entry.owner.toLowerCase())
-      await context.get("host").demand("admin", change.owner);
+    const named = { owner: change.owner ?? entry.owner, name: change.name ?? entry.name };
+    // Before anything is said of the name: who has no right to what its owner has is not to learn which names there are.
+    if (foldRepositoryName(named) !== foldRepositoryName(entry)) {
+      // Who gives a repository to another owner must be able to take it from there.
+      const isGiven = named.owner.toLowerCase() !== entry.owner.toLowerCase();
+      await context.get("host").demand(isGiven ? "admin" : "write", named.owner);
+    }
     // What may be refused comes first.
     if (branch !== null) await repository.checkDefaultBranch(branch);
     const outcome = await registry.update(entry, change);
     if (outcome === null) throw notFound();
-    if (outcome.kind !== "updated")
-      throw nameError({ owner: change.owner ?? entry.owner, name: change.name ?? entry.name }, outcome);
+    if (outcome.kind !== "updated") throw nameError(named, outcome);
     if (branch !== null) await repository.setDefaultBranch(branch);
     return context.json(toJson({ ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) }), 200);
   })

@@ -218,3 +218,59 @@ test("everybody reads what is public, and changes nothing", async () => {
     }
   }
 });
+
+test("a new name takes the right to write whatever its owner has, and no answer tells which names there are", async () => {
+  const rename = async (token: string, json: Record<string, string>) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const { status, body } = await askApi(server, "/repos/me/private", { method: "PATCH", json, headers });
+    return { status, body };
+  };
+  const own = tokens["of the repository"]!;
+  const free = await rename(own, { name: "free" });
+  expect(free).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+  // Hidden from it, shown to all, and one that a repository has left.
+  for (const name of ["other", "public", "Other"]) expect(await rename(own, { name })).toEqual(free);
+  await askAs(OPERATOR, "PATCH", "/repos/me/other", { name: "left" });
+  expect(await rename(own, { name: "other" })).toEqual(free);
+  await askAs(OPERATOR, "PATCH", "/repos/me/left", { name: "other" });
+  expect((await rename(own, { owner: "you" })).status).toBe(403);
+  expect((await rename(tokens.admin!, { owner: "you" })).status).toBe(403);
+  // How its own name is written, and what else there is to say of it, is an admin's of the repository.
+  expect((await rename(own, { name: "Private", description: "d" })).status).toBe(200);
+  expect((await rename(own, { name: "private" })).status).toBe(200);
+  expect((await rename(tokens.admin!, { name: "free" })).status).toBe(200);
+  await askAs(OPERATOR, "PATCH", "/repos/me/free", { name: "private" });
+});
+
+test("HEAD moves for nobody who may only write", async () => {
+  const headers = { Authorization: `Bearer ${tokens.write}` };
+  const call = async (method: string, path: string, json?: object) =>
+    (await askApi(server, `/repos/me/moved${path}`, { method, headers, json })).status;
+  const head = async () =>
+    (await askApi<{ defaultBranch: string }>(server, "/repos/me/moved", { headers })).body.defaultBranch;
+  const history = await makeHistory({ commits: 2, files: 2 });
+  const url = `${server.url.replace("://", `://git:${tokens.write}@`)}/me/moved`;
+  await git(history, "push", url, "HEAD:refs/heads/main", "HEAD:refs/heads/evil");
+  expect(await call("PATCH", "/branches/main", { newName: "aside" })).toBe(403);
+  expect(await call("PATCH", "", { defaultBranch: "evil" })).toBe(403);
+  expect(await call("DELETE", "/branches/main")).toBe(409);
+  for (const refspecs of [
+    [":refs/heads/main"],
+    [":refs/heads/main", "HEAD:refs/heads/third"],
+    ["HEAD:HEAD", "HEAD:refs/heads/main"],
+  ])
+    await git(history, "push", url, ...refspecs).catch(() => undefined);
+  expect(await head()).toBe("main");
+  expect(await git(history, "ls-remote", "--symref", url, "HEAD")).toContain("ref: refs/heads/main");
+  // Any other branch is a writer's to rename, and the default branch an admin's.
+  expect(await call("PATCH", "/branches/evil", { newName: "good" })).toBe(200);
+  const admin = { Authorization: `Bearer ${tokens.admin}` };
+  const renamed = await askApi(server, "/repos/me/moved/branches/main", {
+    method: "PATCH",
+    headers: admin,
+    json: { newName: "trunk" },
+  });
+  expect(renamed.status).toBe(200);
+  await git(history, "push", url, "HEAD:refs/heads/main");
+  expect(await git(history, "ls-remote", "--symref", url, "HEAD")).toContain("ref: refs/heads/trunk");
+});

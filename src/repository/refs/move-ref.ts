@@ -1,3 +1,4 @@
+import { includesRight } from "../../access/caller.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromHex, type Oid, toHex } from "../../format/oid.ts";
@@ -53,9 +54,9 @@ export async function deleteRef(
   await publish(repository, [{ name, old, new: null }], []);
 }
 
-/** Gives a ref another name; the default branch stays it.
+/** Gives a ref another name; the default branch stays it, for which HEAD moves: that is an admin's to do.
  * @param from full, as `to` is; byte strings
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken, "forbidden" */
 export async function renameRef(
   repository: OpenRepository,
   { from, to, expected }: { from: string; to: string; expected: Expected },
@@ -63,12 +64,19 @@ export async function renameRef(
   const oid = demandRef(repository, from);
   checkExpected(from, oid, expected);
   checkAbsent(repository, to);
+  const isDefault = repository.tables.refs.head() === from;
+  if (isDefault && !includesRight(repository.requester.right, "admin")) {
+    throw new GitError("forbidden", {
+      what: "another name for the default branch",
+      reason: "HEAD goes with it, which needs the right 'admin'",
+    });
+  }
   // The old name goes first: the new one may lie below it.
   const moves = [
     { name: from, old: oid, new: null },
     { name: to, old: null, new: oid },
   ];
-  await publish(repository, moves, [], repository.tables.refs.head() === from ? { head: to } : {});
+  await publish(repository, moves, [], isDefault ? { head: to } : {});
 }
 
 /** Finds what a ref is to be moved to: a branch is at a commit, anything else at anything. */
