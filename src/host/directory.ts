@@ -11,6 +11,7 @@ import {
   newRepositoryClient,
   type RepositoryClient,
 } from "../repository/calls.ts";
+import { noCreation } from "../protocol/receive-pack.ts";
 import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry.ts";
 import type { QuotaHolder } from "../store/quota-table.ts";
 import type { RepositoryDetails } from "../store/repository-rows.ts";
@@ -115,9 +116,10 @@ export class NamedRepository {
     if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
-  /** Passes a push on; a name that leads nowhere is reserved for it.
-   * @throws GitError "unavailable" when the repository is being deleted, and as `authorise` */
-  async push(request: Request): Promise<Response> {
+  /** Passes a push on.
+   * @param creates whether a name that leads nowhere is reserved for it
+   * @throws GitError "unavailable" when the repository is being deleted, "not-found" where it is not to be created, and as `authorise` */
+  async push(request: Request, creates: boolean): Promise<Response> {
     const { url, headers } = request;
     let unread = request;
     const stale = recall(this.#name);
@@ -130,6 +132,7 @@ export class NamedRepository {
     }
     const found = await this.#route("find");
     this.#authorise(found);
+    if (found === null && !creates) throw noCreation();
     const route = found ?? (await this.#route("reserve"));
     this.#authorise(route);
     if (route !== null && route.id !== stale?.id) {

@@ -11,6 +11,8 @@ export interface Env {
   readonly BUCKET: R2Bucket;
   /** `token` asks for a token for whatever is not public, `open` lets in everyone on this machine, by its loopback names alone. */
   readonly ACCESS: "open" | "token";
+  /** Whether a push to a name that nothing has creates its repository, for who may write whatever the owner has; without it `on`. */
+  readonly CREATE_ON_PUSH?: "on" | "off";
   /** Secret: the token that may do everything; `npm run setup` makes one. Without it only tokens that were given out get in. */
   readonly ADMIN_TOKEN?: string;
   /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */

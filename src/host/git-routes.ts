@@ -14,6 +14,8 @@ export interface GitRequest {
   readonly fetch: FetchContext;
   /** Whether everybody may read everything here. */
   readonly isOpen: boolean;
+  /** Whether a push creates the repository that its name does not lead to. */
+  readonly createsOnPush: boolean;
 }
 
 /** A route below `/:owner/:repository`. */
@@ -40,7 +42,7 @@ export const GIT_ROUTES: readonly GitRoute[] = [
     path: "/info/refs",
     service: "git-receive-pack",
     needed: "write",
-    serve: ({ request, fetch }) => advertiseReceivePack(request, fetch),
+    serve: ({ request, fetch, createsOnPush }) => advertiseReceivePack(request, fetch, createsOnPush),
   },
   {
     method: "POST",
@@ -53,7 +55,8 @@ export const GIT_ROUTES: readonly GitRoute[] = [
     path: "/git-receive-pack",
     needed: "write",
     // What is no push reserves no name.
-    serve: ({ request, repository }) => refuseRpc(request, "git-receive-pack") ?? repository.push(request),
+    serve: ({ request, repository, createsOnPush }) =>
+      refuseRpc(request, "git-receive-pack") ?? repository.push(request, createsOnPush),
   },
   {
     method: "GET",

@@ -28,8 +28,8 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
       (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
-      // The object goes by its own id, whatever the URL.
-      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack)));
+      // The object goes by its own id, whatever the URL. What is restored here is meant to be made.
+      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
     },
     demandToken: async () => {
       const caller = await findCaller();

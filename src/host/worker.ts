@@ -109,7 +109,9 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
   try {
     const repository = await context.get("request").open(parseRepositoryName(owner, name), route.needed);
     const fetch = fetchContext(context, repository);
-    return await route.serve({ request, repository, fetch, isOpen: context.env.ACCESS === "open" });
+    const { ACCESS, CREATE_ON_PUSH } = context.env;
+    const isOpen = ACCESS === "open";
+    return await route.serve({ request, repository, fetch, isOpen, createsOnPush: CREATE_ON_PUSH !== "off" });
   } catch (error) {
     return errorResponse(error);
   }

@@ -1,4 +1,5 @@
 import type { Requester } from "../access/caller.ts";
+import { GitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
@@ -22,13 +23,17 @@ const CAPABILITIES =
 /** Pack bytes after which the response may begin, though more are to come: a client slower than this gets a status instead. */
 const BEGIN_AFTER_BYTES = 256 * 1024;
 
-/** Answers `GET …/info/refs?service=git-receive-pack`. There is no version 2 of this service; a repository that does not exist yet
- * looks like one without refs. @see gitprotocol-http(5) */
+/** Answers `GET …/info/refs?service=git-receive-pack`. There is no version 2 of this service.
+ * @param createsOnPush whether a repository that does not exist yet looks like one without refs
+ * @throws GitError "not-found" where it does not
+ * @see gitprotocol-http(5) */
 export async function advertiseReceivePack(
   request: Request,
   { source }: { readonly source: Pick<PushTarget, "refs"> },
+  createsOnPush: boolean,
 ): Promise<Response> {
   const refs = await source.refs([]);
+  if (refs === null && !createsOnPush) throw noCreation();
   const packets = new PacketText().line(`# service=${SERVICE}`).flush();
   if (protocolVersion(request) === 1) packets.line("version 1");
   const names = refs?.names ?? [];
@@ -37,6 +42,12 @@ export async function advertiseReceivePack(
     packets.line(`${toHex(refs!.oids, i * OID_BYTES)} ${name}${i === 0 ? `\0${CAPABILITIES}` : ""}`);
   });
   return advertisementResponse(SERVICE, packets.flush().toBytes());
+}
+
+/** Why a push to a name that nothing has is refused, where pushes create nothing. */
+export function noCreation(): GitError {
+  const reason = "a push creates none here: POST /api/repos does, with its owner and name";
+  return new GitError("not-found", { what: "repository", reason });
 }
 
 /** Answers `POST …/git-receive-pack`. A malformed request is refused with a status before the repository hears of it; whatever

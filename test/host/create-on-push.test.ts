@@ -1,0 +1,101 @@
+/** Whether a push makes the repository that it names. */
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { git, tryGit } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const ADMIN = "correct-horse-battery";
+const ADVICE =
+  "remote: the repository was not found: a push creates none here: POST /api/repos does, with its owner and name";
+
+let history: string;
+beforeAll(async () => {
+  history = await makeHistory({ commits: 2, files: 2 });
+});
+
+const urlOf = ({ url }: Server, name: string, token: string): string =>
+  `${url.replace("://", `://git:${token}@`)}/${name}`;
+
+const push = (server: Server, name: string, token: string) =>
+  tryGit(history, ["push", urlOf(server, name, token), "HEAD:refs/heads/main"]);
+
+async function makeToken(server: Server, wanted: object): Promise<string> {
+  const json = { owner: "me", name: "t", right: "write", ...wanted };
+  const headers = { Authorization: `Bearer ${ADMIN}` };
+  return (await askApi<{ token: string }>(server, "/tokens", { method: "POST", json, headers })).body.token;
+}
+
+async function listNames(server: Server): Promise<string[]> {
+  const headers = { Authorization: `Bearer ${ADMIN}` };
+  const { body } = await askApi<{ repositories: { name: string }[] }>(server, "/repos/me", { headers });
+  return body.repositories.map(({ name }) => name);
+}
+
+describe("unless it is said otherwise", () => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+  });
+  afterAll(() => server.close());
+
+  test("who may write whatever the owner has creates by a push, and nobody else", async () => {
+    expect((await push(server, "me/first", ADMIN)).code).toBe(0);
+    expect((await push(server, "me/second", await makeToken(server, {}))).code).toBe(0);
+    for (const wanted of [
+      { repository: "first", right: "admin" },
+      { right: "read" },
+      { owner: "you", right: "admin" },
+    ]) {
+      const { code, stderr } = await push(server, "me/third", await makeToken(server, wanted));
+      expect(code).not.toBe(0);
+      expect(stderr).not.toContain("POST /api/repos");
+    }
+    expect(await listNames(server)).toEqual(["first", "second"]);
+  });
+});
+
+describe.each(["token", "open"])("with access by %s, where it is off", (access) => {
+  let server: Server;
+  beforeAll(async () => {
+    server = await startServer({ vars: { ACCESS: access, ADMIN_TOKEN: ADMIN, CREATE_ON_PUSH: "off" } });
+  });
+  afterAll(() => server.close());
+
+  test("where pushes create nothing, git is told how a repository is made", async () => {
+    const refused = await push(server, "me/nmae", ADMIN);
+    expect(refused).toMatchObject({ code: 128, stderr: expect.stringContaining(ADVICE) as string });
+    // Whoever does not ask before is refused too, and no name is kept for it.
+    const headers = {
+      Authorization: `Bearer ${ADMIN}`,
+      "Content-Type": "application/x-git-receive-pack-request",
+    };
+    const body = "0000";
+    const response = await fetch(`${server.url}/me/nmae/git-receive-pack`, { method: "POST", headers, body });
+    expect([response.status, await response.text()]).toEqual([404, `${ADVICE.slice("remote: ".length)}\n`]);
+    const json = { owner: "me", name: "nmae" };
+    expect(
+      (await askApi(server, "/repos", { method: "POST", json, headers: { Authorization: headers.Authorization } }))
+        .status,
+    ).toBe(201);
+    expect((await push(server, "me/nmae", ADMIN)).code).toBe(0);
+    expect(await listNames(server)).toEqual(["nmae"]);
+  });
+
+  test("a backup makes the repository that it is restored as", async () => {
+    await git(history, "bundle", "create", "all.bundle", "--all");
+    const headers = { Authorization: `Bearer ${ADMIN}`, "Content-Type": "application/x-git-bundle" };
+    const body = await readFile(`${history}/all.bundle`);
+    const restored = await fetch(`${server.url}/api/repos/me/restored/backup.bundle`, { method: "PUT", headers, body });
+    expect(restored.status).toBe(201);
+  });
+
+  if (access === "token") {
+    test("who may not read there is not told more than before", async () => {
+      const { stderr } = await push(server, "me/unknown", await makeToken(server, { owner: "you", right: "admin" }));
+      expect(stderr).toContain("remote: the repository was not found");
+      expect(stderr).not.toContain("POST");
+    });
+  }
+});
