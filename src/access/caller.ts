@@ -18,7 +18,8 @@ export type Caller =
   | { readonly kind: "anonymous" }
   /** Who shows the deployment's admin token. */
   | { readonly kind: "operator" }
-  | { readonly kind: "token"; readonly token: Token };
+  /** Who shows a token that was given out: as it was when the registry was asked (ms since 1970). */
+  | { readonly kind: "token"; readonly token: Token; readonly knownMs: number };
 
 /** What a token holds for: all repositories of an owner, also those to come, or one repository, whatever its name. */
 export type TokenScope = { readonly owner: string } | { readonly repositoryId: string };
@@ -55,12 +56,19 @@ export interface Asker {
   readonly caller: Caller;
 }
 
-/** A request as a repository sees it; can be cloned, and written as JSON. */
-export interface Requester extends Asker {
+/** What somebody may do with a repository. */
+export interface Standing {
+  readonly caller: Caller;
   /** The largest that the caller has here. */
   readonly right: Right;
   /** How much the repository may grow. */
   readonly quota: PushQuota;
+}
+
+/** A request as a repository sees it; can be cloned, and written as JSON. */
+export interface Requester extends Asker, Standing {
+  /** As of when that is known (ms since 1970). */
+  readonly knownMs: number;
 }
 
 /** What a right is asked for: a repository, or what an owner's name would lead to. */

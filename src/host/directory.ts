@@ -26,17 +26,22 @@ const MAX_ROUTES = 10_000;
 
 type RepositoryStub = DurableObjectStub<RepositoryObject>;
 
-/** Where names lead, as far as this isolate knows. */
-const remembered = new ExpiringMap<RepositoryRoute>(MAX_ROUTES);
+/** Where a name led when the registry was asked. */
+interface KnownRoute extends RepositoryRoute {
+  /** When that was: before it answered. */
+  readonly knownMs: number;
+}
 
-function recall(name: RepositoryName): RepositoryRoute | null {
+/** Where names lead, as far as this isolate knows. */
+const remembered = new ExpiringMap<KnownRoute>(MAX_ROUTES);
+
+function recall(name: RepositoryName): KnownRoute | null {
   return remembered.get(foldRepositoryName(name), Date.now()) ?? null;
 }
 
-/** @param askedMs when the registry was asked: before it answered */
-function remember(name: RepositoryName, route: RepositoryRoute, askedMs: number): void {
+function remember(name: RepositoryName, route: KnownRoute): void {
   if (route.isFormer) forgetRoute(name);
-  else remembered.set(foldRepositoryName(name), route, askedMs + ANSWER_LIFE_MS);
+  else remembered.set(foldRepositoryName(name), route, route.knownMs + ANSWER_LIFE_MS);
 }
 
 /** Forgets where a name leads: this isolate knows that it changed. */
@@ -65,7 +70,7 @@ export class NamedRepository {
   readonly #timings: Timings;
   readonly #needed: Right;
   /** Which repository this request has met. */
-  #met: RepositoryRoute | null = null;
+  #met: KnownRoute | null = null;
 
   /** @param needed what the request needs of whatever the name leads to */
   constructor(env: Env, name: RepositoryName, needed: Right, asker: Asker, timings: Timings) {
@@ -132,7 +137,10 @@ export class NamedRepository {
     }
     const found = await this.#route("find");
     this.#authorise(found);
-    if (found === null && !creates) throw noCreation();
+    if (found === null && !creates) {
+      await unread.body?.cancel();
+      throw noCreation();
+    }
     const route = found ?? (await this.#route("reserve"));
     this.#authorise(route);
     if (route !== null && route.id !== stale?.id) {
@@ -181,7 +189,7 @@ export class NamedRepository {
   }
 
   async #meet<T>(
-    route: RepositoryRoute,
+    route: KnownRoute,
     call: (repository: RepositoryStub, requester: Requester) => Promise<T>,
     isUnknown: (answer: T) => boolean,
   ): Promise<T | null> {
@@ -193,8 +201,10 @@ export class NamedRepository {
   }
 
   /** The request as the repository sees it that a route leads to, where it was authorised. */
-  #requesterAt(route: RepositoryRoute): Requester {
-    return { ...this.#asker, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
+  #requesterAt(route: KnownRoute): Requester {
+    const { caller } = this.#asker;
+    const knownMs = Math.min(caller.kind === "token" ? caller.knownMs : Infinity, route.knownMs);
+    return { ...this.#asker, knownMs, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
   }
 
   /** @param route null: nothing has the name, which only those are told who may read all that its owner has */
@@ -202,15 +212,16 @@ export class NamedRepository {
     authorise(this.#asker.caller, this.#needed, route ?? everythingOf(this.#name.owner));
   }
 
-  async #route(how: "find" | "reserve"): Promise<RepositoryRoute | null> {
-    const askedMs = Date.now();
-    const route = await registryOf(this.#env)[how](this.#name);
+  async #route(how: "find" | "reserve"): Promise<KnownRoute | null> {
+    const knownMs = Date.now();
+    const found = await registryOf(this.#env)[how](this.#name);
+    const route = found === null ? null : { ...found, knownMs };
     if (route === null) forgetRoute(this.#name);
-    else remember(this.#name, route, askedMs);
+    else remember(this.#name, route);
     return route;
   }
 
-  async #fetch(route: RepositoryRoute, request: Request): Promise<Response> {
+  async #fetch(route: KnownRoute, request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
     // Whatever a client says under this name is replaced.
     headers.set(REQUESTER_HEADER, encodeURIComponent(JSON.stringify(this.#requesterAt(route))));

@@ -1,5 +1,5 @@
 // Who a request is from: the one place that looks at the header Authorization. What the caller may do is decided by `authorise`.
-import type { Caller, Token } from "../access/caller.ts";
+import type { Caller } from "../access/caller.ts";
 import { hashToken, isSameSecret, isTokenText } from "../access/token-text.ts";
 import { GitError } from "../format/errors.ts";
 import { ANSWER_LIFE_MS } from "../store/registry.ts";
@@ -14,8 +14,11 @@ const MAX_HEADER = 4_096;
 /** Tokens that an isolate remembers: some 500 bytes each. */
 const MAX_REMEMBERED = 10_000;
 
-/** The tokens that this isolate has met, by their hashes. */
-const remembered = new ExpiringMap<Token>(MAX_REMEMBERED);
+/** Who shows a token. */
+type TokenCaller = Extract<Caller, { kind: "token" }>;
+
+/** Who shows the tokens that this isolate has met, by their hashes. */
+const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
 
 const failedLogins = new FailedLogins();
 
@@ -39,7 +42,7 @@ export async function identify(request: Request, env: Env): Promise<Caller> {
 
 /** Forgets tokens that this isolate knows to be revoked. */
 export function forgetToken(id: string): void {
-  remembered.deleteWhere((token) => token.id === id);
+  remembered.deleteWhere(({ token }) => token.id === id);
 }
 
 /** The secret in a header; null: there is none. Basic authentication carries it as the password, whatever the name.
@@ -57,15 +60,16 @@ function readSecret(header: string): string | null {
 async function findCaller(secret: string, env: Env): Promise<Caller | null> {
   if (env.ADMIN_TOKEN && isSameSecret(secret, env.ADMIN_TOKEN)) return { kind: "operator" };
   if (!isTokenText(secret)) return null;
-  const token = await findToken(hashToken(secret), env);
-  return token === null ? null : { kind: "token", token };
+  return findTokenCaller(hashToken(secret), env);
 }
 
-async function findToken(hash: string, env: Env): Promise<Token | null> {
+async function findTokenCaller(hash: string, env: Env): Promise<TokenCaller | null> {
   const nowMs = Date.now();
   const known = remembered.get(hash, nowMs);
   if (known !== undefined) return known;
   const token = await registryOf(env).useToken(hash);
-  if (token !== null) remembered.set(hash, token, Math.min(nowMs + ANSWER_LIFE_MS, token.expiresMs ?? Infinity));
-  return token;
+  if (token === null) return null;
+  const caller: TokenCaller = { kind: "token", token, knownMs: nowMs };
+  remembered.set(hash, caller, Math.min(nowMs + ANSWER_LIFE_MS, token.expiresMs ?? Infinity));
+  return caller;
 }

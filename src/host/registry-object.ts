@@ -1,6 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { randomUUID } from "node:crypto";
-import type { Caller, Target, Token, TokenScope } from "../access/caller.ts";
+import { type Caller, rightOf, type Standing, type Target, type Token, type TokenScope } from "../access/caller.ts";
 import type { QuotaChange } from "../access/quota.ts";
 import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
@@ -64,6 +64,15 @@ export class RegistryObject extends DurableObject<Env> {
     if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
   }
 
+  /** @see RegistryPort.readStanding */
+  readStanding(id: string, asked: Caller): Standing | null {
+    const route = this.#registry.findById(id);
+    const caller = asked.kind === "token" ? this.#renew(asked.token.id) : asked;
+    if (route === null || caller === null) return null;
+    const right = rightOf(caller, route);
+    return right === null ? null : { caller, right, quota: route.quota };
+  }
+
   /** @see Registry.read */
   read(name: RepositoryName): RepositoryEntry | null {
     return this.#registry.read(name);
@@ -125,6 +134,14 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see Registry.setQuota */
   setQuota(holder: QuotaHolder, change: QuotaChange): void {
     this.#registry.setQuota(holder, change);
+  }
+
+  /** Who shows a token, as it is now; null: it is not good any more. */
+  #renew(tokenId: string): Caller | null {
+    const knownMs = Date.now();
+    const token = this.#tokens.read(tokenId);
+    const isGood = token !== null && (token.expiresMs === null || token.expiresMs > knownMs);
+    return isGood ? { kind: "token", token, knownMs } : null;
   }
 
   override async alarm(): Promise<void> {

@@ -12,6 +12,7 @@ import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
+import { isStale, renewStanding } from "./renew-standing.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
 import { changeOf, refuseAll, settlePush, type Settlement } from "./settle-push.ts";
@@ -38,8 +39,9 @@ const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
   "sha1-collision",
   "too-large",
   "unsupported",
-  // An option that is not for this caller.
+  // An option that is not for this caller, or a right that it has lost since it began.
   "forbidden",
+  "unauthenticated",
 ]);
 
 /**
@@ -51,6 +53,8 @@ export class ReceivePack {
   readonly #repository: RepositoryState;
   readonly #request: PushRequest;
   readonly #keyPrefix: string;
+  /** What is known of the caller, the last time that it was asked. */
+  #requester: Requester;
   /** What the repository's fsck setting becomes, null: it stays. */
   #newFsck: FsckSetting | null = null;
   readonly #operations = newChunkCounters();
@@ -61,6 +65,7 @@ export class ReceivePack {
   constructor(repository: RepositoryState, request: PushRequest) {
     this.#repository = repository;
     this.#request = request;
+    this.#requester = request.requester;
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
     this.#chunks = repository.platform.openChunks(this.#operations);
   }
@@ -83,8 +88,8 @@ export class ReceivePack {
    * @returns how its commands ended
    * @throws GitError also for what refuses the pack */
   async take(): Promise<RefOutcome[]> {
-    const { pack, pushOptions, requester } = this.#request;
-    this.#newFsck = readFsckOption(pushOptions, requester);
+    const { pack, pushOptions } = this.#request;
+    this.#newFsck = readFsckOption(pushOptions, this.#requester);
     const forbidden = this.#forbid();
     if (forbidden !== null) return forbidden;
     this.#repository.activePrefixes.add(this.#keyPrefix);
@@ -117,8 +122,8 @@ export class ReceivePack {
   /** Refuses, with the pack unread, a push of which no ref may move, whatever is in the pack.
    * @returns null: some may, as far as can be told */
   #forbid(): RefOutcome[] | null {
-    const { commands, requester, atomic } = this.#request;
-    const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], requester);
+    const { commands, atomic } = this.#request;
+    const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], this.#requester);
     if (rules.isEmpty) return null;
     const outcomes = commands.map((command): RefOutcome => {
       const error = rules.refuse(changeOf(command, null));
@@ -131,7 +136,7 @@ export class ReceivePack {
 
   #index(pack: PackSource): Promise<IndexedPack> {
     const { platform } = this.#repository;
-    const room = new Room(this.#repository.tables, this.#request.requester, platform.limits);
+    const room = new Room(this.#repository.tables, this.#requester, platform.limits);
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
@@ -169,6 +174,7 @@ export class ReceivePack {
   async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
     const entries = new Map<number, readonly number[]>();
     for (;;) {
+      if (isStale(this.#requester, Date.now())) await this.#renewStanding();
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const result = settlePush(
           tables,
@@ -179,13 +185,10 @@ export class ReceivePack {
             written: pack?.chunks ?? [],
             packBytes: pack?.packBytes ?? 0,
             timeMs: Date.now(),
-            who: nameOf(this.#request.requester.caller),
-            requester: this.#request.requester,
+            who: nameOf(this.#requester.caller),
+            requester: this.#requester,
             checkRoom: (addedBytes, addedObjects) =>
-              new Room(tables, this.#request.requester, this.#repository.platform.limits).check(
-                addedBytes,
-                addedObjects,
-              ),
+              new Room(tables, this.#requester, this.#repository.platform.limits).check(addedBytes, addedObjects),
             head: this.#request.head ?? null,
           },
           entries,
@@ -215,6 +218,12 @@ export class ReceivePack {
         entries.set(tree, Array.from(words, entryNumber));
       }
     }
+  }
+
+  /** @throws GitError @see renewStanding */
+  async #renewStanding(): Promise<void> {
+    this.#requester = await renewStanding(this.#repository.platform, this.#requester);
+    readFsckOption(this.#request.pushOptions, this.#requester);
   }
 
   #reader(): ObjectReader {

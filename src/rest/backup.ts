@@ -171,6 +171,10 @@ async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { 
 
 /** Why a pack was refused, as an answer of the API. */
 function packError(message: string): GitError {
+  // The right was lost while the bundle came.
+  if (message.startsWith("a valid token is needed")) return new GitError("unauthenticated", { what: "token" });
+  if (message.includes(" is not allowed: "))
+    return new GitError("forbidden", { what: "this restore", reason: message });
   const [, what, limit, actual, reason] =
     /^(.*) exceeds the limit of (\d+)(?: \(it is (\d+)\))?(?:: (.*))?$/.exec(message) ?? [];
   return limit === undefined

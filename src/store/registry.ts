@@ -3,7 +3,7 @@
 //
 // A row comes and goes only with the repository's word: `reserve` and `create` enter a name before there is anything, and from then on
 // the object says what became of it (`report`). So no row is lost whose repository exists.
-import { type Caller, everythingOf, type Target, type TokenScope } from "../access/caller.ts";
+import { type Caller, everythingOf, type Standing, type Target, type TokenScope } from "../access/caller.ts";
 import { changeQuota, isLimited, type PushQuota, type Quota, type QuotaChange, type Use } from "../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
@@ -49,6 +49,9 @@ export interface RegistryPort {
   admit(id: string): Promise<boolean>;
   /** @see Registry.report */
   report(id: string, standing: RepositoryStanding): Promise<void>;
+  /** What a caller may do with a repository now.
+   * @returns null: no repository has the id, or the caller's token was revoked or has expired, or is not for it any more */
+  readStanding(id: string, caller: Caller): Promise<Standing | null>;
 }
 
 /** Where a name leads. */
@@ -178,6 +181,12 @@ export class Registry {
     const route = this.find(name);
     const row = route === null ? null : this.#row("id = ?", route.id);
     return row?.state === "live" ? toEntry(row) : null;
+  }
+
+  /** How a repository is known that has an id, whatever its name; null: none has it. */
+  findById(id: string): RepositoryRoute | null {
+    const row = this.#row("id = ?", id);
+    return row === null ? null : this.#routeTo(row, false);
   }
 
   /** What a token is for; null: the repository is gone. */

@@ -13,6 +13,7 @@ const rule = (pattern: string, more: Partial<ProtectedRefs> = {}): ProtectedRefs
 
 const tokenOf = (refs: Token["refs"] = null): Caller => ({
   kind: "token",
+  knownMs: 0,
   token: {
     id: "one",
     name: "one",

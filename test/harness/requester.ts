@@ -5,6 +5,7 @@ export const ANYONE: Requester = {
   requestId: "test",
   caller: { kind: "anyone" },
   right: "operate",
+  knownMs: 0,
   quota: {
     repository: { maxBytes: null, maxObjects: null },
     owner: { maxBytes: null, maxObjects: null },

@@ -17,6 +17,7 @@ import { Tables } from "../../src/store/tables.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { NodeSql } from "./sqlite.ts";
 import { fromHex, nodeCodec } from "./stored-repository.ts";
+import type { Requester } from "../../src/access/caller.ts";
 import { ANYONE } from "../harness/requester.ts";
 
 const NULL_HEX = "0".repeat(40);
@@ -51,6 +52,8 @@ export interface PushOptions {
   /** Bytes of each piece that the source yields. */
   readonly pieceBytes?: number;
   readonly pushOptions?: readonly string[];
+  /** Without it, anyone, where access is open. */
+  readonly requester?: Requester;
 }
 
 /** What a repository stands on in a test. */
@@ -86,7 +89,11 @@ export class PushedRepository {
     this.chunks = chunks;
     this.repository = new Repository({
       id,
-      registry: registry ?? { admit: async () => true, report: async () => undefined },
+      registry: registry ?? {
+        admit: async () => true,
+        report: async () => undefined,
+        readStanding: async () => ANYONE,
+      },
       erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),
@@ -127,7 +134,7 @@ export class PushedRepository {
       shallow: [],
       pack: pack === null ? null : sourceOf(pack, options.pieceBytes ?? pack.length),
       agent: null,
-      requester: ANYONE,
+      requester: options.requester ?? ANYONE,
       progress: () => undefined,
     });
   }

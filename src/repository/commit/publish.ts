@@ -20,7 +20,7 @@ export interface RefMove {
 }
 
 /** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
- * Without objects, they have moved or not when the call returns its promise.
+ * Without objects, they have moved or not when the call returns its promise, unless the caller's right must be asked for again.
  * @throws GitError "stale" when a ref is not what it must be, "forbidden" when the rules for refs keep it, "conflict" when
  * it cannot be moved, and what refuses the objects */
 export async function publish(

@@ -1,3 +1,4 @@
+import { ANYONE } from "../../harness/requester.ts";
 import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/format/limits.ts";
 import { keepTree } from "../../../src/repository/tree-contents.ts";
@@ -168,6 +169,7 @@ export class World {
     return {
       admit: async () => (call(() => undefined), true),
       report: async (_, standing) => call(() => (this.told = standing)),
+      readStanding: async () => (call(() => undefined), ANYONE),
     };
   }
 }

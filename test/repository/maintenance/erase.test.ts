@@ -1,4 +1,5 @@
 // A repository that was deleted, however its erasing is broken off: nothing of it is served, and in the end nothing is left.
+import type { Requester } from "../../../src/access/caller.ts";
 import { expect, test, vi } from "vitest";
 import type { RepositoryStanding } from "../../../src/store/registry.ts";
 import { hasJobs } from "../../../src/store/schema.ts";
@@ -24,6 +25,8 @@ class FakeRegistry {
   isReachable = true;
 
   admit = async (): Promise<boolean> => true;
+
+  readStanding = async (): Promise<Requester> => ANYONE;
 
   report = async (_id: string, { kind }: RepositoryStanding): Promise<void> => {
     if (!this.isReachable) throw new Error("the registry cannot be reached");

@@ -1,5 +1,6 @@
 /** What outlives processes: a repository's database, its bucket, its alarm, and what the registry holds of it. And the one process that is
  * alive, if any, which dies when the seed says so. */
+import { ANYONE } from "../../harness/requester.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import { GitError, isGitError } from "../../../src/format/errors.ts";
@@ -200,6 +201,7 @@ export class World {
       id: this.id,
       registry: {
         admit: () => this.#askRegistry(process, () => this.isAdmitted),
+        readStanding: () => this.#askRegistry(process, () => ANYONE),
         report: (_, { kind }) =>
           this.#askRegistry(process, () => {
             if (kind !== "live") this.isAdmitted = false;

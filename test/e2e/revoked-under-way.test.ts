@@ -1,0 +1,116 @@
+/** Who may not go on does not get in by having begun: pushes that trickle for longer than anything is remembered. */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ANSWER_LIFE_MS } from "../../src/store/registry.ts";
+import { askApi } from "../harness/api.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
+import { encodePushHead, type PushAnswer, readRefs, sendBody } from "../harness/raw-push.ts";
+import { request } from "../harness/raw.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const ADMIN = "correct-horse-battery";
+let server: Server;
+
+beforeAll(async () => {
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+});
+afterAll(() => server.close());
+
+const urlOf = (name: string, token: string): string => `${server.url.replace("://", `://git:${token}@`)}/${name}`;
+
+async function asAdmin<Body>(method: string, path: string, json?: object): Promise<Body> {
+  const headers = { Authorization: `Bearer ${ADMIN}` };
+  const { status, body } = await askApi<Body>(server, path, { method, headers, json });
+  expect(status, `${method} ${path}`).toBeLessThan(300);
+  return body;
+}
+
+interface Made {
+  readonly id: string;
+  readonly token: string;
+}
+
+const makeToken = (wanted: object = {}): Promise<Made> =>
+  asAdmin("POST", "/tokens", { owner: "me", name: "t", right: "write", ...wanted });
+
+/** A body in two parts: the second when nobody remembers any more what was known at the first. */
+async function* trickle(body: Buffer, meanwhile: () => Promise<unknown>): AsyncGenerator<Buffer> {
+  yield body.subarray(0, body.length - 1_000);
+  await sleep(1_000);
+  await meanwhile();
+  await sleep(ANSWER_LIFE_MS);
+  yield body.subarray(body.length - 1_000);
+}
+
+/** Pushes a few MB to a new branch. */
+function push(name: string, token: string, meanwhile: () => Promise<unknown>): Promise<PushAnswer> {
+  const blob = makeObject("blob", randomBytes(3_000_000));
+  const tree = makeTree(["100644", "file", blob]);
+  const commit = makeCommit(tree);
+  const head = encodePushHead({ commands: [{ name: "refs/heads/late", new: commit.oid }] });
+  return sendBody(urlOf(name, token), trickle(Buffer.concat([head, packOf(blob, tree, commit)]), meanwhile));
+}
+
+/** Likewise, with a token that expires while it comes. */
+async function pushWithExpiring(name: string): Promise<PushAnswer> {
+  const expiresMs = Date.now() + 8_000;
+  const { token } = await makeToken({ expiresAt: new Date(expiresMs).toISOString() });
+  return push(name, token, () => sleep(expiresMs - Date.now()));
+}
+
+const REFUSED = {
+  unpack: expect.stringContaining("a valid token is needed: the one that was shown has been revoked") as string,
+  refs: new Map([["refs/heads/late", "unpacker error"]]),
+};
+
+test("what is under way does not land once its token is good for nothing", async () => {
+  const history = await makeHistory({ commits: 2, files: 2 });
+  const names = ["revoked", "expired", "given", "kept"];
+  await Promise.all(names.map((name) => git(history, "push", urlOf(`me/${name}`, ADMIN), "HEAD:refs/heads/main")));
+  await git(history, "bundle", "create", "all.bundle", "--all");
+  const bundle = await readFile(join(history, "all.bundle"));
+  await asAdmin("POST", "/repos", { owner: "me", name: "restored" });
+  const [revoked, given, kept, made, restoring] = await Promise.all([
+    makeToken(),
+    makeToken(),
+    makeToken(),
+    makeToken(),
+    makeToken(),
+  ]);
+  const revoke = (token: Made) => () => asAdmin("DELETE", `/tokens/${token.id}`);
+  const restore = request(`${server.url}/api/repos/me/restored/backup.bundle`, {
+    method: "PUT" as "POST",
+    headers: { Authorization: `Bearer ${restoring.token}`, "Content-Type": "application/x-git-bundle" },
+    body: trickle(bundle, revoke(restoring)),
+  });
+  const answers = await Promise.all([
+    push("me/revoked", revoked.token, revoke(revoked)),
+    pushWithExpiring("me/expired"),
+    push("me/given", given.token, () => asAdmin("PATCH", "/repos/me/given", { owner: "you" })),
+    push("me/made", made.token, revoke(made)),
+    push("me/kept", kept.token, async () => undefined),
+  ]);
+  for (const answer of answers.slice(0, -1)) expect(answer).toMatchObject(REFUSED);
+  expect(answers.at(-1)!).toMatchObject({ unpack: "ok", refs: new Map([["refs/heads/late", null]]) });
+  const { status, body } = await restore;
+  expect([status, body.toString()]).toEqual([401, expect.stringContaining('"unauthenticated"')]);
+  for (const name of ["me/revoked", "me/expired", "you/given"]) {
+    expect([...(await readRefs(urlOf(name, ADMIN))).keys()], name).toEqual(["refs/heads/main"]);
+  }
+  expect([...(await readRefs(urlOf("me/restored", ADMIN))).keys()]).toEqual([]);
+  const { repositories } = await asAdmin<{ repositories: { id: string; name: string }[] }>("GET", "/repos/me");
+  expect(repositories.map(({ name }) => name)).toEqual(["expired", "kept", "restored", "revoked"]);
+  // What came of the refused pushes is swept; what the one that landed brought is there.
+  const { id } = repositories.find(({ name }) => name === "kept")!;
+  await expect
+    .poll(async () => [...(await server.readObjects("/chunks/")).keys()].filter((key) => !key.startsWith(id)), {
+      timeout: 20_000,
+    })
+    .toEqual([]);
+  expect([...(await server.readObjects(id)).keys()]).not.toEqual([]);
+});
