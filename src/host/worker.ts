@@ -22,6 +22,7 @@ import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
+import { showRepository, welcome } from "./visitors.ts";
 
 export { RegistryObject, RepositoryObject };
 
@@ -40,9 +41,7 @@ const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
   return req.path.startsWith("/api/") ? answerError(refusal) : errorResponse(refusal);
 };
 
-app.get("/", guard, (context) =>
-  context.text("Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main\n"),
-);
+app.get("/", guard, welcome);
 
 /** Pages of any origin may use git and the API with a token: nothing is sent that the browser would add by itself. */
 const admitPages = cors({
@@ -92,6 +91,14 @@ app.get("/api/docs", ({ req }) =>
   renderApiDocs(api.getOpenAPI31Document(API_DESCRIPTION), `${new URL(req.url).origin}/api`),
 );
 app.route("/api", api);
+
+// Behind the API, whose paths look alike.
+app.on("GET", ["/:owner/:repository", "/:owner/:repository/"], (context) =>
+  showRepository(context, async (name) => {
+    await context.get("request").open(name, "read");
+    return newRestHost(context.get("request"), codec).registry.read(name);
+  }),
+);
 
 app.notFound(() => textResponse(404, "not found"));
 
