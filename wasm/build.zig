@@ -25,7 +25,7 @@ pub fn build(b: *std.Build) void {
     });
     module.addCSourceFiles(.{
         .root = b.path(zlib),
-        .files = &.{ "adler32.c", "inffast.c", "inflate.c", "inftrees.c", "zutil.c" },
+        .files = &.{ "adler32.c", "deflate.c", "inffast.c", "inflate.c", "inftrees.c", "trees.c", "zutil.c" },
         // Z_SOLO: no libc, no allocator of its own. NO_GZIP: zlib streams only.
         .flags = &.{
             "-std=c11",                  "-fvisibility=hidden",       "-DZ_SOLO",                  "-DNO_GZIP", "-DHAVE_MEMCPY",

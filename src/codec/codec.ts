@@ -3,7 +3,8 @@ import { GitError } from "../format/errors.ts";
 import { checkLimit, MAX_RESIDENT_OBJECT_BYTES } from "../format/limits.ts";
 import { type ObjectType, toTypeNumber } from "../format/object.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { InflateStream } from "./inflate-stream.ts";
+import { DeflateStream } from "./deflate-stream.ts";
+import { InflateDesk, InflateStream } from "./inflate-stream.ts";
 import { CodecInstance } from "./module.ts";
 import { Sha1Stream } from "./sha1-stream.ts";
 
@@ -80,6 +81,8 @@ export function instantiateCodec(module: WebAssembly.Module): Codec {
 export class Codec {
   readonly #module: WebAssembly.Module;
   #instance: CodecInstance;
+  /** Made for the first stream. */
+  #desk: InflateDesk | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.#module = module;
@@ -222,10 +225,17 @@ export class Codec {
     });
   }
 
-  /** Inflates a zlib stream of any size, piece by piece.
+  /** Inflates a zlib stream of any size, piece by piece; any number at a time.
    * @param sizeBytes what it must inflate to */
   inflateStream(sizeBytes: number): InflateStream {
-    return new InflateStream(new CodecInstance(this.#module), sizeBytes);
+    this.#desk ??= new InflateDesk(new CodecInstance(this.#module));
+    return new InflateStream(this.#desk, sizeBytes);
+  }
+
+  /** Makes a zlib stream of bytes that come in pieces.
+   * @param isRaw leaves zlib's header and checksum out */
+  deflateStream(level: DeflateLevel = DEFAULT_LEVEL, isRaw = false): DeflateStream {
+    return new DeflateStream(new CodecInstance(this.#module), level, isRaw);
   }
 
   /** Hashes bytes that come in pieces. */

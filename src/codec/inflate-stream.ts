@@ -7,27 +7,82 @@ const PIECE_BYTES = 64 * 1024;
 /** What `inflate_stream_step` returns. */
 const STATUS = { more: 0, done: 1, badData: 2 } as const;
 
-/** A zlib stream inflated piece by piece, in the same memory whatever its size.
- * @see RFC 1950 */
-export class InflateStream {
+/** What one step of an inflater came to. */
+interface InflateStep {
+  readonly consumed: number;
+  /** A copy. */
+  readonly output: Uint8Array;
+  readonly done: boolean;
+}
+
+/** The place where all streams of a codec are inflated: one at a time has its state in the module, the others theirs outside, 40 KB
+ * each, so that a hundred responses which nobody takes cost no more than their states. */
+export class InflateDesk {
   readonly #instance: CodecInstance;
-  readonly #sizeBytes: number;
   readonly #stream: number;
+  readonly #stateBytes: number;
   readonly #input: number;
   readonly #output: number;
   readonly #result: number;
-  #produced = 0;
-  #done = false;
+  /** Whose state is in the module. */
+  #present: InflateStream | null = null;
 
-  /** @param instance its own: its memory goes with the stream
-   * @param sizeBytes what the stream must inflate to */
-  constructor(instance: CodecInstance, sizeBytes: number) {
+  /** @param instance its own */
+  constructor(instance: CodecInstance) {
     this.#instance = instance;
-    this.#sizeBytes = sizeBytes;
-    this.#stream = instance.exports.inflate_stream_begin();
+    this.#stream = instance.exports.inflate_stream_new();
+    this.#stateBytes = instance.exports.inflate_stream_bytes();
     this.#input = instance.take(PIECE_BYTES);
     this.#output = instance.take(PIECE_BYTES);
     this.#result = instance.take(8);
+  }
+
+  /** A copy of the state that is in the module. */
+  state(): Uint8Array {
+    return this.#instance.bytes(this.#stream, this.#stateBytes).slice();
+  }
+
+  /** Whether this stream's state is in the module. */
+  holds(stream: InflateStream): boolean {
+    return this.#present === stream;
+  }
+
+  /** Inflates what a piece of input allows.
+   * @param state the stream's, null: it begins
+   * @returns null when the input is no zlib stream */
+  step(stream: InflateStream, state: Uint8Array | null, input: Uint8Array): InflateStep | null {
+    const { exports } = this.#instance;
+    if (this.#present !== stream) {
+      this.#present?.leave();
+      if (state === null) exports.inflate_stream_reset(this.#stream);
+      else this.#instance.bytes(this.#stream, this.#stateBytes).set(state);
+      this.#present = stream;
+    }
+    this.#instance.bytes(this.#input, input.length).set(input);
+    const [from, to] = [this.#input, this.#output];
+    const status = exports.inflate_stream_step(this.#stream, from, input.length, to, PIECE_BYTES, this.#result);
+    const result = new DataView(exports.memory.buffer, this.#result, 8);
+    const output = this.#instance.bytes(to, status === STATUS.badData ? 0 : result.getUint32(4, true)).slice();
+    const isOver = status !== STATUS.more;
+    if (isOver) this.#present = null;
+    return status === STATUS.badData ? null : { consumed: result.getUint32(0, true), output, done: isOver };
+  }
+}
+
+/** A zlib stream inflated piece by piece, in the same memory whatever its size.
+ * @see RFC 1950 */
+export class InflateStream {
+  readonly #desk: InflateDesk;
+  readonly #sizeBytes: number;
+  /** Null: it has not begun, or the desk has it. */
+  #state: Uint8Array | null = null;
+  #produced = 0;
+  #done = false;
+
+  /** @param sizeBytes what the stream must inflate to */
+  constructor(desk: InflateDesk, sizeBytes: number) {
+    this.#desk = desk;
+    this.#sizeBytes = sizeBytes;
   }
 
   /** Whether the stream has come to its end. */
@@ -45,11 +100,10 @@ export class InflateStream {
     let produced = 0;
     // A full output may have more behind it, also when the input is used up.
     while (!this.#done && (taken < bytes.length || produced === PIECE_BYTES)) {
-      const piece = bytes.subarray(taken, taken + PIECE_BYTES);
-      const step = this.#step(piece);
-      taken += step.consumed;
-      produced = step.produced;
-      if (produced > 0) yield this.#instance.bytes(this.#output, produced).slice();
+      const { consumed, output } = this.#step(bytes.subarray(taken, taken + PIECE_BYTES));
+      taken += consumed;
+      produced = output.length;
+      if (produced > 0) yield output;
     }
     return taken;
   }
@@ -60,24 +114,19 @@ export class InflateStream {
     if (!this.#done) throw this.#corrupt();
   }
 
-  #step(input: Uint8Array): { consumed: number; produced: number } {
-    const instance = this.#instance;
-    instance.bytes(this.#input, input.length).set(input);
-    const status = instance.exports.inflate_stream_step(
-      this.#stream,
-      this.#input,
-      input.length,
-      this.#output,
-      PIECE_BYTES,
-      this.#result,
-    );
-    if (status === STATUS.badData) throw this.#corrupt();
-    const result = new DataView(instance.exports.memory.buffer, this.#result, 8);
-    const produced = result.getUint32(4, true);
-    this.#produced += produced;
-    this.#done = status === STATUS.done;
+  /** Takes its state out of the module, where another stream goes in; called by the desk. */
+  leave(): void {
+    this.#state = this.#desk.state();
+  }
+
+  #step(input: Uint8Array): InflateStep {
+    const step = this.#desk.step(this, this.#state, input);
+    this.#state = null;
+    if (step === null) throw this.#corrupt();
+    this.#produced += step.output.length;
+    this.#done = step.done;
     if (this.#produced > this.#sizeBytes || (this.#done && this.#produced < this.#sizeBytes)) throw this.#corrupt();
-    return { consumed: result.getUint32(0, true), produced };
+    return step;
   }
 
   #corrupt(): GitError {

@@ -13,13 +13,25 @@ export interface CodecExports {
   inflate_whole(input: number, inputLength: number, output: number, outputLength: number): number;
   deflate_bound(sizeBytes: number): number;
   deflate_whole(input: number, inputLength: number, output: number, outputLength: number, level: number): number;
-  inflate_stream_begin(): number;
+  inflate_stream_new(): number;
+  inflate_stream_bytes(): number;
+  inflate_stream_reset(stream: number): void;
   inflate_stream_step(
     stream: number,
     input: number,
     inputLength: number,
     output: number,
     outputLength: number,
+    result: number,
+  ): number;
+  deflate_stream_begin(level: number, isRaw: number): number;
+  deflate_stream_step(
+    stream: number,
+    input: number,
+    inputLength: number,
+    output: number,
+    outputLength: number,
+    isLast: number,
     result: number,
   ): number;
   sha1_begin(): number;

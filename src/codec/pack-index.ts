@@ -1,5 +1,9 @@
 /** What the pack indexer hands over: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
+import { toTypeNumber } from "../format/object.ts";
+
+const COMMIT = toTypeNumber("commit");
+
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
 export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3 } as const;
 
@@ -38,8 +42,35 @@ export interface PackIndex {
   readonly nodeEntries: Uint32Array;
   readonly nodeFlags: Uint8Array;
   /** The whole memory, in which records lie: count of words behind it; a commit's time (low, high word); nodes: a commit's tree
-   * before its parents, a tree's entries in order. */
+   * before its parents, a tree's entries in order. With the highest bit of the count set, the words are places of runs, each a
+   * count and so many nodes: large trees share them. */
   readonly edges: Uint32Array;
+}
+
+/** Says that a record is of runs. */
+const IN_RUNS = 0x8000_0000;
+
+/** The nodes that an entry's object refers to: a commit's tree before its parents, a tree's entries in order. */
+export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: number): Uint32Array {
+  const start = entryEdges[entry]!;
+  if (start === 0) return edges.subarray(0, 0);
+  const count = edges[start]!;
+  if (count < IN_RUNS) return edges.subarray(start + (kinds[entry] === COMMIT ? 3 : 1), start + 1 + count);
+  const runs = edges.subarray(start + 1, start + 1 + (count - IN_RUNS));
+  const nodes = new Uint32Array(runs.reduce((sum, run) => sum + edges[run]!, 0));
+  let at = 0;
+  for (const run of runs) {
+    const length = edges[run]!;
+    nodes.set(edges.subarray(run + 1, run + 1 + length), at);
+    at += length;
+  }
+  return nodes;
+}
+
+/** When an entry's commit was made, seconds; 0 for other objects. */
+export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: number): number {
+  const start = entryEdges[entry]!;
+  return kinds[entry] === COMMIT ? edges[start + 2]! * 2 ** 32 + edges[start + 1]! : 0;
 }
 
 /** The index of no pack: a push that only deletes, or only names what is there. */

@@ -23,6 +23,8 @@ interface IndexerExports {
     windowBytes: number,
     ringBytes: number,
     maxObjects: number,
+    maxReferences: number,
+    maxTableBytes: number,
     maxResidentBytes: number,
     maxObjectBytes: number,
     maxInflatedBytes: number,
@@ -125,6 +127,8 @@ export class PackIndexer {
       WINDOW_BYTES,
       options.ringBytes,
       limits.maxPackObjects,
+      limits.maxPackReferences,
+      limits.maxIndexBytes,
       limits.maxResidentObjectBytes,
       limits.maxObjectSizeBytes,
       limits.maxInflatedBytes,
@@ -337,6 +341,18 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
       return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
     case 15:
       return corrupt("it ends too early");
+    case 17:
+      return new GitError("too-large", {
+        what: "references in a pack",
+        limit: limits.maxPackReferences,
+        actual: value,
+      });
+    case 18:
+      return new GitError("too-large", {
+        what: "index of a pack (bytes), which grows with its objects and what trees name; push fewer commits at a time",
+        limit: limits.maxIndexBytes,
+        actual: limits.maxIndexBytes + value,
+      });
     default:
       return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
   }

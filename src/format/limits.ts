@@ -13,6 +13,14 @@ export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
 /** Objects of one pushed pack: the indexer's table of entries stays resident, tens of bytes each. */
 export const MAX_PACK_OBJECTS = 500_000;
 
+/** References of one pushed pack: what all its commits, trees and tags name, as often as they do. Each is looked at when the push settles, in
+ * one transaction: a second for 50 million. The histories of the largest projects have some hundred for each object. */
+export const MAX_PACK_REFERENCES = 50_000_000;
+
+/** Bytes of the tables that the indexer keeps of a pack: 70 for each object, 40 for each id that it names beside, and runs of what trees name.
+ * With window and ring, which are constants, they are below 64 MiB. */
+export const MAX_INDEX_BYTES = 48 * MIB;
+
 /** Inflated bytes of one object: sizes are kept in 32 bits. */
 export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
 
@@ -156,6 +164,8 @@ export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
+  readonly maxPackReferences: number;
+  readonly maxIndexBytes: number;
   readonly maxObjectSizeBytes: number;
   readonly maxResidentObjectBytes: number;
   readonly maxInflatedBytes: number;
@@ -185,6 +195,8 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
   maxPackObjects: MAX_PACK_OBJECTS,
+  maxPackReferences: MAX_PACK_REFERENCES,
+  maxIndexBytes: MAX_INDEX_BYTES,
   maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,
   maxResidentObjectBytes: MAX_RESIDENT_OBJECT_BYTES,
   maxInflatedBytes: MAX_INFLATED_BYTES,

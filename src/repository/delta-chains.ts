@@ -34,7 +34,7 @@ export function sharedBytes(): number {
 let inlinePlans = 0;
 
 /** What resolving a chain needs of the codec. */
-export type DeltaCodec = Pick<Codec, "inflate" | "applyDelta" | "deflate" | "memoryBytes">;
+export type DeltaCodec = Pick<Codec, "inflate" | "inflateStream" | "applyDelta" | "deflate" | "memoryBytes">;
 
 /** An object made whole again. */
 export interface WholeObject {

@@ -1,10 +1,8 @@
 import { GitError } from "../format/errors.ts";
-import { fromTypeNumber, toTypeNumber } from "../format/object.ts";
+import { fromTypeNumber } from "../format/object.ts";
 import { equalOids, OID_BYTES, toHex } from "../format/oid.ts";
-import { NODE_TYPE_MASK, NO_INDEX, STORED, type PackIndex } from "../codec/pack-index.ts";
+import { NODE_TYPE_MASK, NO_INDEX, type PackIndex, readReferences, readTime, STORED } from "../codec/pack-index.ts";
 import type { ObjectIndex } from "../store/object-index.ts";
-
-const COMMIT = toTypeNumber("commit");
 
 /**
  * An indexed pack laid beside the store: which of its objects are new and provable, under which numbers they will go,
@@ -46,21 +44,12 @@ export class PushedObjects {
 
   /** The nodes that a fresh commit, tree or tag refers to, in its order; for a commit the tree, then the parents. */
   references(node: number): Uint32Array {
-    const { entryEdges, nodeEntries, edges, kinds } = this.index;
-    const entry = nodeEntries[node]!;
-    const start = entryEdges[entry]!;
-    if (start === 0) return edges.subarray(0, 0);
-    const skip = kinds[entry] === COMMIT ? 3 : 1;
-    return edges.subarray(start + skip, start + 1 + edges[start]!);
+    return readReferences(this.index, this.index.nodeEntries[node]!);
   }
 
   /** Commit time in seconds; 0 for other objects. */
   time(node: number): number {
-    const { entryEdges, nodeEntries, edges, kinds } = this.index;
-    const entry = nodeEntries[node]!;
-    if (kinds[entry] !== COMMIT) return 0;
-    const start = entryEdges[entry]!;
-    return edges[start + 2]! * 2 ** 32 + edges[start + 1]!;
+    return readTime(this.index, this.index.nodeEntries[node]!);
   }
 
   oid(node: number): Uint8Array {

@@ -5,6 +5,7 @@ import { GitError } from "../format/errors.ts";
 import { isHexOid } from "../format/oid.ts";
 import type { ArchiveSource } from "../repository/files/archive.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
+import { compressedPieces } from "../repository/files/compressed-pieces.ts";
 import type { FilesPlan } from "../repository/files/plan-files.ts";
 import { streamPieces } from "../repository/files/piece-stream.ts";
 import { readPlanned } from "../repository/files/planned-files.ts";
@@ -110,6 +111,7 @@ function makeBody(source: ArchiveSource, format: Format, reader: BlobReader): Re
     reader.sent(sentBytes);
     reader.finish(complete);
   };
-  const body = streamPieces(format === "zip" ? zipArchive(source) : tarArchive(source), settle);
-  return format === "tar.gz" ? body.pipeThrough(new CompressionStream("gzip") as never) : body;
+  if (format === "zip") return streamPieces(zipArchive(source), settle);
+  const tar = tarArchive(source);
+  return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, settle);
 }

@@ -1,7 +1,7 @@
 /** Drives the pack indexer as the repository does, in every rhythm, and lays what it found out for comparison with git's words. */
 import wasm from "../../src/codec/holdfast.wasm";
 import { maskRefused } from "../../src/codec/fsck-messages.ts";
-import { NO_INDEX, STORED } from "../../src/codec/pack-index.ts";
+import { NO_INDEX, readReferences, readTime, STORED } from "../../src/codec/pack-index.ts";
 import { PackIndexer } from "../../src/codec/pack-indexer.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
@@ -112,12 +112,9 @@ function layOut(indexer: PackIndexer, loads: number): Indexed {
       offset: index.offsets[entry]!,
       base: isDelta && index.bases[entry] !== NO_INDEX ? oidOf(index.entryNodes[index.bases[entry]!]!) : null,
     });
-    const start = index.entryEdges[entry]!;
-    if (start === 0) continue;
-    const words = index.edges.subarray(start + 1, start + 1 + index.edges[start]!);
-    const isCommit = index.kinds[entry] === 1;
-    const time = isCommit ? [words[1]! * 2 ** 32 + words[0]!] : [];
-    edges.set(oid, [...time, ...Array.from(words.subarray(isCommit ? 2 : 0), oidOf)]);
+    if (index.entryEdges[entry] === 0) continue;
+    const time = index.kinds[entry] === 1 ? [readTime(index, entry)] : [];
+    edges.set(oid, [...time, ...Array.from(readReferences(index, entry), oidOf)]);
   }
   return { entries, end: index.end, edges, memoryBytes: indexer.memoryBytes, loads };
 }

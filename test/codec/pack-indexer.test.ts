@@ -1,8 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../harness/random.ts";
 import { git, tryGit } from "../harness/git.ts";
-import { assemblePack, makeObject } from "../harness/pack-builder.ts";
+import {
+  assemblePack,
+  copy,
+  encodeDelta,
+  makeObject,
+  makeTree,
+  type MadeObject,
+  packOf,
+  refDelta,
+} from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";
+import { toHex } from "../../src/format/oid.ts";
 import { type Feeding, type Indexed, indexPack, TRAILER_BYTES } from "./indexed-pack.ts";
 import { makeChain, makeSamplePacks, type SamplePack, storeObjects } from "./packs.ts";
 
@@ -135,6 +145,55 @@ describe("memory", () => {
   test("a blob of 40 MB that streams past is never held", () => {
     const pack = assemblePack([encodeEntry(makeObject("blob", Buffer.alloc(40_000_000, "x".repeat(999))))]);
     expect(indexPack(pack, { limits: { maxInflationRatio: 1_000 } }).memoryBytes).toBeLessThan(8 * 1024 * 1024);
+  });
+
+  /** A directory of 6,000 files, and versions of it with one left out, each a delta of a few bytes. */
+  function directoryVersions(count: number): Buffer {
+    const blob = makeObject("blob", "");
+    const tree = makeTree(
+      ...Array.from({ length: 6_000 }, (_, i) => ["100644", String(i).padStart(6, "0"), blob] as const),
+    );
+    const size = tree.content.length;
+    const row = size / 6_000;
+    const versions = Array.from({ length: count }, (_, i) => {
+      const at = ((i * 7_919) % 5_998) * row + row;
+      return encodeEntry(
+        refDelta(tree.oid, encodeDelta(size, size - row, copy(0, at), copy(at + row, size - at - row))),
+      );
+    });
+    return assemblePack([encodeEntry(blob), encodeEntry(tree), ...versions]);
+  }
+
+  test("what the versions of a directory name is kept once", () => {
+    const pack = directoryVersions(400);
+    const indexed = indexPack(pack);
+    const named = [...indexed.edges.values()].reduce((sum, edges) => sum + edges.length, 0);
+    expect(named).toBe(6_000 + 400 * 5_999);
+    expect(new Set([...indexed.edges.values()].flat()).size).toBe(1);
+    // Four bytes for each time would be 9.6 MB.
+    expect(indexed.memoryBytes).toBeLessThan(6 * 1024 * 1024);
+    expect(() => indexPack(pack, { limits: { maxPackReferences: 1_000_000 } })).toThrow(
+      /references in a pack exceeds the limit of 1000000/,
+    );
+  });
+
+  test("the tables of a pack have a bound, whatever fills them", () => {
+    const random = new Random(9);
+    const ids = (count: number): MadeObject =>
+      makeTree(
+        ...Array.from(
+          { length: count },
+          (_, i) => ["100644", `file-${String(i).padStart(6, "0")}`, toHex(random.bytes(20))] as const,
+        ),
+      );
+    const many = packOf(...Array.from({ length: 20_000 }, (_, i) => makeObject("blob", String(i))));
+    const chains = assemblePack(makeChain(5_000, "ref").reverse());
+    for (const pack of [packOf(ids(30_000)), many, chains]) {
+      expect(() => indexPack(pack, { limits: { maxIndexBytes: 200_000 } })).toThrow(
+        /index of a pack .* limit of 200000/,
+      );
+      indexPack(pack);
+    }
   });
 
   test("a header that claims many entries takes memory for those that come", () => {

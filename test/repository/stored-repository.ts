@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
+import { instantiateCodec } from "../../src/codec/codec.ts";
+import wasm from "../../src/codec/holdfast.wasm";
 import { decodeEntryHead } from "../../src/repository/entry-head.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA, REF_DELTA } from "../../src/format/pack.ts";
 import type { FetchRequest, FetchSource } from "../../src/repository/fetch-source.ts";
@@ -41,6 +43,8 @@ interface Entry {
 
 const TYPES = ["", "commit", "tree", "blob", "tag"];
 
+const streams = instantiateCodec(wasm);
+
 /** Zlib and deltas by Node and by the book: an oracle for the codec as well. */
 export const nodeCodec: DeltaCodec = {
   inflate: (zlib, sizeBytes) => {
@@ -48,6 +52,7 @@ export const nodeCodec: DeltaCodec = {
     if (bytes.length !== sizeBytes) throw new Error(`inflated ${bytes.length} bytes instead of ${sizeBytes}`);
     return { content: bytes, consumed: zlib.length };
   },
+  inflateStream: (sizeBytes) => streams.inflateStream(sizeBytes),
   applyDelta,
   deflate: (bytes) => deflateSync(bytes),
   memoryBytes: 0,

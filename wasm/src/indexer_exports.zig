@@ -33,6 +33,8 @@ export fn indexer_begin(
     window_bytes: usize,
     ring_bytes: usize,
     max_objects: u32,
+    max_references: f64,
+    max_table_bytes: usize,
     max_resident_bytes: f64,
     max_object_bytes: f64,
     max_inflated_bytes: f64,
@@ -49,7 +51,8 @@ export fn indexer_begin(
     const window = memory.take(window_bytes) orelse return .refused;
     const ring = memory.take(ring_bytes) orelse return .refused;
     indexer = .{
-        .allocator = memory.allocator,
+        .heap = memory.allocator,
+        .tables = .{ .inner = memory.allocator, .left = max_table_bytes },
         .readBack = readBack,
         .window = .{ .bytes = window[0..window_bytes] },
         .ring = .{ .bytes = @alignCast(ring[0..ring_bytes]) },
@@ -57,6 +60,7 @@ export fn indexer_begin(
         .large = .{ .stream = &streams[1] },
         .options = .{
             .max_objects = max_objects,
+            .max_references = @intFromFloat(max_references),
             .max_resident_bytes = @intFromFloat(max_resident_bytes),
             .max_object_bytes = @intFromFloat(max_object_bytes),
             .max_inflated_bytes = @intFromFloat(max_inflated_bytes),

@@ -8,7 +8,9 @@ const std = @import("std");
 const memory = @import("allocator.zig");
 const deflate = @import("deflate.zig");
 const delta = @import("delta.zig");
-const inflate_stream = @import("inflate_stream.zig");
+const DeflateStream = @import("deflate_stream.zig").DeflateStream;
+const InflateStream = @import("inflate_stream.zig").InflateStream;
+const zlib = @import("zlib.zig");
 const sha1 = @import("sha1.zig");
 const object = @import("object.zig");
 
@@ -53,12 +55,19 @@ export fn deflate_whole(in: [*]const u8, in_len: usize, out: [*]u8, out_len: usi
     return deflate.deflateWhole(in[0..in_len], out[0..out_len], level);
 }
 
-/// Makes a stream inflater; 0 when there is no memory.
-export fn inflate_stream_begin() ?*inflate_stream.InflateStream {
-    const bytes = memory.take(@sizeOf(inflate_stream.InflateStream)) orelse return null;
-    const stream: *inflate_stream.InflateStream = @ptrCast(@alignCast(bytes));
+/// Makes room for a stream inflater; 0 when there is no memory. Ready after `inflate_stream_reset`.
+export fn inflate_stream_new() ?*InflateStream {
+    return @ptrCast(@alignCast(memory.take(@sizeOf(InflateStream)) orelse return null));
+}
+
+/// Bytes of an inflater: its whole state, which may be taken out and put back.
+export fn inflate_stream_bytes() usize {
+    return @sizeOf(InflateStream);
+}
+
+/// Makes the inflater ready for a new stream.
+export fn inflate_stream_reset(stream: *InflateStream) void {
     stream.init();
-    return stream;
 }
 
 const StreamStep = extern struct { consumed: usize, produced: usize };
@@ -66,14 +75,37 @@ const StreamStatus = enum(u32) { more = 0, done = 1, bad_data = 2 };
 
 /// Inflates what input and output allow, and writes to `result` how much that was.
 export fn inflate_stream_step(
-    stream: *inflate_stream.InflateStream,
+    stream: *InflateStream,
     in: [*]const u8,
     in_len: usize,
     out: [*]u8,
     out_len: usize,
     result: *StreamStep,
 ) StreamStatus {
-    const step = stream.step(in[0..in_len], out[0..out_len]) catch return .bad_data;
+    return tell(stream.step(in[0..in_len], out[0..out_len]) catch return .bad_data, result);
+}
+
+/// Makes a stream deflater; 0 when there is no memory. `raw`: without zlib's header and checksum.
+export fn deflate_stream_begin(level: u8, raw: bool) ?*DeflateStream {
+    const stream: *DeflateStream = @ptrCast(@alignCast(memory.take(@sizeOf(DeflateStream)) orelse return null));
+    stream.init(level, raw);
+    return stream;
+}
+
+/// Deflates what input and output allow, and writes to `result` how much that was. `last`: nothing comes behind the input.
+export fn deflate_stream_step(
+    stream: *DeflateStream,
+    in: [*]const u8,
+    in_len: usize,
+    out: [*]u8,
+    out_len: usize,
+    last: bool,
+    result: *StreamStep,
+) StreamStatus {
+    return tell(stream.step(in[0..in_len], out[0..out_len], last), result);
+}
+
+fn tell(step: zlib.Step, result: *StreamStep) StreamStatus {
     result.* = .{ .consumed = step.consumed, .produced = step.produced };
     return if (step.done) .done else .more;
 }

@@ -4,7 +4,7 @@ import { DeltaChains, type LinkPlan } from "../delta-chains.ts";
 import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
 import type { ReadEvent } from "../repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
-import { streamEntry } from "./entry-stream.ts";
+import { type EntrySource, streamEntry } from "./entry-stream.ts";
 import { gatherEntries } from "./entry-window.ts";
 import type { WrittenFile } from "./locate-file.ts";
 import type { Reading } from "./reading.ts";
@@ -42,7 +42,8 @@ export class BlobReader {
     }
     this.#blobs += rows.length;
     const gathered = await gatherEntries(plan, needed, this.#store);
-    return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, this.#reading.codec), this.#store);
+    const { codec } = this.#reading;
+    return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, codec), { store: this.#store, codec });
   }
 
   /** Opens what a worktree has written, as the bucket's own stream: no code runs per piece.
@@ -70,14 +71,14 @@ export class OpenBlobs {
   readonly #plan: BlobPlan;
   readonly #sizes: readonly number[];
   readonly #chains: DeltaChains;
-  readonly #store: ChunkStore;
+  readonly #source: EntrySource;
 
   /** @see BlobReader.open */
-  constructor(plan: BlobPlan, sizes: readonly number[], chains: DeltaChains, store: ChunkStore) {
+  constructor(plan: BlobPlan, sizes: readonly number[], chains: DeltaChains, source: EntrySource) {
     this.#plan = plan;
     this.#sizes = sizes;
     this.#chains = chains;
-    this.#store = store;
+    this.#source = source;
   }
 
   /** Whether a blob comes in pieces. */
@@ -95,7 +96,7 @@ export class OpenBlobs {
   async stream(i: number): Promise<ReadableStream<Uint8Array>> {
     const at = this.#plan.rows[i]! * LINK_STRIDE;
     const { extents, links } = this.#plan;
-    return streamEntry(this.#store, extents[links[at]!]!, links[at + 1]!, links[at + 2]!);
+    return streamEntry(this.#source, { extent: extents[links[at]!]!, offset: links[at + 1]!, length: links[at + 2]! });
   }
 }
 

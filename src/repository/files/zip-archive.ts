@@ -10,6 +10,7 @@ import {
   type ZipEntry,
 } from "../../format/zip.ts";
 import { type ArchiveEntry, archiveEntries, type ArchiveSource } from "./archive.ts";
+import { compressedPieces } from "./compressed-pieces.ts";
 
 /** Kinds and permissions of entries: as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
@@ -73,11 +74,10 @@ async function* streamEntry(
   yield encodeZipHeader({ ...stated, storedBytes: 0, crc32: 0 });
   let checksum = 0;
   let storedBytes = 0;
-  const source = contentStream(file, (piece) => {
+  const seen = see(file.content, (piece) => {
     checksum = crc32(piece, checksum);
   });
-  const deflate = new CompressionStream("deflate-raw") as ReadableWritablePair<Uint8Array, Uint8Array>;
-  for await (const piece of source.pipeThrough(deflate)) {
+  for await (const piece of compressedPieces(seen, "deflate-raw")) {
     storedBytes += piece.length;
     yield piece;
   }
@@ -92,14 +92,13 @@ function modeOf({ mode }: ArchiveEntry): number {
   return (mode & 0o100) === 0 ? MODE.file : MODE.executable;
 }
 
-function contentStream({ content }: ArchiveEntry, see: (piece: Uint8Array) => void): ReadableStream<Uint8Array> {
-  const pieces = Symbol.asyncIterator in content ? content[Symbol.asyncIterator]() : content[Symbol.iterator]();
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await pieces.next();
-      if (done === true) return controller.close();
-      see(value);
-      controller.enqueue(value);
-    },
-  });
+/** The same pieces, each shown on its way. */
+async function* see(
+  pieces: ArchiveEntry["content"],
+  show: (piece: Uint8Array) => void,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const piece of pieces) {
+    show(piece);
+    yield piece;
+  }
 }

@@ -90,7 +90,8 @@ export class StoredEntries {
     const extent = key === null ? { bytes: this.#hotBytes(chunk) } : { key, start, length: size };
     const hash = createHash("sha1").update(objectHeader("blob", row.size));
     let sizeBytes = 0;
-    const content = await streamEntry(this.#store, extent, row.offset, row.length);
+    const source = { store: this.#store, codec: this.#codec };
+    const content = await streamEntry(source, { extent, offset: row.offset, length: row.length });
     try {
       for await (const piece of content) {
         hash.update(piece);

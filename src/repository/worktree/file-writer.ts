@@ -4,7 +4,7 @@ import { NumberSet } from "../../store/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { PendingFile, WrittenFile } from "../../store/worktree-table.ts";
 import type { DeltaCodec } from "../delta-chains.ts";
-import { streamEntry } from "../files/entry-stream.ts";
+import { type PlainEntry, streamEntry } from "../files/entry-stream.ts";
 import { HeldBytes } from "../held-bytes.ts";
 import { ObjectReader } from "../object-reader.ts";
 import type { Extent } from "../pack-plan.ts";
@@ -64,7 +64,8 @@ export class FileWriter {
       for (const [number, entry] of streamed) {
         for (const file of filesOf.get(number)!) {
           await this.#puts.start(0, async () => {
-            const stream = await streamEntry(this.#store, extentOf(tables, entry.chunk), entry.offset, entry.length);
+            const source = { store: this.#store, codec: this.#codec };
+            const stream = await streamEntry(source, { ...entry, extent: extentOf(tables, entry.chunk) });
             await put(file, { stream, sizeBytes: file.sizeBytes });
           });
         }
@@ -81,17 +82,13 @@ export class FileWriter {
   }
 }
 
-/** Where an entry that is no delta is stored: in a chunk, bytes from its start. */
-interface PlainEntry {
-  readonly chunk: number;
-  readonly offset: number;
-  readonly length: number;
-}
+/** An entry that is no delta, in a chunk. */
+type ChunkEntry = Omit<PlainEntry, "extent"> & { readonly chunk: number };
 
 /** Where those objects are stored that are streamed, by number. */
-function findStreamed(tables: Tables, numbers: NumberSet): Map<number, PlainEntry> {
+function findStreamed(tables: Tables, numbers: NumberSet): Map<number, ChunkEntry> {
   const rows = tables.objects.locate(numbers);
-  const streamed = new Map<number, PlainEntry>();
+  const streamed = new Map<number, ChunkEntry>();
   rows.number.forEach((number, i) => {
     if (rows.size[i]! < STREAM_BYTES || rows.base[i] !== 0) return;
     streamed.set(number, { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]! });

@@ -31,9 +31,9 @@ pub fn growTo(ix: *Indexer, buffer: *[]u8, kept: usize, size: usize) Error!void 
     const first_step = 4 << 20;
     const capacity = if (kept < first_step) @min(size, first_step) else size;
     if (buffer.len >= capacity) return;
-    const grown = ix.allocator.alloc(u8, capacity) catch return ix.outOfMemory();
+    const grown = ix.heap.alloc(u8, capacity) catch return ix.outOfMemory();
     @memcpy(grown[0..kept], buffer.*[0..kept]);
-    ix.allocator.free(buffer.*);
+    ix.heap.free(buffer.*);
     buffer.* = grown;
 }
 
@@ -86,7 +86,7 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     ix.chain.clearRetainingCapacity();
     var entry = wanted;
     while (cached(ix, entry) == null) {
-        ix.chain.append(ix.allocator, entry) catch return ix.outOfMemory();
+        ix.chain.append(ix.tables.allocator(), entry) catch return ix.outOfMemory();
         switch (list.items(.stored)[entry]) {
             .plain, .external => {
                 try load(ix, entry);

@@ -1,61 +1,132 @@
 //! What objects refer to, a record each: the number of words that follow; for a commit its time (low and high word); then
-//! nodes: a commit's tree before its parents, a tree's entries in order. Records lie in segments that never move, since a
-//! list that grows would leave its former selves behind; a record's address is its place.
+//! nodes: a commit's tree before its parents, a tree's entries in order. A record's address is its place, in words.
+//!
+//! The versions of a directory name nearly the same objects, thousands of them, a thousand times over. So what a large
+//! tree names is cut into runs where its contents say so (at certain nodes, wherever they stand), and each run is kept
+//! once: `in_runs` is set in the record's first word, and the words that follow are addresses of runs, each with the
+//! number of its nodes before them.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
 
 const segment_words = 64 << 10;
+/// Trees with more nodes are cut into runs.
+const whole_nodes = 48;
+/// A run ends at one of 32 nodes, but for its length.
+const boundary_shift = 32 - 5;
+const min_run = 8;
+const max_run = 128;
+/// Slots that are looked at for an equal run: a push could be made to have many in one place.
+const max_probes = 16;
+
+pub const in_runs: u32 = 1 << 31;
 
 pub const Edges = struct {
+    /// The record that is being made.
+    open: std.ArrayList(u32) = .empty,
+    /// Where records and runs go: segments never move.
     segment: []u32 = &.{},
-    /// Words used in the segment, and where in it the open record begins.
     used: usize = 0,
-    record: usize = 0,
+    /// Addresses of runs by what is in them, 0: free.
+    runs: []u32 = &.{},
+    run_count: usize = 0,
+    /// Nodes named so far, as often as they are.
+    named: u64 = 0,
 
     /// Begins a record; one that was begun and not ended is dropped.
-    pub fn begin(self: *Edges, allocator: Allocator) !void {
-        self.used = self.record;
-        try self.add(allocator, 0);
+    pub fn begin(self: *Edges) void {
+        self.open.clearRetainingCapacity();
     }
 
     pub fn add(self: *Edges, allocator: Allocator, word: u32) !void {
-        if (self.used == self.segment.len) try self.renew(allocator);
-        self.segment[self.used] = word;
-        self.used += 1;
+        try self.open.append(allocator, word);
     }
 
     /// Sets word `index` of the open record.
     pub fn set(self: *Edges, index: usize, word: u32) void {
-        self.segment[self.record + index] = word;
+        self.open.items[index] = word;
     }
 
-    /// Ends the record, which stays where it is returned.
-    pub fn end(self: *Edges) []const u32 {
-        const words = self.segment[self.record..self.used];
-        words[0] = @intCast(words.len - 1);
-        self.record = self.used;
-        return words;
+    /// Ends the record and returns its place. `is_tree`: it is of nodes alone.
+    pub fn end(self: *Edges, allocator: Allocator, is_tree: bool) !u32 {
+        const words = self.open.items;
+        self.named += words.len;
+        if (!is_tree or words.len <= whole_nodes) return self.put(allocator, @intCast(words.len), words);
+        // The addresses take the place of the nodes, which are read ahead of them.
+        var count: usize = 0;
+        var start: usize = 0;
+        for (words, 1..) |node, next| {
+            const length = next - start;
+            const is_end = next == words.len or length == max_run or (length >= min_run and isBoundary(node));
+            if (!is_end) continue;
+            const run = try self.internRun(allocator, words[start..next]);
+            words[count] = run;
+            count += 1;
+            start = next;
+        }
+        return self.put(allocator, in_runs | @as(u32, @intCast(count)), words[0..count]);
     }
 
-    /// Goes on in a new segment, and takes the open record along.
-    fn renew(self: *Edges, allocator: Allocator) !void {
-        const open = self.segment[self.record..self.used];
-        const renewed = try allocator.alloc(u32, @max(segment_words, open.len * 2));
-        @memcpy(renewed[0..open.len], open);
-        self.* = .{ .segment = renewed, .used = open.len };
+    fn internRun(self: *Edges, allocator: Allocator, nodes: []const u32) !u32 {
+        if (self.run_count * 2 >= self.runs.len) try self.grow(allocator);
+        const mask = self.runs.len - 1;
+        var slot = hash(nodes) & mask;
+        for (0..max_probes) |_| {
+            const at = self.runs[slot];
+            if (at == 0) {
+                self.run_count += 1;
+                self.runs[slot] = try self.put(allocator, @intCast(nodes.len), nodes);
+                return self.runs[slot];
+            }
+            if (std.mem.eql(u32, runAt(at), nodes)) return at;
+            slot = (slot + 1) & mask;
+        }
+        return self.put(allocator, @intCast(nodes.len), nodes);
+    }
+
+    fn grow(self: *Edges, allocator: Allocator) !void {
+        const old = self.runs;
+        self.runs = try allocator.alloc(u32, @max(1024, old.len * 2));
+        @memset(self.runs, 0);
+        const mask = self.runs.len - 1;
+        for (old) |at| {
+            if (at == 0) continue;
+            var slot = hash(runAt(at)) & mask;
+            while (self.runs[slot] != 0) slot = (slot + 1) & mask;
+            self.runs[slot] = at;
+        }
+        allocator.free(old);
+    }
+
+    fn put(self: *Edges, allocator: Allocator, head: u32, words: []const u32) !u32 {
+        const needed = words.len + 1;
+        if (self.segment.len - self.used < needed) {
+            self.segment = try allocator.alloc(u32, @max(segment_words, needed));
+            self.used = 0;
+        }
+        const place = self.segment[self.used..][0..needed];
+        place[0] = head;
+        @memcpy(place[1..], words);
+        self.used += needed;
+        return @intCast(@intFromPtr(place.ptr) / @sizeOf(u32));
     }
 };
 
-test "records survive the change of segment" {
-    var arena = std.heap.ArenaAllocator.init(std.testing.allocator);
-    defer arena.deinit();
-    var edges = Edges{};
-    for ([_]u32{ 3, segment_words - 10, 20, 3 * segment_words }) |length| {
-        try edges.begin(arena.allocator());
-        for (0..length) |i| try edges.add(arena.allocator(), @intCast(i));
-        const words = edges.end();
-        try std.testing.expectEqual(length, words[0]);
-        for (words[1..], 0..) |word, i| try std.testing.expectEqual(i, word);
-    }
+fn runAt(at: u32) []const u32 {
+    const words: [*]const u32 = @ptrFromInt(@as(usize, at) * @sizeOf(u32));
+    return words[1..][0..words[0]];
+}
+
+fn isBoundary(node: u32) bool {
+    return mix(node) >> boundary_shift == 0;
+}
+
+fn hash(nodes: []const u32) usize {
+    var sum: u32 = @intCast(nodes.len);
+    for (nodes) |node| sum = mix(std.math.rotl(u32, sum, 5) ^ node);
+    return sum ^ sum >> 15;
+}
+
+fn mix(word: u32) u32 {
+    return (word ^ word >> 16) *% 0x9e37_79b1;
 }

@@ -21,6 +21,9 @@ pub const Code = enum(u8) {
     wrong_type = 14,
     truncated = 15,
     out_of_memory = 16,
+    too_many_references = 17,
+    /// The tables; the value is how many bytes more were wanted at once.
+    index_too_large = 18,
 };
 
 pub const Failure = struct {

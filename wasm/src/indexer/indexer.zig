@@ -10,6 +10,7 @@ const std = @import("std");
 const deflate = @import("../deflate.zig");
 const contents = @import("contents.zig");
 const large = @import("large.zig");
+const Budget = @import("../budget.zig").Budget;
 const Edges = @import("edges.zig").Edges;
 const Late = @import("late.zig").Late;
 const window_parse = @import("window.zig");
@@ -26,6 +27,8 @@ const no_index = entry_table.no_index;
 
 pub const Options = struct {
     max_objects: u32,
+    /// Nodes that all objects name together.
+    max_references: u64,
     max_resident_bytes: u64,
     max_object_bytes: u64,
     max_inflated_bytes: u64,
@@ -43,7 +46,10 @@ pub const ReadBack = *const fn (offset: u64, out: []u8) usize;
 const Phase = enum { header, entries, large, done };
 
 pub const Indexer = struct {
-    allocator: std.mem.Allocator,
+    /// Memory for contents, which are bounded by what an object may have.
+    heap: std.mem.Allocator,
+    /// Memory for what grows with the number of objects and references.
+    tables: Budget,
     options: Options,
     readBack: ReadBack,
     phase: Phase = .header,
@@ -165,8 +171,8 @@ pub const Indexer = struct {
             entry.base = ix.entries.at(@intCast(offset - header.distance), index) orelse
                 return ix.refuse(.delta_base_not_an_entry, no_index, header.distance);
         }
-        if (header.base_oid) |oid| entry.base = ix.nodes.intern(ix.allocator, oid) catch return ix.outOfMemory();
-        _ = ix.entries.append(ix.allocator, ix.declared, entry) catch return ix.outOfMemory();
+        if (header.base_oid) |oid| entry.base = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
+        _ = ix.entries.append(ix.tables.allocator(), ix.declared, entry) catch return ix.outOfMemory();
         ix.entries.pack_count += 1;
     }
 
@@ -248,7 +254,7 @@ pub const Indexer = struct {
 
     /// Adds an object that the pack mentions but does not hold.
     pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
-        const entry = ix.entries.append(ix.allocator, ix.declared, .{
+        const entry = ix.entries.append(ix.tables.allocator(), ix.declared, .{
             .offset = std.math.maxInt(u32),
             .size = 0,
             .base = no_index,
@@ -336,7 +342,8 @@ pub const Indexer = struct {
     }
 
     pub fn outOfMemory(ix: *Indexer) Error {
-        return ix.refuse(.out_of_memory, no_index, 0);
+        const refused = ix.tables.refused;
+        return ix.refuse(if (refused > 0) .index_too_large else .out_of_memory, no_index, refused);
     }
 
     /// Refuses the pack; `entry` is the one at fault, `no_index` the one at the present position.

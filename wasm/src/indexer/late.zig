@@ -28,7 +28,7 @@ pub const Late = struct {
     }
 
     pub fn add(late: *Late, ix: *Indexer, delta: u32) Error!void {
-        late.deferred.append(ix.allocator, delta) catch return ix.outOfMemory();
+        late.deferred.append(ix.tables.allocator(), delta) catch return ix.outOfMemory();
     }
 
     /// Resolves all of them; called again after each `NeedBytes` and `NeedBase`.
@@ -54,8 +54,8 @@ pub const Late = struct {
     fn begin(late: *Late, ix: *Indexer) Error!void {
         const list = ix.entries.list.slice();
         const items = late.deferred.items;
-        late.waiting = ix.allocator.alloc(u64, items.len) catch return ix.outOfMemory();
-        late.ready.ensureTotalCapacityPrecise(ix.allocator, items.len) catch return ix.outOfMemory();
+        late.waiting = ix.tables.allocator().alloc(u64, items.len) catch return ix.outOfMemory();
+        late.ready.ensureTotalCapacityPrecise(ix.tables.allocator(), items.len) catch return ix.outOfMemory();
         var i = items.len;
         while (i > 0) {
             i -= 1;
@@ -89,7 +89,7 @@ pub const Late = struct {
         var at = std.sort.lowerBound(u64, late.waiting, (key + 1) << 32, order);
         while (at > 0 and late.waiting[at - 1] >> 32 == key) {
             at -= 1;
-            late.ready.append(ix.allocator, @truncate(late.waiting[at])) catch return ix.outOfMemory();
+            late.ready.append(ix.tables.allocator(), @truncate(late.waiting[at])) catch return ix.outOfMemory();
         }
     }
 

@@ -57,7 +57,7 @@ pub const Queue = struct {
 
 /// Gives a hashed object its node, and checks it. `content` is null for a blob that streamed past.
 pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const u8) Error!void {
-    const node = ix.nodes.intern(ix.allocator, oid) catch return ix.outOfMemory();
+    const node = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
     const list = ix.entries.list.slice();
     list.items(.node)[entry] = node;
     const holder = &ix.nodes.entries.items[node];
@@ -111,7 +111,7 @@ const Sink = struct {
     has_time: bool = false,
 
     fn begin(self: *Sink, kind: Kind) Error!void {
-        self.ix.edges.begin(self.ix.allocator) catch return self.ix.outOfMemory();
+        self.ix.edges.begin();
         self.has_time = kind == .commit;
         if (self.has_time) for (0..2) |_| self.add(0);
         try self.outcome();
@@ -119,8 +119,11 @@ const Sink = struct {
 
     fn end(self: *Sink) Error!void {
         try self.outcome();
-        const address = @intFromPtr(self.ix.edges.end().ptr);
-        self.ix.entries.list.items(.edges)[self.entry] = @intCast(address / @sizeOf(u32));
+        const ix = self.ix;
+        const list = ix.entries.list.slice();
+        const is_tree = list.items(.kind)[self.entry] == .tree;
+        list.items(.edges)[self.entry] = ix.edges.end(ix.tables.allocator(), is_tree) catch return ix.outOfMemory();
+        if (ix.edges.named > ix.options.max_references) return ix.refuse(.too_many_references, self.entry, ix.edges.named);
     }
 
     fn outcome(self: *Sink) Error!void {
@@ -128,7 +131,7 @@ const Sink = struct {
     }
 
     fn add(self: *Sink, word: u32) void {
-        self.ix.edges.add(self.ix.allocator, word) catch {
+        self.ix.edges.add(self.ix.tables.allocator(), word) catch {
             self.failed = self.ix.outOfMemory();
         };
     }
@@ -159,12 +162,12 @@ const Sink = struct {
 
     pub fn commitTime(self: *Sink, seconds: u64) void {
         if (!self.has_time) return;
-        self.ix.edges.set(1, @truncate(seconds));
-        self.ix.edges.set(2, @truncate(seconds >> 32));
+        self.ix.edges.set(0, @truncate(seconds));
+        self.ix.edges.set(1, @truncate(seconds >> 32));
     }
 
     fn mention(self: *Sink, oid: *const Oid, flags: node_table.Flags) ?u32 {
-        const node = self.ix.nodes.intern(self.ix.allocator, oid) catch {
+        const node = self.ix.nodes.intern(self.ix.tables.allocator(), oid) catch {
             self.failed = self.ix.outOfMemory();
             return null;
         };

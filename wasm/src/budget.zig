@@ -1,0 +1,51 @@
+//! An allocator of another's memory, up to a bound: for tables that grow with what comes from outside.
+
+const std = @import("std");
+const Alignment = std.mem.Alignment;
+
+pub const Budget = struct {
+    inner: std.mem.Allocator,
+    left: usize,
+    /// Bytes that were refused; 0: none were.
+    refused: usize = 0,
+
+    pub fn allocator(self: *Budget) std.mem.Allocator {
+        return .{ .ptr = self, .vtable = &.{ .alloc = alloc, .resize = resize, .remap = remap, .free = free } };
+    }
+
+    fn alloc(context: *anyopaque, len: usize, alignment: Alignment, address: usize) ?[*]u8 {
+        const self = of(context);
+        if (!self.affords(len)) return null;
+        const taken = self.inner.rawAlloc(len, alignment, address) orelse return null;
+        self.left -= len;
+        return taken;
+    }
+
+    fn resize(context: *anyopaque, memory: []u8, alignment: Alignment, new_len: usize, address: usize) bool {
+        const self = of(context);
+        if (new_len > memory.len and !self.affords(new_len - memory.len)) return false;
+        if (!self.inner.rawResize(memory, alignment, new_len, address)) return false;
+        self.left = self.left + memory.len - new_len;
+        return true;
+    }
+
+    fn remap(context: *anyopaque, memory: []u8, alignment: Alignment, new_len: usize, address: usize) ?[*]u8 {
+        return if (resize(context, memory, alignment, new_len, address)) memory.ptr else null;
+    }
+
+    fn free(context: *anyopaque, memory: []u8, alignment: Alignment, address: usize) void {
+        const self = of(context);
+        self.inner.rawFree(memory, alignment, address);
+        self.left += memory.len;
+    }
+
+    fn affords(self: *Budget, len: usize) bool {
+        if (len <= self.left) return true;
+        self.refused = len;
+        return false;
+    }
+
+    fn of(context: *anyopaque) *Budget {
+        return @ptrCast(@alignCast(context));
+    }
+};
