@@ -4,7 +4,7 @@ import { type Limits, NO_LIMIT } from "../format/limits.ts";
 
 /** The most that a repository, or all that an owner has, may hold; null: nothing is set. */
 export interface Quota {
-  /** Of objects as they are stored. */
+  /** Of objects as they are stored, of refs and of the reflog. */
   readonly maxBytes: number | null;
   readonly maxObjects: number | null;
 }
@@ -20,7 +20,7 @@ export function changeQuota(quota: Quota, change: QuotaChange): Quota {
 
 /** What is held, or comes. */
 export interface Use {
-  /** Of objects as they are stored. */
+  /** Of objects as they are stored, of refs and of the reflog. */
   readonly sizeBytes: number;
   readonly objectCount: number;
 }

@@ -6,6 +6,9 @@ const SIGNATURE = "# v2 git bundle\n";
 
 const LF = 10;
 
+/** Characters of a line that an error shows: it may have megabytes. */
+const QUOTED_CHARS = 200;
+
 /** What a bundle says before its pack. */
 export interface BundleHeader {
   /** Commits that the reader must have. */
@@ -47,7 +50,7 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
     const rest = line.slice((isPrerequisite ? 1 : 0) + OID_HEX_LENGTH);
     // git writes no space where a prerequisite has no comment.
     if (!isHexOid(hex) || !(rest.startsWith(" ") || (isPrerequisite && rest === ""))) {
-      throw malformed(`its header has a line ${JSON.stringify(line)}`);
+      throw malformed(`its header has a line ${JSON.stringify(line.slice(0, QUOTED_CHARS))}`);
     }
     if (isPrerequisite) {
       prerequisites.push(fromHex(hex));

@@ -45,8 +45,16 @@ export const MAX_INFLATED_BYTES = 32 * GIB;
  * most 4,095, hand-made packs of 5,000 are accepted. */
 export const MAX_DELTA_DEPTH = 50_000;
 
-/** Commands of one push: all of them are settled in one transaction. */
-export const MAX_REFS_PER_PUSH = 50_000;
+/** Commands of one push: all of them are settled in one transaction. A mirror of a large repository has 100,000 refs. */
+export const MAX_REFS_PER_PUSH = 150_000;
+
+/** Bytes of all refs of a repository, 40 besides each name: a clone asks for all of them at once, and the object, which keeps them in
+ * memory, hands them to the Worker in one call of 32 MiB. 150,000 refs with names of 70 bytes. */
+export const MAX_REF_BYTES = 16 * MIB;
+
+/** Bytes of the reflog's refs. Beyond it the oldest pushes are forgotten before their time, whatever time that is: 100,000 refs that
+ * move at once take 10 MB. */
+export const MAX_REFLOG_BYTES = 32 * MIB;
 
 /** Bytes of all a push says before its pack: commands, shallow lines, push options. */
 export const MAX_COMMAND_BYTES = 16 * MIB;
@@ -174,13 +182,15 @@ export interface Limits {
   readonly maxDeltaDepth: number;
   readonly maxRefsPerPush: number;
   readonly maxCommandBytes: number;
+  readonly maxRefBytes: number;
+  readonly maxReflogBytes: number;
   readonly maxFetchRequestBytes: number;
   readonly maxWants: number;
   readonly maxHaves: number;
   readonly maxShallows: number;
   readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
-  /** What each repository may hold, of objects as they are stored, unless the operator has set a quota for it. */
+  /** What each repository may hold, as it is stored, unless the operator has set a quota for it. */
   readonly maxRepositoryBytes: number;
   readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;
@@ -205,6 +215,8 @@ export const DEFAULT_LIMITS: Limits = {
   maxDeltaDepth: MAX_DELTA_DEPTH,
   maxRefsPerPush: MAX_REFS_PER_PUSH,
   maxCommandBytes: MAX_COMMAND_BYTES,
+  maxRefBytes: MAX_REF_BYTES,
+  maxReflogBytes: MAX_REFLOG_BYTES,
   maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
   maxWants: MAX_WANTS,
   maxHaves: MAX_HAVES,

@@ -29,7 +29,7 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
       // The object goes by its own id, whatever the URL. What is restored here is meant to be made.
-      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
+      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack), true), commands);
     },
     demandToken: async () => {
       const caller = await findCaller();

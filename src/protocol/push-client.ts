@@ -45,8 +45,9 @@ export function newPushRequest(
 }
 
 /** Reads how a push ended.
+ * @param commands as `newPushRequest` was given them: what is said of each comes in their order
  * @throws GitError for a request that was refused before anything else was looked at; "storage-failed" for one that the server failed at */
-export async function readPushResult(response: Response): Promise<PushResult> {
+export async function readPushResult(response: Response, commands: readonly RefCommand[]): Promise<PushResult> {
   if (response.status !== 200) {
     const code = CODES[response.status] ?? (response.status < 500 ? "invalid" : "storage-failed");
     throw new GitError(code, { what: "push", reason: (await response.text()).trim() });
@@ -54,9 +55,10 @@ export async function readPushResult(response: Response): Promise<PushResult> {
   const [unpack, ...lines] = Array.from(decodePkts(new Uint8Array(await response.arrayBuffer())), (pkt) =>
     pkt.type === "data" ? pktText(pkt.payload) : "",
   ).filter((line) => line !== "");
-  const refs = lines.map((line): RefOutcome => {
-    const [, status, name, error] = /^(ok|ng) (\S+)(?: (.*))?$/.exec(line)!;
-    return { name: name!, error: status === "ok" ? null : (error ?? "") };
+  const refs = commands.map(({ name }, i): RefOutcome => {
+    const line = lines[i] ?? "";
+    // Names hold whatever their sender likes, so that a line cannot be taken apart without them.
+    return { name, error: line === `ok ${name}` ? null : line.slice(`ng ${name} `.length) };
   });
   return { unpack: unpack!.slice("unpack ".length), refs };
 }

@@ -1,6 +1,7 @@
 // What the registry knows of a repository, it knows from the repository: every transaction that changes what a list shows adds the job
 // `announce`, and so does the one that deletes. A creation is announced at once as well, so that whoever created finds it in the list.
 import type { RepositoryStanding } from "../store/registry.ts";
+import { useOf } from "./room.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
 const BRANCHES = "refs/heads/";
@@ -29,18 +30,17 @@ export async function announceNow(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** Tells how a repository stands; null: a push is under way that may create it. Reads a row per chunk, from an index. */
+/** Tells how a repository stands; null: a push is under way that may create it. Reads a row per chunk, from an index, and per ref. */
 function readStanding({ tables, createdMs, isDeleted, pushesUnderWay }: RepositoryState): RepositoryStanding | null {
   if (isDeleted) return { kind: "deleted" };
   if (tables === null) return pushesUnderWay > 0 ? null : { kind: "absent" };
-  const { refs, pushes, chunks, objects } = tables;
+  const { refs, pushes } = tables;
   const head = refs.head();
   return {
     kind: "live",
     defaultBranch: head?.startsWith(BRANCHES) === true ? head.slice(BRANCHES.length) : null,
     createdMs,
     pushedMs: pushes.newestMs(),
-    sizeBytes: chunks.totalBytes(),
-    objectCount: objects.present().size,
+    ...useOf(tables),
   };
 }

@@ -176,6 +176,8 @@ export class ReceivePack {
     for (;;) {
       if (isStale(this.#requester, Date.now())) await this.#renewStanding();
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
+        const { limits } = this.#repository.platform;
+        const room = new Room(tables, this.#requester, limits);
         const result = settlePush(
           tables,
           {
@@ -187,8 +189,8 @@ export class ReceivePack {
             timeMs: Date.now(),
             who: nameOf(this.#requester.caller),
             requester: this.#requester,
-            checkRoom: (addedBytes, addedObjects) =>
-              new Room(tables, this.#requester, this.#repository.platform.limits).check(addedBytes, addedObjects),
+            limits,
+            checkRoom: (addedBytes, addedObjects) => room.check(addedBytes, addedObjects),
             head: this.#request.head ?? null,
           },
           entries,
@@ -198,7 +200,6 @@ export class ReceivePack {
           // Only this push's own objects can be small anew.
           if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
-          const { limits } = this.#repository.platform;
           if (this.#request.head !== undefined) callAllWorktrees(tables, limits, Date.now());
           else callMaterialize(tables, moved, limits, Date.now());
           scheduleBundle(tables, moved, limits, Date.now());

@@ -10,6 +10,7 @@ import {
   readRepository,
   type RepositoryRecord,
   setFsckSetting,
+  upgradeRepository,
 } from "../store/schema.ts";
 import { JobQueue } from "../store/jobs.ts";
 import type { RegistryPort } from "../store/registry.ts";
@@ -76,7 +77,10 @@ export class RepositoryState {
       fsck: "default",
       deleted: false,
     };
-    if (this.#record.createdMs !== 0 && !this.#record.deleted) this.#tables = new Tables(this.platform.sql);
+    if (this.#record.createdMs !== 0 && !this.#record.deleted) {
+      this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
+      this.#tables = new Tables(this.platform.sql);
+    }
     if (hasJobs(this.platform.sql)) this.jobs.recover(Date.now());
     this.scheduleJobs();
   }

@@ -3,18 +3,21 @@ import type { Requester } from "../access/caller.ts";
 import type { Limits } from "../format/limits.ts";
 import type { Tables } from "../store/tables.ts";
 
+const NOTHING: Use = { sizeBytes: 0, objectCount: 0 };
+
 /** How much a repository may still take, by what it holds now. */
 export class Room {
   readonly #quota: PushQuota;
   /** Null: it does not matter. */
   readonly #use: Use | null;
 
-  /** Reads what the repository holds, if anything is set: a row per chunk.
+  /** Reads what the repository holds, if anything is set: a row per chunk and ref.
    * @param tables null: there is no repository yet */
   constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits) {
     const repository = effectiveQuota(quota.repository, limits);
     this.#quota = { ...quota, repository };
-    this.#use = isLimited(repository) || isLimited(quota.owner) ? useOf(tables) : null;
+    const isAnySet = isLimited(repository) || isLimited(quota.owner);
+    this.#use = isAnySet ? (tables === null ? NOTHING : useOf(tables)) : null;
   }
 
   /** Refuses what there is no room for.
@@ -25,7 +28,10 @@ export class Room {
   }
 }
 
-function useOf(tables: Tables | null): Use {
-  if (tables === null) return { sizeBytes: 0, objectCount: 0 };
-  return { sizeBytes: tables.chunks.totalBytes(), objectCount: tables.objects.present().size };
+/** What a repository holds. Reads a row per chunk and ref. */
+export function useOf({ chunks, refs, pushes, objects }: Tables): Use {
+  return {
+    sizeBytes: chunks.totalBytes() + refs.sizeBytes() + pushes.sizeBytes(),
+    objectCount: objects.present().size,
+  };
 }

@@ -1,13 +1,16 @@
 import type { Requester } from "../access/caller.ts";
 import { type RefChange, RefRules } from "../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
-import { checkLimit, MAX_ANCESTRY_STEPS } from "../format/limits.ts";
+import { GitError } from "../format/errors.ts";
+import { checkLimit, type Limits, MAX_ANCESTRY_STEPS } from "../format/limits.ts";
 import { toTypeNumber } from "../format/object.ts";
 import { DEFAULT_BRANCH } from "../format/ref-name.ts";
 import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
 import type { PushedRef } from "../store/push-log.ts";
+import type { RefChanges } from "../store/ref-changes.ts";
+import { REF_ROW_BYTES } from "../store/refs.ts";
 import type { Tables } from "../store/tables.ts";
 import { layOutRows } from "./chunk-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
@@ -29,6 +32,7 @@ export interface SettledPush {
   readonly timeMs: number;
   readonly who: string | null;
   readonly requester: Pick<Requester, "caller" | "right">;
+  readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
   /** Refuses what there is no room for, by bytes as they are stored and objects.
    * @throws GitError "too-large" */
   checkRoom(addedBytes: number, addedObjects: number): void;
@@ -93,14 +97,18 @@ class Settling {
       if (outcomes.length > 0 && (isRefused || (this.#push.atomic && outcomes.some(({ error }) => error !== null)))) {
         return { kind: "refused", outcomes: this.#push.atomic ? refuseAll(outcomes) : outcomes };
       }
-      const id = pushes.append({
-        timeMs: this.#push.timeMs,
-        who: this.#push.who,
-        refs: this.#moved,
-        packBytes: this.#push.packBytes,
-        objects: this.#push.pushed.fresh.length,
-      });
-      const unusedKeys = this.#write(introductions, before, id);
+      const refBytes = this.#checkRefs();
+      const id = pushes.append(
+        {
+          timeMs: this.#push.timeMs,
+          who: this.#push.who,
+          refs: this.#moved,
+          packBytes: this.#push.packBytes,
+          objects: this.#push.pushed.fresh.length,
+        },
+        this.#push.limits.maxReflogBytes,
+      );
+      const unusedKeys = this.#write(introductions, before, id, refBytes);
       this.#chooseHead(outcomes);
       isSettled = true;
       return { kind: "settled", outcomes, unusedKeys };
@@ -188,20 +196,25 @@ class Settling {
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
     // Before all others: the branch that it points at now may be one to be deleted.
-    if (this.#push.head !== null) this.#tables.refs.setHead(this.#push.head);
-    return this.#push.commands.map((command, i) => {
+    const { refs } = this.#tables;
+    if (this.#push.head !== null) refs.setHead(this.#push.head);
+    const head = refs.head();
+    const changes = refs.change(this.#push.commands.map(({ name }) => name));
+    const outcomes = this.#push.commands.map((command, i): RefOutcome => {
       const { name } = command;
-      const forbidden = this.#forbid(command, targets[i]!);
+      const forbidden = this.#forbid(changes, command, targets[i]!);
       if (forbidden !== null) return { name, error: forbidden, isForbidden: true };
-      return { name, error: this.#updateRef(command, targets[i]!) };
+      return { name, error: this.#updateRef(changes, command, targets[i]!, head) };
     });
+    changes.write();
+    return outcomes;
   }
 
   /** @returns why the rules for refs keep the ref where it is, null: they do not, or it is not where it must be */
-  #forbid(command: RefCommand, target: Target | null): string | null {
+  #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
     // What leads nowhere does not move, whatever the rules say.
     if (this.#rules.isEmpty || (target === null && !isNullOid(command.new))) return null;
-    const actual = this.#tables.refs.get(command.name)?.oid ?? null;
+    const actual = changes.get(command.name);
     if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
     return this.#rules.refuse(
       changeOf(command, () => actual !== null && target !== null && this.#leadsTo(actual, target)),
@@ -220,13 +233,12 @@ class Settling {
     return graph.isAncestor(from, to);
   }
 
-  /** @returns why the ref did not move, null when it did */
-  #updateRef(command: RefCommand, target: Target | null): string | null {
-    const { refs } = this.#tables;
+  /** @param head what HEAD points at
+   * @returns why the ref did not move, null when it did */
+  #updateRef(changes: RefChanges, command: RefCommand, target: Target | null, head: string | null): string | null {
     const { name } = command;
     const isDeletion = isNullOid(command.new);
-    if (isDeletion && refs.head() === name && refs.get(name) !== null)
-      return "deletion of the current branch prohibited";
+    if (isDeletion && head === name && changes.get(name) !== null) return "deletion of the current branch prohibited";
     if (!isDeletion && target === null) {
       const { missing } = this.#push.pushed;
       return missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
@@ -236,7 +248,7 @@ class Settling {
     }
     const expected = isNullOid(command.old) ? null : command.old;
     const oid = isDeletion ? null : command.new;
-    const outcome = refs.compareAndSwap(name, expected, oid, isDeletion ? null : this.#peel(target!));
+    const outcome = changes.compareAndSwap(name, expected, oid, isDeletion ? null : this.#peel(target!));
     switch (outcome.kind) {
       case "stale":
         return `is at ${short(outcome.actual)} but expected ${short(expected)}`;
@@ -268,13 +280,41 @@ class Settling {
     );
   }
 
+  /** Refuses more refs than a repository may have. Fewer are let through, however many are left.
+   * @returns by how many bytes there are more, 0: there are fewer, or as many
+   * @throws GitError "too-large" */
+  #checkRefs(): number {
+    const bytesOf = (at: 1 | 2): number =>
+      this.#moved.reduce((sum, moved) => sum + (moved[at] === null ? moved[0].length + REF_ROW_BYTES : 0), 0);
+    const addedBytes = bytesOf(1) - bytesOf(2);
+    if (addedBytes <= 0) return 0;
+    const actual = this.#tables.refs.sizeBytes();
+    const { maxRefBytes: limit } = this.#push.limits;
+    if (actual > limit) {
+      const what = `the repository's refs with this push (bytes of their names, and ${REF_ROW_BYTES} for each)`;
+      throw new GitError("too-large", {
+        what,
+        limit,
+        actual,
+        reason: "delete refs that nobody needs, or give them shorter names",
+      });
+    }
+    return addedBytes;
+  }
+
   /** Writes the rows.
+   * @param refBytes that the refs take more
    * @returns R2 objects that none of them refers to */
-  #write({ introduced, introducers, adopted, reintroduced }: Introductions, before: number, push: number): string[] {
+  #write(
+    { introduced, introducers, adopted, reintroduced }: Introductions,
+    before: number,
+    push: number,
+    refBytes: number,
+  ): string[] {
     const { objects, chunks, reachability, vetted } = this.#tables;
     const { pushed, written } = this.#push;
     const rows = layOutRows(pushed, written, introducers, chunks.nextId(), push);
-    const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, 0);
+    const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
     this.#push.checkRoom(addedBytes, pushed.fresh.length);
     chunks.insert(rows.chunks);
     objects.insertMany(rows.objects);

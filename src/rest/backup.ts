@@ -3,9 +3,10 @@ import { decodeText, encodeText } from "../format/byte-string.ts";
 import type { BundleHeader } from "../format/bundle.ts";
 import { contentDisposition } from "../format/content-disposition.ts";
 import { GitError, isGitError } from "../format/errors.ts";
-import { MAX_COMMAND_BYTES, MAX_REFS_PER_PUSH } from "../format/limits.ts";
-import { concatOids, equalOids, NULL_OID, OID_BYTES, type Oid, toHex } from "../format/oid.ts";
+import { MAX_COMMAND_BYTES, MAX_REF_NAME_BYTES, MAX_REFS_PER_PUSH } from "../format/limits.ts";
+import { concatOids, equalOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../format/oid.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
+import { isPushableRefName } from "../format/ref-name.ts";
 import { streamBundle } from "../repository/backup.ts";
 import { openBundle } from "../repository/bundle-upload.ts";
 import type { PushResult, RefCommand } from "../repository/push.ts";
@@ -133,6 +134,11 @@ function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   if (kept.length === 0) throw invalid("there is no ref in it");
   if (kept.length > MAX_REFS_PER_PUSH) {
     throw new GitError("too-large", { what: "the number of refs", limit: MAX_REFS_PER_PUSH, actual: kept.length });
+  }
+  for (const i of kept) {
+    const shown = JSON.stringify(decodeText(names[i]!.slice(0, MAX_REF_NAME_BYTES)));
+    if (!isPushableRefName(names[i]!, false)) throw invalid(`${shown} in it is no name of a ref`);
+    if (isNullOid(oidAt(oids, i))) throw invalid(`${shown} in it leads to nothing`);
   }
   return { names: kept.map((i) => names[i]!), oids: concatOids(kept.map((i) => oidAt(oids, i))) };
 }

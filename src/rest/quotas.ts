@@ -7,7 +7,7 @@ import { RepositoryParams } from "./schemas.ts";
 const Most = z.number().int().min(0).nullable();
 
 const Quota = z.object({
-  maxBytes: Most.openapi({ description: "of objects as they are stored; null: not set" }),
+  maxBytes: Most.openapi({ description: "of objects as they are stored, of refs and of the reflog; null: not set" }),
   maxObjects: Most,
 });
 

@@ -1,6 +1,5 @@
 import { GitError } from "../format/errors.ts";
-import { BLOB_MAX_BYTES } from "./packed-rows.ts";
-import type { Sql } from "./sql.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** A chunk to be entered: a run of whole entries, contiguous in the pack of one push, or put together by housekeeping. */
 export interface NewChunk {

@@ -2,7 +2,6 @@
 import { GitError } from "../format/errors.ts";
 import type { NumberSet } from "./number-set.ts";
 import {
-  BLOB_MAX_BYTES,
   bytesCell,
   INTEGER_CELL_BYTES,
   integerCell,
@@ -12,7 +11,7 @@ import {
   WITH_ROWS,
   writeInteger,
 } from "./packed-rows.ts";
-import type { Sql } from "./sql.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** A node with all that its row says. */
 export interface NodeRow {

@@ -7,10 +7,6 @@ import type { SqlValue } from "./sql.ts";
 /** Rows of one statement: their cells, and what comes back, stay below `BLOB_MAX_BYTES`. */
 export const PACKED_ROWS = 10_000;
 
-/** Bytes of one bound or stored value. The platform's limit is 2 MB; the local runtime takes more and must not be trusted.
- * @see https://developers.cloudflare.com/durable-objects/platform/limits/ */
-export const BLOB_MAX_BYTES = 2_000_000;
-
 /** Bytes of an integer cell: decimal digits of a number below 2³², which is all that SQL can parse. */
 export const INTEGER_CELL_BYTES = 10;
 

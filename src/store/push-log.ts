@@ -1,4 +1,5 @@
-import type { Sql } from "./sql.ts";
+import { concatOids } from "../format/oid.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** One ref of a push: its name (byte string), old and new value in hex, null: absent. */
 export type PushedRef = readonly [name: string, old: string | null, new: string | null];
@@ -30,21 +31,34 @@ export interface PushPage {
   readonly next: number | null;
 }
 
-/** Refs of a push that a page shows: one push may have moved 50,000. */
+/** Refs of a push that a page shows: one push may have moved 150,000. */
 const MAX_LISTED_REFS = 100;
 
 /** Pushes that a page looks at. */
 const MAX_SEARCHED = 10_000;
 
+/** Characters of JSON in one value: as UTF-8 each takes two bytes at the most, and a value has `BLOB_MAX_BYTES`. */
+const PART_CHARS = BLOB_MAX_BYTES / 2;
+
+/** What is left when the log has grown too long: room for more, so that not each push has to make some. */
+const KEPT_SHARE = 7 / 8;
+
+const MOVED = `SELECT value FROM json_each(pushes.refs)
+  UNION ALL SELECT moved.value FROM pushed_refs CROSS JOIN json_each(pushed_refs.refs) AS moved WHERE push = pushes.id`;
+
 const IS_NAMED = "(?3 IS NULL OR value ->> 0 IN (SELECT value FROM json_each(?3)))";
 
-const PAGE = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, objects, json_array_length(refs) AS refCount,
+const PAGE = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, objects,
+    json_array_length(refs) + (SELECT ifnull(sum(json_array_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id) AS refCount,
     (SELECT json_group_array(json(value)) FROM
-      (SELECT value FROM json_each(pushes.refs) WHERE ${IS_NAMED} LIMIT ${MAX_LISTED_REFS})) AS refs
-  FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(pushes.refs) WHERE ${IS_NAMED}))
+      (SELECT value FROM (${MOVED}) WHERE ${IS_NAMED} LIMIT ${MAX_LISTED_REFS})) AS refs
+  FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM (${MOVED}) WHERE ${IS_NAMED}))
   ORDER BY id DESC LIMIT ?4`;
 
-/** The repository's reflog: table `pushes`. */
+/** Bytes of a push's refs as they are stored: told by the rows' headers. */
+const BYTES = `octet_length(refs) + (SELECT ifnull(sum(octet_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id)`;
+
+/** The repository's reflog: tables `pushes` and `pushed_refs`. */
 export class PushLog {
   readonly #sql: Sql;
 
@@ -52,29 +66,42 @@ export class PushLog {
     this.#sql = sql;
   }
 
-  /** Records a push.
+  /** Records a push, and forgets the oldest when the log is too long with it; belongs in a transaction.
+   * @param maxBytes of the refs of all pushes, unless this one alone has more
    * @returns its id, which counts up from 1 */
-  append(push: NewPush): number {
-    return this.#sql
+  append(push: NewPush, maxBytes = Infinity): number {
+    const [first, ...more] = inParts(push.refs);
+    const before = this.#newest();
+    const { id } = this.#sql
       .exec<{ id: number }>(
-        `INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects, total_bytes) VALUES (?, ?, ?, ?, ?, ?)
-          RETURNING id`,
+        `INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects, total_bytes, log_bytes)
+          VALUES (?, ?, ?, ?, ?, ?, ? + octet_length(?3)) RETURNING id`,
         push.timeMs,
         push.who,
-        JSON.stringify(push.refs),
+        first!,
         push.packBytes,
         push.objects,
-        this.totalBytes() + (push.objects > 0 ? push.packBytes : 0),
+        before.totalBytes + (push.objects > 0 ? push.packBytes : 0),
+        before.logBytes,
       )
-      .one().id;
+      .one();
+    for (const [i, refs] of more.entries()) {
+      this.#sql.exec("INSERT INTO pushed_refs (push, part, refs) VALUES (?, ?, ?)", id, i + 1, refs);
+      this.#sql.exec("UPDATE pushes SET log_bytes = log_bytes + octet_length(?) WHERE id = ?", refs, id);
+    }
+    this.#shorten(id, maxBytes);
+    return id;
   }
 
   /** Bytes of all packs that brought objects: how much the repository has grown. Reads one row. */
   totalBytes(): number {
-    const [row] = this.#sql
-      .exec<{ bytes: number }>("SELECT total_bytes AS bytes FROM pushes ORDER BY id DESC LIMIT 1")
-      .toArray();
-    return row?.bytes ?? 0;
+    return this.#newest().totalBytes;
+  }
+
+  /** Bytes of the refs of all pushes that are there. Reads two rows. */
+  sizeBytes(): number {
+    // An older release that was gone back to counted nothing.
+    return Math.max(0, this.#newest().logBytes - this.#forgottenBytes());
   }
 
   /** When the newest push was; null: there was none. */
@@ -83,16 +110,29 @@ export class PushLog {
     return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** What pushes later than a time did, all in all: how many objects they brought, and the ids, packed, from and to which they moved refs. */
+  /** When the newest of the pushes was that went to make room for others; null: none had to, of those that would still be there. */
+  forgottenMs(): number | null {
+    const query = "SELECT before_ms AS timeMs FROM pushes ORDER BY id LIMIT 1";
+    return this.#sql.exec<{ timeMs: number | null }>(query).toArray()[0]?.timeMs ?? null;
+  }
+
+  /** What pushes later than a time did, all in all: how many objects they brought, and the ids, packed, from and to which they moved refs.
+   * Of those that went before their time nothing is known (`forgottenMs`). */
   since(timeMs: number): { objects: number; oids: Uint8Array } {
-    const rows = this.#sql
-      .exec<{ refs: string; objects: number }>("SELECT refs, objects FROM pushes WHERE time_ms > ?", timeMs)
-      .toArray();
-    const hex = rows.flatMap(({ refs }) => (JSON.parse(refs) as PushedRef[]).flatMap(([, from, to]) => [from, to]));
-    return {
-      objects: rows.reduce((sum, { objects }) => sum + objects, 0),
-      oids: Uint8Array.fromHex(hex.filter((oid) => oid !== null).join("")),
-    };
+    const { objects } = this.#sql
+      .exec<{ objects: number }>("SELECT ifnull(sum(objects), 0) AS objects FROM pushes WHERE time_ms > ?", timeMs)
+      .one();
+    const parts = this.#sql.exec<{ refs: string }>(
+      `SELECT refs FROM pushes WHERE time_ms > ?1
+        UNION ALL SELECT pushed_refs.refs FROM pushed_refs JOIN pushes ON pushes.id = push WHERE time_ms > ?1`,
+      timeMs,
+    );
+    // Part by part: all names at once would take more memory than there is.
+    const oids = Array.from(parts, ({ refs }) => {
+      const hex = (JSON.parse(refs) as PushedRef[]).map(([, from, to]) => (from ?? "") + (to ?? ""));
+      return Uint8Array.fromHex(hex.join(""));
+    });
+    return { objects, oids: concatOids(oids) };
   }
 
   /** When the oldest push was that is not the newest too; null: there is none. */
@@ -111,7 +151,9 @@ export class PushLog {
       most,
       timeMs,
     );
-    return removed.toArray().length;
+    const { length } = removed.toArray();
+    this.#removeParts();
+    return length;
   }
 
   /** The newest pushes first. One page looks at `MAX_SEARCHED` pushes at the most, and may so have none.
@@ -140,4 +182,55 @@ export class PushLog {
     const next = rows.length > limit ? pushes.at(-1)!.id : start;
     return { pushes, next: next > first ? next : null };
   }
+
+  #newest(): { totalBytes: number; logBytes: number } {
+    const query = "SELECT total_bytes AS totalBytes, log_bytes AS logBytes FROM pushes ORDER BY id DESC LIMIT 1";
+    const [row] = this.#sql.exec<{ totalBytes: number; logBytes: number }>(query).toArray();
+    return row ?? { totalBytes: 0, logBytes: 0 };
+  }
+
+  /** Bytes of the refs of those that are no longer there. */
+  #forgottenBytes(): number {
+    const query = `SELECT log_bytes - (${BYTES}) AS bytes FROM pushes ORDER BY id LIMIT 1`;
+    return this.#sql.exec<{ bytes: number }>(query).toArray()[0]?.bytes ?? 0;
+  }
+
+  /** Forgets the oldest pushes, never the newest, when their refs take too much.
+   * @param newest the newest push's id */
+  #shorten(newest: number, maxBytes: number): void {
+    const sizeBytes = this.sizeBytes();
+    if (sizeBytes <= maxBytes) return;
+    const untilBytes = this.#forgottenBytes() + sizeBytes - maxBytes * KEPT_SHARE;
+    const last = this.#sql.exec<{ id: number; timeMs: number }>(
+      `SELECT id, time_ms AS timeMs FROM pushes
+        WHERE id < ?1 AND id <= (SELECT id FROM pushes WHERE log_bytes >= ?2 ORDER BY id LIMIT 1) ORDER BY id DESC LIMIT 1`,
+      newest,
+      untilBytes,
+    );
+    for (const { id, timeMs } of last.toArray()) {
+      this.#sql.exec("DELETE FROM pushes WHERE id <= ?", id);
+      this.#sql.exec("UPDATE pushes SET before_ms = ? WHERE id = (SELECT min(id) FROM pushes)", timeMs);
+      this.#removeParts();
+    }
+  }
+
+  #removeParts(): void {
+    this.#sql.exec("DELETE FROM pushed_refs WHERE push < (SELECT min(id) FROM pushes)");
+  }
+}
+
+/** Writes refs as JSON arrays, each short enough for one value; of none as an empty one. */
+function inParts(refs: readonly PushedRef[]): string[] {
+  const parts: string[] = [];
+  let open = "";
+  for (const ref of refs) {
+    const json = JSON.stringify(ref);
+    if (open !== "" && open.length + json.length + 3 > PART_CHARS) {
+      parts.push(`[${open}]`);
+      open = "";
+    }
+    open += open === "" ? json : `,${json}`;
+  }
+  parts.push(`[${open}]`);
+  return parts;
 }

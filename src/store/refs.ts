@@ -1,6 +1,8 @@
-import { equalOids, OID_BYTES, type Oid } from "../format/oid.ts";
+import { OID_BYTES, type Oid } from "../format/oid.ts";
+import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { readBytes } from "./packed-rows.ts";
-import type { Sql } from "./sql.ts";
+import { RefChanges } from "./ref-changes.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** Refs in the order of their names, one array per field. */
 export interface RefColumns {
@@ -19,15 +21,12 @@ export interface Ref {
   readonly peeled: Oid | null;
 }
 
-/** What became of an update: done; the ref was not as expected (`actual` is what it is, null: absent); or a ref stands in the way,
- * since a name cannot be a directory of names as well. */
-export type RefOutcome =
-  | { readonly kind: "ok" }
-  | { readonly kind: "stale"; readonly actual: Oid | null }
-  | { readonly kind: "conflict"; readonly with: string };
+/** Bytes that a ref takes besides its name: its id, and what a tag leads to. */
+export const REF_ROW_BYTES = 2 * OID_BYTES;
 
-/** Rows of one listing statement: their names, of at most 1,024 bytes, stay below the size of one value. */
-const LIST_ROWS = 1_000;
+/** Rows of one listing statement: their names, each with what separates it, stay below the size of one value; as UTF-8, each of a name's
+ * bytes may take two. */
+const LIST_ROWS = Math.floor(BLOB_MAX_BYTES / (2 * MAX_REF_NAME_BYTES + 1));
 
 /** Prefixes up to which each has a range query of its own; more, and one pass over all refs is cheaper. */
 const RANGE_PREFIXES = 32;
@@ -51,6 +50,12 @@ export class RefStore {
   /** All refs; HEAD is not among them. */
   all(): RefColumns {
     return this.#list([""]);
+  }
+
+  /** Bytes that all refs take: their names', and `REF_ROW_BYTES` each. Reads a row for each. */
+  sizeBytes(): number {
+    const query = `SELECT ifnull(sum(length(name) + ${REF_ROW_BYTES}), 0) AS bytes FROM refs WHERE oid IS NOT NULL`;
+    return this.#sql.exec<{ bytes: number }>(query).one().bytes;
   }
 
   /** The refs whose names begin with one of the prefixes, each once. */
@@ -79,23 +84,10 @@ export class RefStore {
     return row === undefined ? null : toRef(row);
   }
 
-  /** Creates, moves or deletes a ref if it is as expected; one step of a transaction, so that a later ref of the same push
-   * meets the earlier ones.
-   * @param expected null: absent
-   * @param oid the new value, null: delete
-   * @param peeled what an annotated tag finally leads to, null for the rest */
-  compareAndSwap(name: string, expected: Oid | null, oid: Oid | null, peeled: Oid | null): RefOutcome {
-    const actual = this.get(name)?.oid ?? null;
-    const isExpected = actual === null || expected === null ? actual === expected : equalOids(actual, expected);
-    if (!isExpected) return { kind: "stale", actual };
-    if (oid === null) {
-      this.#sql.exec("DELETE FROM refs WHERE name = ?", name);
-      return { kind: "ok" };
-    }
-    const inTheWay = actual === null ? this.#conflicting(name) : null;
-    if (inTheWay !== null) return { kind: "conflict", with: inTheWay };
-    this.#sql.exec("INSERT OR REPLACE INTO refs (name, oid, peeled) VALUES (?, ?, ?)", name, oid, peeled);
-    return { kind: "ok" };
+  /** Begins to change refs; belongs in a transaction, which is to end with `write`.
+   * @param names all that are to be changed */
+  change(names: readonly string[]): RefChanges {
+    return new RefChanges(this.#sql, names);
   }
 
   /** The name of the ref that HEAD points at, which need not exist; null: there is no HEAD. */
@@ -108,22 +100,6 @@ export class RefStore {
   /** Points HEAD at a ref, there or not. */
   setHead(target: string): void {
     this.#sql.exec("INSERT OR REPLACE INTO refs (name, symref) VALUES ('HEAD', ?)", target);
-  }
-
-  /** A ref that is a directory of this name, or below it. */
-  #conflicting(name: string): string | null {
-    const below = this.#sql.exec<{ name: string }>(
-      "SELECT name FROM refs WHERE name >= ? AND name < ? LIMIT 1",
-      `${name}/`,
-      `${name}/${AFTER_ALL}`,
-    );
-    const [child] = below.toArray();
-    if (child !== undefined) return child.name;
-    for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1)) {
-      const directory = name.slice(0, slash);
-      if (this.get(directory) !== null) return directory;
-    }
-    return null;
   }
 
   /** @param prefixes ascending, none the beginning of another */

@@ -6,7 +6,7 @@ import type { FsckSetting } from "../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; a database says in `repository.schema` which it has. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Apart from the others: the first push notes where it writes before there is a repository. */
 const JOBS_TABLE = `
@@ -127,11 +127,19 @@ CREATE TABLE pushes (
   id INTEGER PRIMARY KEY,
   time_ms INTEGER NOT NULL,
   who TEXT,                        -- byte string: the token that was shown, or "operator"; NULL: access was open
-  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]
+  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]; what does not fit goes on in pushed_refs
   pack_bytes INTEGER NOT NULL,
   objects INTEGER NOT NULL,
-  total_bytes INTEGER NOT NULL     -- of the packs that brought objects, this push's included
+  total_bytes INTEGER NOT NULL,    -- of the packs that brought objects, this push's included
+  log_bytes INTEGER NOT NULL DEFAULT 0, -- of the refs of all pushes so far, this one's included
+  before_ms INTEGER                -- when the push before this one was, which had to go to make room; NULL: none had
 );
+CREATE TABLE pushed_refs (         -- what is too long for one value
+  push INTEGER NOT NULL,
+  part INTEGER NOT NULL,           -- from 1, in order
+  refs TEXT NOT NULL,              -- JSON, as pushes.refs
+  PRIMARY KEY (push, part)
+) WITHOUT ROWID;
 CREATE TABLE bundles (             -- one row at the most
   token INTEGER PRIMARY KEY,       -- creation token
   key TEXT NOT NULL,               -- R2 object
@@ -161,6 +169,17 @@ CREATE TABLE worktree_files (
 ) WITHOUT ROWID;
 CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
 `;
+
+/** What makes a database of the version before one of this version. */
+const UPGRADES: Readonly<Record<number, string>> = {
+  2: `
+ALTER TABLE pushes ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pushes ADD COLUMN before_ms INTEGER;
+CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEXT NOT NULL, PRIMARY KEY (push, part)) WITHOUT ROWID;
+UPDATE pushes SET log_bytes = summed.bytes
+  FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
+`,
+};
 
 /** The one row of `repository`. */
 export interface RepositoryRecord {
@@ -194,6 +213,15 @@ export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "delet
     record.fsck,
     SCHEMA_VERSION,
   );
+}
+
+/** Makes the tables of a repository what they are in the newest schema; belongs in a transaction. */
+export function upgradeRepository(sql: Sql): void {
+  const { schema } = sql.exec<{ schema: number }>("SELECT schema FROM repository").one();
+  for (let version = schema + 1; version <= SCHEMA_VERSION; version++) {
+    sql.exec(UPGRADES[version]!);
+    sql.exec("UPDATE repository SET schema = ?", version);
+  }
 }
 
 /** Reads the repository's row.

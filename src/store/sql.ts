@@ -1,3 +1,7 @@
+/** Bytes of one bound or stored value: the platform's limit is 2 MB. The local runtime takes more, and must not be trusted.
+ * @see https://developers.cloudflare.com/durable-objects/platform/limits/ */
+export const BLOB_MAX_BYTES = 2_000_000;
+
 /** What SQLite hands out: `BLOB`, `TEXT`, `INTEGER` or `REAL`, `NULL`. */
 export type SqlValue = ArrayBuffer | string | number | null;
 
@@ -39,7 +43,7 @@ export function newSqlCounters(): SqlCounters {
   return { statements: 0, rowsRead: 0, rowsWritten: 0 };
 }
 
-/** A database that adds what it does to `counters`. */
+/** A database that adds what it does to `counters`, and takes no value that the platform would not take. */
 export class CountedSql implements Sql {
   readonly #inner: Sql;
   readonly #counters: SqlCounters;
@@ -55,6 +59,7 @@ export class CountedSql implements Sql {
 
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
     this.#counters.statements += 1;
+    for (const value of bindings) checkSize(value);
     return new CountedCursor(this.#inner.exec<T>(query, ...bindings), this.#counters);
   }
 }
@@ -117,4 +122,16 @@ class CountedCursor<T> implements SqlCursor<T> {
   [Symbol.iterator](): Iterator<T> {
     return this.#countingEach(this.#inner);
   }
+}
+
+const utf8Encoder = new TextEncoder();
+
+/** @throws RangeError on a value that has no place in a row */
+function checkSize(value: SqlBinding): void {
+  if (value === null || typeof value === "number") return;
+  const isText = typeof value === "string";
+  // A character takes three bytes at the most; only of what may be too long is it worth counting them.
+  if ((isText ? 3 * value.length : value.byteLength) <= BLOB_MAX_BYTES) return;
+  const bytes = isText ? utf8Encoder.encode(value).length : value.byteLength;
+  if (bytes > BLOB_MAX_BYTES) throw new RangeError(`a value of ${bytes} bytes does not fit a row`);
 }

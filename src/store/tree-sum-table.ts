@@ -1,6 +1,6 @@
-import { BLOB_MAX_BYTES, inRange, packRanges, readIntegers, WITH_ROWS } from "./packed-rows.ts";
+import { inRange, packRanges, readIntegers, WITH_ROWS } from "./packed-rows.ts";
 import type { NumberSet } from "./number-set.ts";
-import type { Sql } from "./sql.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** What the files below a tree come to, of one kind: what kind, how many, how many bytes. */
 export type FileSum = readonly [kind: number, files: number, bytes: number];

@@ -1,6 +1,5 @@
 import type { NumberSet } from "./number-set.ts";
 import {
-  BLOB_MAX_BYTES,
   INTEGER_CELL_BYTES,
   inRange,
   integerCell,
@@ -9,7 +8,7 @@ import {
   WITH_ROWS,
   writeInteger,
 } from "./packed-rows.ts";
-import type { Sql } from "./sql.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
 
 /** What a tree's entries are, as one word: twice the object number, and one more when it is a tree. */
 export type EntryWord = number;

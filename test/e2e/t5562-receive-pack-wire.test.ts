@@ -6,6 +6,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { MAX_REFS_PER_PUSH } from "../../src/format/limits.ts";
 import { makeObject, packOf } from "../harness/pack-builder.ts";
 import { BASE } from "../harness/push-table.ts";
 import { DELIM, encodePkt, FLUSH, request } from "../harness/raw.ts";
@@ -117,7 +118,9 @@ test("413: a gzip bomb, of nothing and behind good commands", async () => {
 });
 
 test("413: more commands than fit one push", async () => {
-  const lines = Array.from({ length: 50_001 }, (_, i) => encodePkt(`${NULL_HEX} ${commit.oid} refs/heads/b${i}`));
+  const lines = Array.from({ length: MAX_REFS_PER_PUSH }, (_, i) =>
+    encodePkt(`${NULL_HEX} ${commit.oid} refs/heads/b${i}`),
+  );
   await expectRefusal(413, Buffer.concat([encodePkt(command), ...lines, FLUSH, pack]));
 });
 

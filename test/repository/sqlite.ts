@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import type { Sql, SqlBinding, SqlCursor, SqlValue } from "../../src/store/sql.ts";
+import { BLOB_MAX_BYTES, type Sql, type SqlBinding, type SqlCursor, type SqlValue } from "../../src/store/sql.ts";
 
 /** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
 export class NodeSql implements Sql {
@@ -31,7 +31,11 @@ export class NodeSql implements Sql {
   }
 }
 
+/** @throws RangeError on a value that the platform would not make */
 function toSqlValue([name, value]: [string, unknown]): [string, SqlValue] {
+  const isText = typeof value === "string" && 3 * value.length > BLOB_MAX_BYTES;
+  const bytes = value instanceof Uint8Array ? value.length : isText ? Buffer.byteLength(value) : 0;
+  if (bytes > BLOB_MAX_BYTES) throw new RangeError(`a statement made a value of ${bytes} bytes`);
   return [name, value instanceof Uint8Array ? (value.slice().buffer as ArrayBuffer) : (value as SqlValue)];
 }
 

@@ -104,11 +104,17 @@ export class StoredRepository implements FetchSource {
       const old = this.refStore.get(name)?.oid ?? null;
       // `*objectname` peels once only.
       const target = peeled === "" ? null : fromHex(await git(dir, "rev-parse", `${name}^{}`));
-      this.refStore.compareAndSwap(name, old, fromHex(oid), target);
+      this.#swap(name, old, fromHex(oid), target);
     }
-    for (const name of names) this.refStore.compareAndSwap(name, this.refStore.get(name)!.oid, null, null);
+    for (const name of names) this.#swap(name, this.refStore.get(name)!.oid, null, null);
     this.refStore.setHead(await git(dir, "symbolic-ref", "HEAD"));
     this.#tips = [...new Set([...this.#tips, ...tips])];
+  }
+
+  #swap(name: string, old: Uint8Array | null, next: Uint8Array | null, peeled: Uint8Array | null): void {
+    const changes = this.refStore.change([name]);
+    changes.compareAndSwap(name, old, next, peeled);
+    changes.write();
   }
 
   async refs(prefixes: string[]): ReturnType<FetchSource["refs"]> {

@@ -196,6 +196,25 @@ describe("refused, and nothing is there after:", () => {
       422,
     ],
     ["a ref of no name", () => withHeader((all) => all.replace("refs/heads/zweig", "refs/heads/zw..ig")), 422],
+    ...["\r", "\t", " ", "\0", "\x7f", "\0report-status atomic", "\xff..", "\x1b[2J"].map(
+      (odd): [string, () => Buffer, number] => [
+        `a ref's name with ${JSON.stringify(odd)} in it`,
+        () => withHeader((all) => all.replace("refs/heads/zweig", `refs/heads/zw${odd}eig`)),
+        422,
+      ],
+    ),
+    ["the same in its first ref", () => withHeader((all) => all.replace(/refs\/heads\/\w+/, "refs/heads/a\0b")), 422],
+    [
+      "a ref's name of 70,000 bytes",
+      () => withHeader((all) => all.replace("refs/heads/zweig", `refs/heads/${"z".repeat(70_000)}`)),
+      422,
+    ],
+    [
+      "a ref that leads to nothing",
+      () => withHeader((all) => all.replace(/\w+ refs\/heads\/zweig/, `${zeros} refs/heads/zweig`)),
+      422,
+    ],
+    ["a line of a megabyte", () => withHeader((all) => all.replace("\n\n", `\n${"\x01".repeat(1_000_000)}\n\n`)), 422],
     ["a ref twice", () => withHeader((all) => all.replace(/(.* refs\/heads\/zweig\n)/, "$1$1")), 422],
     ["a branch at a tag", () => withHeader((all) => all.replace("refs/tags/v0", "refs/heads/v0")), 422],
     ["names in each other's way", () => withHeader((all) => all.replace("refs/tags/v0", "refs/heads/main/v0")), 422],
@@ -203,6 +222,7 @@ describe("refused, and nothing is there after:", () => {
     const name = `bad/r-${crypto.randomUUID()}`;
     const { status, body } = await restore(name, await make());
     expect([status, body]).toMatchObject([expected, { error: { code: "invalid", message: expect.any(String) } }]);
+    expect(body.error.message.length).toBeLessThan(2_500);
     await expectNothing(name);
   });
 

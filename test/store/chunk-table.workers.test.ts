@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ChunkTable, type NewChunk } from "../../src/store/chunk-table.ts";
-import { BLOB_MAX_BYTES } from "../../src/store/packed-rows.ts";
+import { BLOB_MAX_BYTES } from "../../src/store/sql.ts";
 import { newObjectColumns, ObjectIndex } from "../../src/store/object-index.ts";
 import { withDatabase } from "./database.ts";
 

@@ -49,3 +49,70 @@ test("a page shows 100 refs of a push, and looks at 10,000 pushes", () =>
     expect(log.page(null, 1, ["refs/heads/rare"])).toEqual({ pushes: [], next: 3 });
     expect(log.page(3, 1, ["refs/heads/rare"])).toMatchObject({ pushes: [{ id: 1 }], next: null });
   }));
+
+/** A push of refs whose names have so many bytes. */
+const wide = (timeMs: number, count: number, nameBytes: number, char = "x"): NewPush => ({
+  timeMs,
+  who: null,
+  refs: Array.from({ length: count }, (_, i): PushedRef => {
+    const name = `refs/heads/${String(i).padStart(6, "0")}`;
+    return [name + char.repeat(nameBytes - name.length), null, "1".repeat(40)];
+  }),
+  packBytes: 0,
+  objects: 1,
+});
+
+test.each(["x", "\xff", '"'])("no value has more than 2 MB, whatever a push moves: names of %j", (char) =>
+  withDatabase((sql) => {
+    const log = new PushLog(sql);
+    const push = wide(1, 10_000, 1_000, char);
+    log.append(wide(0, 1, 20));
+    log.append(push);
+    log.append(wide(2, 3, 20));
+    const sizes = sql
+      .exec<{ size: number }>(
+        "SELECT octet_length(refs) AS size FROM pushes UNION ALL SELECT octet_length(refs) FROM pushed_refs",
+      )
+      .toArray()
+      .map(({ size }) => size);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(2_000_000);
+    expect(sizes.length).toBeGreaterThan(10);
+    expect(log.sizeBytes()).toBe(sizes.reduce((sum, size) => sum + size, 0));
+    const page = log.page(null, 9).pushes;
+    expect(page.map(({ refCount }) => refCount)).toEqual([3, 10_000, 1]);
+    expect(page[1]!.refs).toEqual(push.refs.slice(0, 100));
+    expect(log.page(null, 9, [push.refs[9_999]![0]]).pushes).toEqual([
+      { ...push, id: 2, refs: push.refs.slice(9_999), refCount: 10_000 },
+    ]);
+    const { objects, oids } = log.since(0);
+    expect([objects, oids.length]).toEqual([2, 10_003 * 20]);
+    expect(log.removeBefore(2, 9)).toBe(2);
+    expect(sql.exec("SELECT 1 FROM pushed_refs").toArray()).toEqual([]);
+    expect(log.sizeBytes()).toBe(sizes[2]);
+  }),
+);
+
+test("the oldest pushes make room for the newest, and when they were is known", () =>
+  withDatabase((sql) => {
+    const log = new PushLog(sql);
+    const maxBytes = 20_000;
+    const ids = (): number[] => log.page(null, 999).pushes.map(({ id }) => id);
+    for (let i = 1; i <= 300; i++) {
+      log.append(wide(i, 1 + (i % 7), 40), maxBytes);
+      expect(log.sizeBytes()).toBeLessThanOrEqual(maxBytes);
+      const kept = ids();
+      expect(kept).toEqual(Array.from({ length: kept.length }, (_, k) => i - k));
+      expect(log.forgottenMs()).toBe(kept.length === i ? null : i - kept.length);
+    }
+    const left = ids().length;
+    expect(left).toBeGreaterThan(10);
+    // One that is too large by itself stays, alone.
+    log.append(wide(301, 1_000, 40), maxBytes);
+    expect([ids(), log.forgottenMs()]).toEqual([[301], 300]);
+    log.append(wide(302, 1, 40), maxBytes);
+    expect([ids(), log.forgottenMs()]).toEqual([[302], 301]);
+    // What is forgotten when its time has come was not forgotten early.
+    log.append(wide(303, 1, 40), maxBytes);
+    log.removeBefore(1_000, 9);
+    expect([ids(), log.forgottenMs()]).toEqual([[303], null]);
+  }));

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { OID_BYTES } from "../../src/format/oid.ts";
+import type { RefOutcome } from "../../src/store/ref-changes.ts";
 import { type RefColumns, RefStore } from "../../src/store/refs.ts";
 import { withDatabase } from "./database.ts";
 import { Random } from "../harness/random.ts";
@@ -7,8 +8,18 @@ import { Random } from "../harness/random.ts";
 const oid = (byte: number): Uint8Array => new Uint8Array(OID_BYTES).fill(byte);
 const OK = { kind: "ok" };
 
+/** Changes one ref. */
+function swap(refs: RefStore, name: string, ...rest: Rest): RefOutcome {
+  const changes = refs.change([name]);
+  const outcome = changes.compareAndSwap(name, ...rest);
+  changes.write();
+  return outcome;
+}
+
+type Rest = [expected: Uint8Array | null, oid: Uint8Array | null, peeled: Uint8Array | null];
+
 function create(refs: RefStore, ...names: string[]): void {
-  for (const name of names) expect(refs.compareAndSwap(name, null, oid(1), null)).toEqual(OK);
+  for (const name of names) expect(swap(refs, name, null, oid(1), null)).toEqual(OK);
 }
 
 test("a repository without refs lists none and has no HEAD", () =>
@@ -25,17 +36,17 @@ test("a repository without refs lists none and has no HEAD", () =>
 test("a ref is created, moved and deleted only from its expected value", () =>
   withDatabase((sql) => {
     const refs = new RefStore(sql);
-    const swap = (expected: Uint8Array | null, next: Uint8Array | null) =>
-      refs.compareAndSwap("refs/heads/main", expected, next, null);
-    expect(swap(oid(1), oid(2))).toEqual({ kind: "stale", actual: null });
-    expect(swap(oid(1), null)).toEqual({ kind: "stale", actual: null });
-    expect(swap(null, oid(1))).toEqual(OK);
-    expect(swap(null, oid(2))).toEqual({ kind: "stale", actual: oid(1) });
-    expect(swap(oid(2), oid(3))).toEqual({ kind: "stale", actual: oid(1) });
-    expect(swap(oid(2), null)).toEqual({ kind: "stale", actual: oid(1) });
+    const move = (expected: Uint8Array | null, next: Uint8Array | null) =>
+      swap(refs, "refs/heads/main", expected, next, null);
+    expect(move(oid(1), oid(2))).toEqual({ kind: "stale", actual: null });
+    expect(move(oid(1), null)).toEqual({ kind: "stale", actual: null });
+    expect(move(null, oid(1))).toEqual(OK);
+    expect(move(null, oid(2))).toEqual({ kind: "stale", actual: oid(1) });
+    expect(move(oid(2), oid(3))).toEqual({ kind: "stale", actual: oid(1) });
+    expect(move(oid(2), null)).toEqual({ kind: "stale", actual: oid(1) });
     expect(refs.get("refs/heads/main")).toEqual({ name: "refs/heads/main", oid: oid(1), peeled: null });
-    expect(swap(oid(1), oid(2))).toEqual(OK);
-    expect(swap(oid(2), null)).toEqual(OK);
+    expect(move(oid(1), oid(2))).toEqual(OK);
+    expect(move(oid(2), null)).toEqual(OK);
     expect(refs.get("refs/heads/main")).toBeNull();
     expect(refs.all().names).toEqual([]);
   }));
@@ -44,13 +55,13 @@ test("an annotated tag keeps what it leads to, and loses it when the ref moves t
   withDatabase((sql) => {
     const refs = new RefStore(sql);
     create(refs, "refs/heads/main");
-    expect(refs.compareAndSwap("refs/tags/v1", null, oid(7), oid(8))).toEqual(OK);
+    expect(swap(refs, "refs/tags/v1", null, oid(7), oid(8))).toEqual(OK);
     expect(refs.all()).toEqual({
       names: ["refs/heads/main", "refs/tags/v1"],
       oids: new Uint8Array([...oid(1), ...oid(7)]),
       peeled: new Uint8Array([...oid(0), ...oid(8)]),
     });
-    refs.compareAndSwap("refs/tags/v1", oid(7), oid(9), null);
+    swap(refs, "refs/tags/v1", oid(7), oid(9), null);
     expect(refs.get("refs/tags/v1")).toEqual({ name: "refs/tags/v1", oid: oid(9), peeled: null });
   }));
 
@@ -65,6 +76,38 @@ test("HEAD points where it is told, at a ref that is there or not, and is no ref
     expect(refs.head()).toBe("refs/heads/other");
   }));
 
+test("changes of one batch meet one another as if they came one by one", () =>
+  withDatabase((sql) => {
+    const random = new Random(7);
+    const names = ["a", "a/b", "a/b/c", "a/d", "b", "b/a", "c\xff", "c\xff/d"].map((name) => `refs/heads/${name}`);
+    const [batched, single] = [new RefStore(sql), new Map<string, Uint8Array>()];
+    for (let round = 0; round < 300; round++) {
+      const chosen = random.shuffled(names).slice(0, 1 + random.below(names.length));
+      const changes = batched.change(chosen);
+      for (const name of chosen) {
+        const actual = single.get(name) ?? null;
+        const isStale = random.below(8) === 0;
+        const next = random.below(2) === 0 ? null : oid(1 + random.below(200));
+        const outcome = changes.compareAndSwap(name, isStale ? oid(255) : actual, next, null);
+        const isInTheWay = (other: string): boolean => other.startsWith(`${name}/`) || name.startsWith(`${other}/`);
+        if (isStale) expect(outcome).toEqual({ kind: "stale", actual });
+        else if (next !== null && actual === null && [...single.keys()].some(isInTheWay)) {
+          expect(outcome.kind).toBe("conflict");
+          expect(isInTheWay((outcome as { with: string }).with)).toBe(true);
+          expect(single.has((outcome as { with: string }).with)).toBe(true);
+        } else {
+          expect(outcome).toEqual(OK);
+          if (next === null) single.delete(name);
+          else single.set(name, next);
+        }
+        expect(changes.get(name)).toEqual(single.get(name) ?? null);
+      }
+      changes.write();
+      expect(batched.all().names).toEqual([...single.keys()].sort((x, y) => (x < y ? -1 : 1)));
+      for (const [name, value] of single) expect(batched.get(name)!.oid).toEqual(value);
+    }
+  }));
+
 describe("a name cannot be a directory as well", () => {
   test.each([
     ["refs/heads/a", "refs/heads/a/b"],
@@ -77,9 +120,9 @@ describe("a name cannot be a directory as well", () => {
     withDatabase((sql) => {
       const refs = new RefStore(sql);
       create(refs, first);
-      expect(refs.compareAndSwap(second, null, oid(2), null)).toEqual({ kind: "conflict", with: first });
+      expect(swap(refs, second, null, oid(2), null)).toEqual({ kind: "conflict", with: first });
       expect(refs.all().names).toEqual([first]);
-      expect(refs.compareAndSwap(first, oid(1), null, null)).toEqual(OK);
+      expect(swap(refs, first, oid(1), null, null)).toEqual(OK);
       create(refs, second);
     }),
   );
@@ -103,7 +146,7 @@ describe("a name cannot be a directory as well", () => {
       const refs = new RefStore(sql);
       const push = () => {
         create(refs, "refs/heads/a");
-        expect(refs.compareAndSwap("refs/heads/a/b", null, oid(1), null).kind).toBe("conflict");
+        expect(swap(refs, "refs/heads/a/b", null, oid(1), null).kind).toBe("conflict");
         throw new Error("take it back");
       };
       expect(() => transactor.transactionSync(push)).toThrow("take it back");
@@ -129,13 +172,13 @@ test("names are bytes: they come back, and sort, as bytes", () =>
     expect(refs.withPrefixes(["refs/heads/\xff"]).names).toEqual(["refs/heads/\xff"]);
   }));
 
-// A page holds 1,000 refs.
-test.each([999, 1000, 1001, 2000])("%i refs are listed, each once", (count) =>
+// A page holds 976 refs.
+test.each([975, 976, 977, 1952])("%i refs are listed, each once", (count) =>
   withDatabase((sql) => {
     const refs = new RefStore(sql);
     // Names that begin one another, so that a page may end inside such a family.
     const names = Array.from({ length: count }, (_, i) => `refs/tags/${"x".repeat(i % 50)}-${i}`);
-    for (const [i, name] of names.entries()) refs.compareAndSwap(name, null, oid(i % 256), i % 3 === 0 ? oid(3) : null);
+    for (const [i, name] of names.entries()) swap(refs, name, null, oid(i % 256), i % 3 === 0 ? oid(3) : null);
     const { names: listed, oids, peeled } = refs.all();
     expect(listed).toEqual(names.toSorted((a, b) => (a < b ? -1 : 1)));
     listed.forEach((name, k) => {
@@ -173,7 +216,10 @@ test("30,000 refs, 60,000 prefixes", () =>
   withDatabase((sql, transactor) => {
     const refs = new RefStore(sql);
     transactor.transactionSync(() => {
-      for (let i = 0; i < 30_000; i++) refs.compareAndSwap(`refs/pull/${i}/head`, null, oid(i % 256), null);
+      const names = Array.from({ length: 30_000 }, (_, i) => `refs/pull/${i}/head`);
+      const changes = refs.change(names);
+      for (const [i, name] of names.entries()) changes.compareAndSwap(name, null, oid(i % 256), null);
+      changes.write();
     });
     expect(refs.all().names).toHaveLength(30_000);
     expect(refs.withPrefixes(["refs/pull/123"]).names).toHaveLength(111);

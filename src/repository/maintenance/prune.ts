@@ -25,6 +25,11 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
   const graceMs = repository.platform.limits.pruneGraceMs;
   const counts = { objects: 0, nodes: 0, expanded: 0 };
   if (repository.tables === null) return { counts, again: false };
+  if (isPastForgotten(run)) {
+    const { pushes, jobs } = repository.tables;
+    jobs.add("prune", "", pushes.forgottenMs()! + graceMs + PRUNE_DELAY_MS);
+    return { counts, again: false };
+  }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { tables } = repository;
     const kept = findKept(tables, nowMs - graceMs);
@@ -45,6 +50,12 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
     return { counts: { ...counts, objects: removed.objects.size, nodes: removed.nodes.size }, again: true };
   }
   throw new GitError("unavailable", { what: "pruning", reason: "pushes or fetches were under way each time" });
+}
+
+/** Whether a push within the grace period went to make room in the reflog: then nobody knows what it moved refs from. */
+function isPastForgotten({ repository, nowMs }: JobRun): boolean {
+  const forgottenMs = repository.tables!.pushes.forgottenMs();
+  return forgottenMs !== null && forgottenMs > nowMs - repository.platform.limits.pruneGraceMs;
 }
 
 /** Whether something is there that no ref leads to: its time comes. */
@@ -84,7 +95,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Doomed | null
   const { repository, nowMs } = run;
   const { platform } = repository;
   const tables = repository.tables!;
-  if (repository.isNumbersHeld) return null;
+  if (repository.isNumbersHeld || isPastForgotten(run)) return null;
   const kept = findKept(tables, nowMs - platform.limits.pruneGraceMs);
   if (looseTrees(tables, kept).difference(roots).size > 0) return null;
   const doomed = findDoomed(tables, kept, walked, RUN_OBJECTS);

@@ -4,7 +4,7 @@ import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { ChunkRow, NewChunk } from "../../store/chunk-table.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/object-index.ts";
-import { BLOB_MAX_BYTES } from "../../store/packed-rows.ts";
+import { BLOB_MAX_BYTES } from "../../store/sql.ts";
 import type { Tables } from "../../store/tables.ts";
 import { type DeltaCodec, WHOLE_READ_BYTES } from "../delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../entry-head.ts";

@@ -1,0 +1,133 @@
+// Many refs, and long ones: what a push of them costs, and where it ends.
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Answer, askApi } from "../harness/api.ts";
+import { git, makeRepository } from "../harness/git.ts";
+import { makeCommit, makeTree, packOf } from "../harness/pack-builder.ts";
+import { NULL_HEX, type RawCommand, readRefs, sendPush } from "../harness/raw-push.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+const ADMIN = "correct-horse-battery";
+
+/** Of refs, where that is what is tried. */
+const MAX_BYTES = 1_000_000;
+
+const tree = makeTree();
+const commit = makeCommit(tree);
+const child = makeCommit(tree, [commit.oid]);
+const pack = packOf(tree, commit, child);
+
+let server: Server;
+
+const urlOf = (name: string): string => `${server.url.replace("://", `://git:${ADMIN}@`)}/${name}`;
+
+function ask<Body>(path: string, init: { method?: string; json?: unknown } = {}): Promise<Answer<Body>> {
+  return askApi<Body>(server, path, { ...init, headers: { Authorization: `Bearer ${ADMIN}` } });
+}
+
+/** Names of so many bytes each. */
+const names = (count: number, bytes: number, begin = "refs/heads/"): string[] =>
+  Array.from({ length: count }, (_, i) => `${begin}${String(i).padStart(6, "0")}`.padEnd(bytes, "x"));
+
+const creations = (all: readonly string[]): RawCommand[] => all.map((name) => ({ name, new: commit.oid }));
+const moves = (all: readonly string[]): RawCommand[] => all.map((name) => ({ name, old: commit.oid, new: child.oid }));
+const deletions = (all: readonly string[], old = commit.oid): RawCommand[] => all.map((name) => ({ name, old }));
+
+/** How a push ended, and how many refs were refused. */
+const push = (name: string, commands: readonly RawCommand[], sent = pack) => pushTo(urlOf(name), commands, sent);
+
+async function pushTo(
+  url: string,
+  commands: readonly RawCommand[],
+  sent = pack,
+): Promise<[unpack: string, refused: number]> {
+  const hasPack = commands.some((command) => command.new !== undefined && command.new !== NULL_HEX);
+  const { status, unpack, refs, text } = await sendPush(url, { commands, ...(hasPack && { pack: sent }) });
+  expect([status, text.slice(0, 200)]).toEqual([200, expect.anything()]);
+  return [unpack, [...refs.values()].filter((error) => error !== null).length];
+}
+
+beforeAll(async () => {
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+});
+afterAll(() => server.close());
+
+test("10,000 refs of 1,000 bytes go in by one push, are told in the log, and go by another", async () => {
+  const all = names(10_000, 1_000);
+  expect(await push("me/long", creations(all))).toEqual(["ok", 0]);
+  expect([...(await readRefs(urlOf("me/long"))).keys()]).toEqual(all);
+  const log = (await ask<{ pushes: { refCount: number; refs: { name: string }[] }[] }>("/repos/me/long/pushes")).body;
+  expect(log.pushes.map(({ refCount, refs }) => [refCount, refs.map(({ name }) => name)])).toEqual([
+    [10_000, all.slice(0, 100)],
+  ]);
+  const last = `/repos/me/long/pushes?ref=${all.at(-1)!}`;
+  expect((await ask<typeof log>(last)).body.pushes[0]!.refs.map(({ name }) => name)).toEqual(all.slice(-1));
+  // But for HEAD's.
+  expect(await push("me/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
+  expect([...(await readRefs(urlOf("me/long"))).keys()]).toEqual(all.slice(0, 1));
+});
+
+test("a repository takes so many bytes of refs and no more; fewer are always let through", async () => {
+  const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxRefBytes: MAX_BYTES }) } });
+  const send = (commands: readonly RawCommand[]) => pushTo(`${small.url}/me/full`, commands);
+  try {
+    const [first, second] = [names(500, 1_000), names(500, 1_000, "refs/tags/")];
+    expect(await send(creations(first))).toEqual(["ok", 0]);
+    expect(await send(creations(second))).toEqual([
+      `the repository's refs with this push (bytes of their names, and 40 for each) exceeds the limit of ${MAX_BYTES} ` +
+        `(it is ${1_000 * 1_040}): delete refs that nobody needs, or give them shorter names`,
+      500,
+    ]);
+    expect((await readRefs(`${small.url}/me/full`)).size).toBe(500);
+    expect(await send(creations(second.slice(0, 461)))).toEqual(["ok", 0]);
+    const json = { target: commit.oid };
+    const long = await askApi<{ error: unknown }>(small, `/repos/me/full/${names(1, 800)[0]!}`, {
+      method: "PUT",
+      json,
+    });
+    expect([long.status, long.body.error]).toEqual([413, expect.objectContaining({ code: "too-large" })]);
+    expect(await send(moves(first))).toEqual(["ok", 0]);
+    // As many bytes go as come.
+    expect(
+      await send([...deletions(first.slice(1, 400), child.oid), ...creations(names(399, 1_000, "refs/notes/"))]),
+    ).toEqual(["ok", 0]);
+    expect(await send(deletions(second.slice(0, 461)))).toEqual(["ok", 0]);
+  } finally {
+    await small.close();
+  }
+});
+
+test("refs count towards a quota: with a byte left none is made, while others move and go", async () => {
+  expect(await push("me/small", creations(names(3, 30)))).toEqual(["ok", 0]);
+  const quota = "/repos/me/small/quota";
+  await ask(quota, { method: "PUT", json: { maxBytes: 1, maxObjects: null } });
+  const [unpack, refused] = await push("me/small", creations(names(76_000, 60, "refs/tags/")));
+  expect(unpack).toMatch(
+    /^the repository with this push \(bytes\) exceeds the limit of 1 .* that is the quota; \d+ are/,
+  );
+  expect(refused).toBe(76_000);
+  // With an empty pack: what is wanted is there.
+  expect(await push("me/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
+  expect(await push("me/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
+  expect((await readRefs(urlOf("me/small"))).size).toBe(2);
+  // An owner's too, whatever of the owner's is asked for.
+  await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
+  expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);
+  await expect
+    .poll(async () => (await ask<{ sizeBytes: number }>("/owners/he/quota")).body.sizeBytes, { timeout: 10_000 })
+    .toBeGreaterThan(1_400_000);
+  expect((await push("he/two", creations(names(10_000, 100))))[0]).toMatch(/^what the owner has with this push/);
+  await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: null, maxObjects: null } });
+});
+
+test("a mirror of 100,000 refs is pushed, cloned and told", async () => {
+  // By hand: git's client compares each of them with each before it sends anything, which takes hours whatever the server.
+  const all = names(100_000, 21, "refs/pull/").map((name, i) => `${name}/${i % 2 === 0 ? "head" : "merge"}`);
+  expect(await push("me/mirror", creations([...all, "refs/heads/main"]))).toEqual(["ok", 0]);
+  const dir = await makeRepository("mirror");
+  await git(dir, "clone", "-q", "--mirror", urlOf("me/mirror"), "copy.git");
+  const listed = await git(join(dir, "copy.git"), "for-each-ref", "--format=%(refname)");
+  expect(listed.split("\n")).toEqual(["refs/heads/main", ...all]);
+  const { body } = await ask<{ pushes: { refCount: number }[] }>("/repos/me/mirror/pushes");
+  expect(body.pushes.map(({ refCount }) => refCount)).toEqual([100_001]);
+}, 180_000);
