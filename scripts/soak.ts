@@ -1,5 +1,6 @@
 /** `node scripts/soak.ts`: many clients on many repositories for a while: no error, no lost update, and memory that stays. */
 import { parseArgs } from "node:util";
+import { QUIET_MS } from "../src/format/limits.ts";
 import setUp from "../test/harness/build.ts";
 import { readUsage } from "../test/harness/process.ts";
 import { Random } from "../test/harness/random.ts";
@@ -169,7 +170,7 @@ function slope(samples: readonly Sample[]): number {
 async function main(): Promise<void> {
   const cleanUp = await setUp();
   // What is unreachable for half a minute may go: pruning is asked for meanwhile.
-  const limits = JSON.stringify({ pruneGraceMs: 30_000 });
+  const limits = JSON.stringify({ pruneGraceMs: 30_000, quietMs: QUIET_MS });
   const started = values.server === undefined ? await startServer({ vars: { LIMITS: limits } }) : null;
   try {
     const pid = started?.pid ?? (values.pid === undefined ? null : Number(values.pid));

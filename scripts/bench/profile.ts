@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
 import setUp, { PROJECT } from "../../test/harness/build.ts";
 import { findFreePort, type Server, startServer } from "../../test/harness/server.ts";
 import { readCount } from "./figures/command.ts";
@@ -166,7 +167,10 @@ async function main(name: string, load: Load, values: Options): Promise<void> {
   const cleanUp = await setUp();
   try {
     const port = await findFreePort();
-    const server = await startServer({ inspectorPort: port });
+    const server = await startServer({
+      inspectorPort: port,
+      vars: { LIMITS: JSON.stringify({ quietMs: DEFAULT_LIMITS.quietMs }) },
+    });
     try {
       const prepare = await load.open(server.url, settings);
       const measured = await measure(server, load, prepare, { rounds, port, intervalMicros });

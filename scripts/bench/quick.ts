@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
+import { measureFirstPushes, measureFollowing } from "./cases/follow.ts";
 import { measureJourneys } from "./cases/journey.ts";
 import { measureRoute } from "./cases/routes.ts";
 import { COMMON_OPTIONS, HOW_TO_READ, readCount, readCounts, runCommand } from "./figures/command.ts";
@@ -26,6 +27,12 @@ ${HOW_TO_READ}
 The files of these repositories are not put into the bucket one by one (worktrees): a server does that behind its answers, 5,000 take
 it half a minute, and what is measured next would be slower for it.
 
+With --follow it is measured what people meet, who wait for nothing: a push, at once a push of one changed file, its fetch by a clone that
+has what was pushed first, and a clone; a push, and at once 20 shallow clones by clients that drop what comes; 60 first pushes of 200 files, one after the other.
+The files go to the bucket as they do by default, and the CPU of each work is what the server used until its answer, jobs included;
+"all four, and what follows" is until they are done.
+
+  --follow        as above, in place of the rest
   --files LIST    how many, in each size (default 100,1000,5000)
   --rounds N      recorded rounds over all sizes (default 4), after one of the first size to warm up
   --requests N    recorded requests of each route in each round, after one to warm up (default 2)
@@ -107,6 +114,25 @@ async function* planRounds(sizes: readonly Size[], counts: Counts, hosts: Hosts)
   }
 }
 
+/** How many repositories are pushed to one after the other, and the files of each: 1.6 MB. */
+const FIRST_PUSHES = 60;
+const FIRST_PUSH_FILES = 200;
+
+/** The same without waiting for anything. */
+async function* planFollowing(sizes: readonly Size[], { rounds }: Counts, hosts: Hosts): AsyncGenerator<Measurement> {
+  const small = await makeNoise(FIRST_PUSH_FILES);
+  process.stderr.write(`warm-up\n`);
+  const warmUp = await makeSize(FIRST_PUSH_FILES);
+  yield ["warm-up", async () => (await measureFollowing(warmUp.subject, { ...warmUp, round: 0 }, hosts)).slice(0, 0)];
+  for (let round = 1; round <= rounds; round++) {
+    process.stderr.write(`round ${round} of ${rounds}\n`);
+    for (const { files, subject } of sizes)
+      yield [`${files} files, round ${round}`, () => measureFollowing(subject, { files, round }, hosts)];
+    const first = { files: FIRST_PUSH_FILES, round, count: FIRST_PUSHES };
+    yield [`first pushes, round ${round}`, () => measureFirstPushes(small, first, hosts)];
+  }
+}
+
 /** Its measure is called as those of git are: they stand in one table. */
 async function measureInWall(...asked: Parameters<typeof measureRoute>): Promise<Sample[]> {
   return (await measureRoute(...asked)).map((sample) => ({ ...sample, measure: "wall ms" }));
@@ -118,6 +144,7 @@ await runCommand({
     files: { type: "string", default: "100,1000,5000" },
     rounds: { type: "string", default: "4" },
     requests: { type: "string", default: "2" },
+    follow: { type: "boolean", default: false },
     ...HOST_SETTINGS,
   },
   format: (samples) =>
@@ -137,7 +164,7 @@ await runCommand({
     const hosts = await openNamedHosts(values, stack);
     process.stderr.write(`making ${values.files} files\n`);
     const sizes = await Promise.all(files.map(makeSize));
-    const outcome = await measureAll(planRounds(sizes, counts, hosts));
+    const outcome = await measureAll((values.follow === true ? planFollowing : planRounds)(sizes, counts, hosts));
     process.stderr.write(`took ${(performance.now() / 1000).toFixed(0)} s, the build included\n`);
     return outcome;
   },

@@ -155,20 +155,21 @@ export const MAX_STORED_RESPONSE_BYTES = 512 * MIB;
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
 
 /** Bytes of the paths in one change of a worktree, 64 for each file and directory included: trees can name themselves so often that no
- * memory holds the paths. Some 300,000 files. A branch beyond it is not materialized; 0: none is. */
+ * memory holds the paths. Some 300,000 files. A branch beyond it is not materialized. */
 export const MAX_WORKTREE_PATH_BYTES = 32 * MIB;
 
 /** Branches that are materialized: each costs a row at every push, and its files' space. */
 export const MAX_WORKTREES = 100;
 
-/** Milliseconds between a push and the update of its branch's worktree: pushes come in bursts. */
-export const MATERIALIZE_DELAY_MS = 500;
+/** Milliseconds without a request after which jobs begin: works of people follow each other at once, and jobs would compete with the next.
+ * 0: they begin as soon as they are due, whoever waits. */
+export const QUIET_MS = 3_000;
 
 /** Of what has no cap unless it is configured. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last four cap nothing a client
- * does, but when work is begun: lower ones are for those who clone small repositories often. */
+ * does, but say when work is begun: lower ones are for those who clone small repositories often. */
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
@@ -197,7 +198,7 @@ export interface Limits {
   readonly maxStoredResponseBytes: number;
   readonly minBundleBytes: number;
   readonly bundleDelayMs: number;
-  readonly materializeDelayMs: number;
+  readonly quietMs: number;
   readonly pruneGraceMs: number;
 }
 
@@ -229,7 +230,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxStoredResponseBytes: MAX_STORED_RESPONSE_BYTES,
   minBundleBytes: MIN_BUNDLE_BYTES,
   bundleDelayMs: BUNDLE_DELAY_MS,
-  materializeDelayMs: MATERIALIZE_DELAY_MS,
+  quietMs: QUIET_MS,
   pruneGraceMs: PRUNE_GRACE_MS,
 };
 

@@ -1,3 +1,5 @@
+import type { WorktreePolicy } from "../repository/worktree/worktrees.ts";
+
 /** The name of the one object in `REGISTRY`. */
 export const REGISTRY_NAME = "registry";
 
@@ -15,6 +17,9 @@ export interface Env {
   readonly CREATE_ON_PUSH?: "on" | "off";
   /** Secret: the token that may do everything; `npm run setup` makes one. Without it only tokens that were given out get in. */
   readonly ADMIN_TOKEN?: string;
+  /** Which branches' files are put into the bucket one by one: the default branch's unless others are chosen (when it is not set), those of chosen
+   * branches, none. */
+  readonly WORKTREES?: WorktreePolicy;
   /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

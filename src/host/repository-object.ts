@@ -7,15 +7,21 @@ import { receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
+import { Traffic } from "../repository/traffic.ts";
+import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/worktree/worktrees.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import type { RegistryPort } from "../store/registry.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
+import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 
 /** The status by which an object refuses a push because it is no repository, with the push's body in the response as it came: the name
  * that led here may lead elsewhere by now. It is never shown to a client. */
 export const GONE = 410;
+
+/** Of all objects of the isolate. */
+const traffic = new Traffic();
 
 /** Carries a push's `Requester` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
 export const REQUESTER_HEADER = "Holdfast-Requester";
@@ -27,23 +33,31 @@ export const REQUESTER_HEADER = "Holdfast-Requester";
 export class RepositoryObject extends DurableObject<Env> {
   readonly #repository: Repository;
   readonly #limits: Limits;
+  readonly #alarm: Alarm;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#limits = configuredLimits(env);
+    const alarm = (this.#alarm = new Alarm(context.storage));
+    void context.blockConcurrencyWhile(() => alarm.read());
     this.#repository = new Repository({
       // Objects are asked for by the registry's ids alone, as names.
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       sql: context.storage.sql,
       transactor: context.storage,
-      erase: () => context.storage.deleteAll(),
+      erase: async () => {
+        await context.storage.deleteAll();
+        alarm.clear();
+      },
       openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),
       module: wasm,
       codec: instantiateCodec(wasm),
       limits: this.#limits,
-      // Losing an alarm loses no job: the next push sets it again.
-      wakeAt: (timeMs) => void context.storage.setAlarm(timeMs),
+      worktrees: configuredWorktrees(env),
+      traffic,
+      // Losing an alarm loses no job: who wakes the object sets it again.
+      wakeAt: (timeMs) => alarm.set(timeMs),
       observe: (event) => printEvent(event, { repository: context.id.name! }),
     });
   }
@@ -101,6 +115,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
+    this.#alarm.clear();
     await this.#repository.runJobs(Date.now());
   }
 }
@@ -109,4 +124,11 @@ export class RepositoryObject extends DurableObject<Env> {
  * @throws RangeError when a cap is raised or is no number, SyntaxError when it is not JSON */
 export function configuredLimits(env: Env): Limits {
   return lowerLimits(JSON.parse(env.LIMITS ?? "{}") as Partial<Limits>);
+}
+
+/** Reads which branches are materialized: variable `WORKTREES`.
+ * @throws RangeError when it is none of the policies */
+export function configuredWorktrees({ WORKTREES: policy = "default-branch" }: Env): WorktreePolicy {
+  if (WORKTREE_POLICIES.includes(policy)) return policy;
+  throw new RangeError(`WORKTREES must be ${WORKTREE_POLICIES.join(", ")}, not ${String(policy)}`);
 }

@@ -11,6 +11,7 @@ import { planBundle } from "./bundle-plan.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { streamPack } from "./pack-stream.ts";
 import { PartWriter } from "./part-writer.ts";
+import { pause } from "./pause.ts";
 import type { RefCommand } from "./push.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
@@ -63,8 +64,13 @@ export function isRewound({ objects, graph }: Tables, moved: readonly RefCommand
   return positionsOf(changed.map((command) => command.old)).some((position) => !kept.has(position));
 }
 
-/** The job `bundle`: builds a bundle of the refs as they are now and puts it in the place of the one before. */
-export async function buildBundle(repository: RepositoryState, job: Job): Promise<void> {
+/** The job `bundle`: builds a bundle of the refs as they are now and puts it in the place of the one before.
+ * @param rest called between steps of the work */
+export async function buildBundle(
+  repository: RepositoryState,
+  job: Job,
+  rest: () => Promise<void> = pause,
+): Promise<void> {
   const { tables, platform, jobs, activePrefixes } = repository;
   if (tables === null) return;
   if (job.key === GROWN) {
@@ -89,6 +95,7 @@ export async function buildBundle(repository: RepositoryState, job: Job): Promis
     await writer.add(header);
     for await (const slices of streamPack(plan, store, platform.codec, held, true)) {
       for (const slice of slices) await writer.add(slice);
+      await rest();
     }
     const file = await writer.finish();
     platform.transactor.transactionSync(() => {

@@ -25,7 +25,7 @@ export async function setDefaultBranch(repository: OpenRepository, branch: strin
   const { state } = repository;
   state.transact(null, (tables) => {
     tables.refs.setHead(BRANCHES + branch);
-    callAllWorktrees(tables, state.platform.limits, Date.now());
+    callAllWorktrees(tables, state.platform.worktrees, Date.now());
     return { result: undefined, stands: true };
   });
   state.scheduleJobs();

@@ -176,7 +176,7 @@ export class ReceivePack {
     for (;;) {
       if (isStale(this.#requester, Date.now())) await this.#renewStanding();
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
-        const { limits } = this.#repository.platform;
+        const { limits, worktrees } = this.#repository.platform;
         const room = new Room(tables, this.#requester, limits);
         const result = settlePush(
           tables,
@@ -200,8 +200,8 @@ export class ReceivePack {
           // Only this push's own objects can be small anew.
           if (this.#hasWritten) callSeal(tables, Date.now());
           const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
-          if (this.#request.head !== undefined) callAllWorktrees(tables, limits, Date.now());
-          else callMaterialize(tables, moved, limits, Date.now());
+          if (this.#request.head !== undefined) callAllWorktrees(tables, worktrees, Date.now());
+          else callMaterialize(tables, moved, worktrees, Date.now());
           scheduleBundle(tables, moved, limits, Date.now());
           callTally(tables, Date.now());
           callExpire(tables, Date.now());

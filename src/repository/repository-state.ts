@@ -19,7 +19,9 @@ import { Tables } from "../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import { Slots } from "./slots.ts";
+import type { Traffic } from "./traffic.ts";
 import { Turns } from "./turns.ts";
+import type { WorktreePolicy } from "./worktree/worktrees.ts";
 
 /** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
 const ANNOUNCE_DELAY_MS = 1_000;
@@ -41,7 +43,11 @@ export interface RepositoryPlatform {
   readonly module: WebAssembly.Module;
   readonly codec: Codec;
   readonly limits: Limits;
-  /** Has `runJobs` called at this time (ms since the epoch), in place of any time set before. */
+  /** Which branches have worktrees without being chosen. */
+  readonly worktrees: WorktreePolicy;
+  /** What the isolate is asked to do. */
+  readonly traffic: Traffic;
+  /** Has `runJobs` called at this time (ms since the epoch), or before: then it sets another time itself. */
   wakeAt(timeMs: number): void;
   /** Takes note of what was done, and at what cost. */
   observe(event: RepositoryEvent): void;
@@ -60,6 +66,8 @@ export class RepositoryState {
   readonly announceSlot = new Slots(1);
   /** Whether the job is there and not begun: a push that comes then need not write it again. */
   isAnnouncementDue = false;
+  /** Requests that wait for jobs. */
+  hurrying = 0;
   /** Pushes that may yet create the repository, if it does not exist. */
   pushesUnderWay = 0;
   #tables: Tables | null = null;
@@ -217,6 +225,12 @@ export class RepositoryState {
     return this.#holders > 0;
   }
 
+  /** When nobody will have asked for anything for long enough that jobs may begin. */
+  quietAtMs(nowMs: number): number {
+    const { traffic, limits } = this.platform;
+    return traffic.quietAtMs(limits.quietMs, nowMs);
+  }
+
   /** Sets the time for the next job. */
   scheduleJobs(): void {
     try {
@@ -233,7 +247,9 @@ export class RepositoryState {
    * died before it was. */
   #nextWakeMs(): number | null {
     if (!hasJobs(this.platform.sql)) return null;
-    return this.jobs.nextDueMs() ?? (this.tables === null ? Date.now() + LOOK_AGAIN_MS : null);
+    return (
+      this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (this.tables === null ? Date.now() + LOOK_AGAIN_MS : null)
+    );
   }
 }
 

@@ -15,6 +15,9 @@ import { Slots } from "./slots.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { UploadPack } from "./upload-pack.ts";
 
+/** Calls that ask how far jobs are: who waits for these must not put them off. */
+const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]);
+
 /** One repository: the only writer of its database, as a Durable Object is. It exists from `create` or its first successful push on,
  * until `delete`. */
 export class Repository implements FetchSource, PushTarget {
@@ -29,25 +32,27 @@ export class Repository implements FetchSource, PushTarget {
     this.#responses = new ResponseCache(this.state);
   }
 
-  async refs(prefixes: string[]): Promise<RefList | null> {
-    return this.#uploadPack()?.refs(prefixes) ?? null;
+  refs(prefixes: string[]): Promise<RefList | null> {
+    return this.#serve(async () => this.#uploadPack()?.refs(prefixes) ?? null);
   }
 
-  async fetch(request: FetchRequest): Promise<FetchOutcome> {
-    const uploadPack = this.#uploadPack();
-    if (uploadPack === null) return { kind: "unknown-repository" };
-    const { sqlCounters } = this.state;
-    const before = sqlCounters.rowsRead;
-    const answer = await this.state.holdNumbers(() => uploadPack.fetch(request));
-    return answer.kind === "negotiated" ? { ...answer, rowsRead: sqlCounters.rowsRead - before } : answer;
+  fetch(request: FetchRequest): Promise<FetchOutcome> {
+    return this.#serve(async () => {
+      const uploadPack = this.#uploadPack();
+      if (uploadPack === null) return { kind: "unknown-repository" };
+      const { sqlCounters } = this.state;
+      const before = sqlCounters.rowsRead;
+      const answer = await this.state.holdNumbers(() => uploadPack.fetch(request));
+      return answer.kind === "negotiated" ? { ...answer, rowsRead: sqlCounters.rowsRead - before } : answer;
+    });
   }
 
   async settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
     this.#responses.settle(objectKey, sizeBytes);
   }
 
-  async sizes(oids: Uint8Array): Promise<Float64Array | null> {
-    return this.#uploadPack()?.sizes(oids) ?? null;
+  sizes(oids: Uint8Array): Promise<Float64Array | null> {
+    return this.#serve(async () => this.#uploadPack()?.sizes(oids) ?? null);
   }
 
   async bundles(): Promise<StoredBundle[] | null> {
@@ -64,7 +69,11 @@ export class Repository implements FetchSource, PushTarget {
     return platform.registry.admit(platform.id);
   }
 
-  async receive(request: PushRequest): Promise<PushResult> {
+  receive(request: PushRequest): Promise<PushResult> {
+    return this.#serve(() => this.#receive(request));
+  }
+
+  async #receive(request: PushRequest): Promise<PushResult> {
     const { state } = this;
     state.pushesUnderWay += 1;
     try {
@@ -124,10 +133,22 @@ export class Repository implements FetchSource, PushTarget {
 
   /** Does what the API asks. @see answerCall */
   call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
-    return answerCall(this.state, requester, (nowMs) => this.runJobs(nowMs), name, argument);
+    const answer = (): Promise<CallOutcome> =>
+      answerCall(this.state, requester, (nowMs) => this.runJobs(nowMs), name, argument);
+    return WATCHES_JOBS.has(name) ? answer() : this.#serve(answer);
   }
 
-  /** Runs the jobs that are due, and sees to the next. */
+  /** Runs what jobs make way for. */
+  async #serve<T>(f: () => Promise<T>): Promise<T> {
+    const end = this.state.platform.traffic.begin();
+    try {
+      return await f();
+    } finally {
+      end();
+    }
+  }
+
+  /** Runs the jobs that are due and whose moment it is, and sees to the next. */
   async runJobs(nowMs: number): Promise<void> {
     const freeSlot = await this.#jobSlot.take();
     try {

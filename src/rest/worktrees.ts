@@ -8,11 +8,10 @@ import { BranchSchema, NullableOidSchema, RepositoryParams } from "./schemas.ts"
 
 const Count = z.number().int().min(0);
 
-const Branches = z
-  .array(BranchSchema)
-  .max(MAX_WORKTREES)
-  .nullable()
-  .openapi({ description: "the branches that are materialized, there or not; null: the default branch, []: none" });
+const Branches = z.array(BranchSchema).max(MAX_WORKTREES).nullable().openapi({
+  description:
+    "the branches that are materialized, there or not; null: as the deployment has it (its default branch), []: none",
+});
 
 const Worktrees = z
   .object({

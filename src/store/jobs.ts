@@ -19,19 +19,26 @@ export type JobKind =
   | "announce"
   | "erase";
 
+/** Whether a job does not wait at all. */
+export function isUrgent(kind: JobKind): boolean {
+  return IMPATIENT_MS[kind] === 0;
+}
+
 /** A job that was taken; `dueMs` is when it would be given out again. */
 export interface Job {
   readonly id: number;
   readonly kind: JobKind;
   /** Tells jobs of one kind apart; what it means is the kind's affair. */
   readonly key: string;
+  /** When it was due. */
+  readonly sinceMs: number;
   readonly dueMs: number;
   /** How often it was taken, this time included. */
   readonly attempts: number;
 }
 
 /** A job as it waits, or runs. */
-export interface WaitingJob extends Omit<Job, "id"> {
+export interface WaitingJob extends Omit<Job, "id" | "sinceMs"> {
   /** What its last attempt failed with, null: none did. */
   readonly lastError: string | null;
 }
@@ -41,6 +48,17 @@ export interface JobRecord extends Readonly<Record<string, number>> {
   readonly timeMs: number;
   readonly ms: number;
 }
+
+/** How long a job that is due waits for a moment without requests, at the most. Then it is done beside them. */
+const PATIENCE_MS = 60_000;
+
+/** Of those that wait less: the registry is told at once, and chains of deltas, which `merge` cuts, grow with every push. */
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, merge: 1_000 };
+
+/** SQL: when a job waits no longer. */
+const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)
+  .map(([kind, ms]) => `WHEN '${kind}' THEN ${ms}`)
+  .join(" ")} ELSE ${PATIENCE_MS} END`;
 
 /** How long a taken job is left alone: the longest that an alarm may run. A job whose runner died comes up again after it. */
 const LEASE_MS = 15 * 60_000;
@@ -96,18 +114,25 @@ export class JobQueue {
     this.#sql.exec("DELETE FROM jobs WHERE kind <> ?", kind);
   }
 
-  /** Takes the job that is due for the longest time, null when none is. */
-  take(nowMs: number): Job | null {
-    const [job] = this.#sql
-      .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
-        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL
-        WHERE id = (SELECT id FROM jobs WHERE due_ms <= ? ORDER BY due_ms, id LIMIT 1)
-        RETURNING id, kind, key, due_ms AS dueMs, attempts`,
-        nowMs + LEASE_MS,
+  /** Takes the job that is due for the longest time, null when none is.
+   * @param isQuiet whether it is the moment that jobs wait for; without it, only those that wait no longer are taken */
+  take(nowMs: number, isQuiet = true): Job | null {
+    const [found] = this.#sql
+      .exec<{ id: number; sinceMs: number }>(
+        `SELECT id, due_ms AS sinceMs FROM jobs WHERE ${isQuiet ? "due_ms" : LATEST_MS} <= ? ORDER BY due_ms, id LIMIT 1`,
         nowMs,
       )
       .toArray();
-    return job ?? null;
+    if (found === undefined) return null;
+    const taken = this.#sql
+      .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
+        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL WHERE id = ?
+        RETURNING id, kind, key, due_ms AS dueMs, attempts`,
+        nowMs + LEASE_MS,
+        found.id,
+      )
+      .one();
+    return { ...taken, sinceMs: found.sinceMs };
   }
 
   /** Has the jobs run soon whose runner died: for one that knows that nobody runs any. One that is the death of its runners comes ever later. */
@@ -159,9 +184,17 @@ export class JobQueue {
     return this.#select("ORDER BY due_ms, id");
   }
 
-  /** When the next job is due, null when there is none: the time for the alarm. */
+  /** When the next job is due, null when there is none. */
   nextDueMs(): number | null {
     return this.#sql.exec<{ due: number | null }>("SELECT min(due_ms) AS due FROM jobs").one().due;
+  }
+
+  /** When the next job is to be run, null when there is none: the time for the alarm.
+   * @param quietAtMs when it will be quiet: what can wait is not run before */
+  nextRunMs(quietAtMs: number): number | null {
+    const next = `SELECT min(due_ms) AS due, min(${LATEST_MS}) AS latest FROM jobs`;
+    const { due, latest } = this.#sql.exec<{ due: number | null; latest: number | null }>(next).one();
+    return due === null ? null : Math.min(latest!, Math.max(due, quietAtMs));
   }
 
   #select(rest: string, ...bindings: string[]): WaitingJob[] {

@@ -17,7 +17,7 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   // No worktree: it would be more than a gigabyte.
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
+  server = await startServer({ vars: { WORKTREES: "none" } });
   url = `${server.url}/me/repo.git`;
   const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack: packOf(large, many, commit) };
   expect((await sendPush(url, push)).unpack).toBe("ok");

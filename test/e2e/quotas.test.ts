@@ -68,9 +68,9 @@ const pushLarge = (name: string, sizeBytes: number, seed: number, branch = `b${s
 };
 
 beforeAll(async () => {
-  const limits = { maxRepositoryBytes: DEFAULT_BYTES, materializeDelayMs: 0, maxWorktreePathBytes: 0 };
+  const limits = { maxRepositoryBytes: DEFAULT_BYTES };
   server = await startServer({
-    vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN, LIMITS: JSON.stringify(limits) },
+    vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN, WORKTREES: "none", LIMITS: JSON.stringify(limits) },
   });
   history = await makeHistory({ commits: 4, files: 3 });
 });

@@ -5,12 +5,13 @@ import { git, makeRepository } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
+import { commitFiles } from "../repository/worktree/worktree-harness.ts";
 import { MERGE_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
 
 let server: Server;
 beforeAll(async () => {
   // Worktrees, whose jobs would come between, are not looked at here.
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
+  server = await startServer({ vars: { WORKTREES: "none" } });
 });
 afterAll(() => server.close());
 
@@ -49,7 +50,7 @@ test("small pushes are merged behind the client's back; clones and later pushes 
 });
 
 test("maintenance on demand merges, prunes and tells; git finds all sound", async () => {
-  const grown = await startServer({ vars: { LIMITS: JSON.stringify({ pruneGraceMs: 0, maxWorktreePathBytes: 0 }) } });
+  const grown = await startServer({ vars: { WORKTREES: "none", LIMITS: JSON.stringify({ pruneGraceMs: 0 }) } });
   try {
     const url = `${grown.url}/me/tended.git`;
     const api = `${grown.url}/api/repos/me/tended/maintenance`;
@@ -80,6 +81,35 @@ test("maintenance on demand merges, prunes and tells; git finds all sound", asyn
     await cloneSound(url, await git(dir, "rev-parse", "main"));
   } finally {
     await grown.close();
+  }
+});
+
+test("works that follow each other meet no jobs; these begin when nobody has asked for anything for a while", async () => {
+  const quietMs = 1_500;
+  const waiting = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs }) } });
+  try {
+    const dir = await makeRepository("followed.git", "--bare");
+    const files = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i % 9}/f${i}`, `file ${i}\n`]));
+    await commitFiles(dir, "main", files);
+    const [url, beside] = [`${waiting.url}/me/followed.git`, `${waiting.url}/me/beside.git`];
+    await git(dir, "push", "-q", url, "main");
+    await git(dir, "push", "-q", beside, "main");
+    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await git(dir, "ls-remote", url);
+    const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
+    expect(jobs()).toEqual([]);
+    for (const repository of ["followed", "beside"]) {
+      // Looking at it puts nothing off.
+      for (let tries = 0; ; tries++) {
+        const path = `${waiting.url}/api/repos/me/${repository}/worktrees`;
+        const { worktrees } = (await (await fetch(path)).json()) as { worktrees: { state: string }[] };
+        if (worktrees[0]!.state === "ready") break;
+        if (tries === 300) throw new Error(`${repository} is not written`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+    expect(jobs()).toEqual(["materialize", "materialize"]);
+  } finally {
+    await waiting.close();
   }
 });
 

@@ -16,7 +16,7 @@ let server: Server;
 
 beforeAll(async () => {
   // No worktrees, which would be read in place of blobs.
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
+  server = await startServer({ vars: { WORKTREES: "none" } });
   const dir = await makeOddRepository([{ branch: "main", files: { "large.txt": text } }]);
   await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main");
 }, 180_000);

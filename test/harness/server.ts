@@ -12,6 +12,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import type { Limits } from "../../src/format/limits.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
@@ -22,7 +23,8 @@ import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 export interface ServerOptions {
   /** Where R2 and SQLite keep their files; without it, in a folder removed by `close`. */
   readonly persistDir?: string;
-  /** Variables of the Worker, over those of `wrangler.toml`; `ACCESS` is `open` unless set here. */
+  /** Variables of the Worker, over those of `wrangler.toml`; `ACCESS` is `open` unless set here, and of the `LIMITS` `quietMs` is 0: jobs
+   * run when they are due. */
   readonly vars?: Readonly<Record<string, string>>;
   /** A loopback port for V8's inspector; without it there is none. */
   readonly inspectorPort?: number;
@@ -71,7 +73,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const persistDir = options.persistDir ?? makeTempDir("data");
   const port = await findFreePort();
   const log = new WorkerLog();
-  const vars = { ACCESS: "open", ...options.vars };
+  const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
+  const vars = { ACCESS: "open", ...options.vars, LIMITS: JSON.stringify(limits) };
   const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort: options.inspectorPort });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();

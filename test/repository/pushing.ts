@@ -8,6 +8,8 @@ import type { PushResult, RefCommand } from "../../src/repository/push.ts";
 import type { PackPlan } from "../../src/repository/pack-plan.ts";
 import { streamPack } from "../../src/repository/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
+import { Traffic } from "../../src/repository/traffic.ts";
+import type { WorktreePolicy } from "../../src/repository/worktree/worktrees.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunk-store.ts";
 import type { RegistryPort } from "../../src/store/registry.ts";
@@ -63,7 +65,12 @@ export interface PushedOptions {
   readonly chunks?: ChunkStore;
   readonly sql?: NodeSql;
   readonly transactor?: Transactor;
+  /** Jobs run when they are due, unless these say otherwise. */
   readonly limits?: Partial<Limits>;
+  /** Without it, none: they would be in the way of what is counted. */
+  readonly worktrees?: WorktreePolicy;
+  /** Of its isolate; without it, it has one of its own. */
+  readonly traffic?: Traffic;
   /** Without it, any push is admitted and nobody listens. */
   readonly registry?: RegistryPort;
 }
@@ -83,6 +90,8 @@ export class PushedRepository {
     sql = new NodeSql(),
     transactor,
     limits,
+    worktrees = "none",
+    traffic = new Traffic(),
     registry,
   }: PushedOptions = {}) {
     this.sql = sql;
@@ -100,8 +109,9 @@ export class PushedRepository {
       openChunks: () => this.chunks,
       module: wasm,
       codec: instantiateCodec(wasm),
-      // Worktrees would be in the way of what other tests count.
-      limits: { ...DEFAULT_LIMITS, maxWorktreePathBytes: 0, ...limits },
+      worktrees,
+      traffic,
+      limits: { ...DEFAULT_LIMITS, quietMs: 0, ...limits },
       wakeAt: (timeMs) => (this.wakeMs = timeMs),
       observe: (event) => this.events.push(event),
     });

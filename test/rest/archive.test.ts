@@ -16,7 +16,7 @@ const longer = `${"g".repeat(60)}/${"h".repeat(150)}`;
 
 beforeAll(async () => {
   // Inline chunks and R2 objects alike, and no worktrees, which would be read in their place.
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
+  server = await startServer({ vars: { WORKTREES: "none" } });
   odd = await makeOddRepository([
     {
       branch: "main",

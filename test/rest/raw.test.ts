@@ -15,7 +15,7 @@ const lines = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
 
 beforeAll(async () => {
   // Without worktrees, which would be read in place of blobs.
-  server = await startServer({ vars: { LIMITS: JSON.stringify({ maxWorktreePathBytes: 0 }) } });
+  server = await startServer({ vars: { WORKTREES: "none" } });
   dir = await makeOddRepository([
     {
       branch: "main",
@@ -151,7 +151,7 @@ test("lost bytes fail, and never end a file early", async () => {
 });
 
 test("a file of a worktree is passed on as it lies there, and of its blob when it is gone", async () => {
-  const other = await startServer({ vars: { LIMITS: JSON.stringify({ materializeDelayMs: 0 }) } });
+  const other = await startServer();
   try {
     await git(dir, "push", "-q", `${other.url}/me/repo.git`, "main");
     expect(await other.takeEvent("job")).toMatchObject({ kind: "materialize" });

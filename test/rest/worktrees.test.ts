@@ -152,3 +152,45 @@ test("what cannot be chosen is refused, and changes nothing", async () => {
   expect((await ask("nothing")).status).toBe(404);
   expect((await ask("nothing", { branches: null })).status).toBe(404);
 });
+
+/** Pushes two files to a server, and has it do what it does behind that. */
+async function pushTo({ url }: Server): Promise<void> {
+  await commitFiles(dir, "switched", { a: "a", "b/c": "c" });
+  await git(dir, "push", "-q", `${url}/me/switched.git`, "switched:refs/heads/main");
+  expect((await askApi({ url }, "/repos/me/switched/maintenance", { method: "POST" })).status).toBe(200);
+}
+
+test("where a deployment keeps no worktrees, none is written, none can be chosen, and those there were go", async () => {
+  const persistDir = makeTempDir("switched");
+  const before = await startServer({ persistDir });
+  await pushTo(before);
+  expect((await before.readObjects("/worktrees/")).size).toBe(2);
+  await before.close();
+  const none = await startServer({ persistDir, vars: { WORKTREES: "none" } });
+  try {
+    const refused = await askApi(none, "/repos/me/switched/worktrees", { method: "PUT", json: { branches: ["main"] } });
+    expect(refused).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+    expect(JSON.stringify(refused.body)).toContain("WORKTREES is none");
+    await git(dir, "push", "-q", `${none.url}/me/switched.git`, "first:refs/heads/main", "--force");
+    await askApi(none, "/repos/me/switched/maintenance", { method: "POST" });
+    expect((await none.readObjects("/worktrees/")).size).toBe(0);
+    expect((await askApi<Shown>(none, "/repos/me/switched/worktrees")).body).toEqual({ branches: null, worktrees: [] });
+  } finally {
+    await none.close();
+  }
+});
+
+test("where a deployment keeps worktrees on demand, those that are chosen are written", async () => {
+  const onDemand = await startServer({ vars: { WORKTREES: "on-demand" } });
+  try {
+    await pushTo(onDemand);
+    expect((await onDemand.readObjects("/worktrees/")).size).toBe(0);
+    const path = "/repos/me/switched/worktrees";
+    expect((await askApi<Shown>(onDemand, path)).body).toEqual({ branches: null, worktrees: [] });
+    expect((await askApi(onDemand, path, { method: "PUT", json: { branches: ["main"] } })).status).toBe(200);
+    await askApi(onDemand, "/repos/me/switched/maintenance", { method: "POST" });
+    expect((await onDemand.readObjects("/worktrees/")).size).toBe(2);
+  } finally {
+    await onDemand.close();
+  }
+});

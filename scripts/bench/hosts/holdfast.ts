@@ -1,6 +1,6 @@
 /** Holdfast as a host: started here, or running already. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Limits } from "../../../src/format/limits.ts";
+import { type Limits, QUIET_MS } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";
@@ -43,7 +43,7 @@ export async function reachServer(url: string, owner: string): Promise<void> {
 /** Starts Holdfast as deployed, on the real runtime.
  * @param limits lowered ones; the others are as without configuration */
 export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
-  const server = await startServer({ vars: { LIMITS: JSON.stringify(limits) } });
+  const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: QUIET_MS, ...limits }) } });
   let count = 0;
   return {
     makeRepository: async () => `${server.url}/bench/repository-${count++}.git`,

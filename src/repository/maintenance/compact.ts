@@ -13,7 +13,8 @@ export async function compact(run: JobRun): Promise<JobOutcome> {
   if (tables === null) return { counts, again: false };
   const isWasteful = ({ size, usedBytes }: ChunkUse): boolean => size - usedBytes >= size * WASTED_PART;
   for (const chunk of tables.chunks.unwhole().filter(isWasteful)) {
-    if (counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS) return { counts, again: true };
+    const isEnough = counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS;
+    if (isEnough || run.pace.isInterrupted) return { counts, again: true };
     const numbers = tables.objects.inChunk(chunk.id, chunk.firstNumber, chunk.lastNumber);
     const rewritten = await rewriteEntries(tables, run.store, platform.codec, {
       numbers,
@@ -25,6 +26,7 @@ export async function compact(run: JobRun): Promise<JobOutcome> {
     counts.objects += numbers.size;
     counts.bytes += chunk.usedBytes;
     counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
+    await run.pace.rest();
   }
   return { counts, again: false };
 }

@@ -10,6 +10,7 @@ import { isRewound } from "../bundle-job.ts";
 import type { RefCommand } from "../push.ts";
 import type { JobCounts } from "../repository-event.ts";
 import type { RepositoryState } from "../repository-state.ts";
+import type { Pace } from "./pace.ts";
 
 /** Chunks as they were pushed, from which it is worth merging them. */
 export const MERGE_CHUNKS = 64;
@@ -53,6 +54,8 @@ export interface JobRun {
   readonly nowMs: number;
   /** Counts what it does. */
   readonly store: ChunkStore;
+  /** Lets requests through. */
+  readonly pace: Pace;
 }
 
 /** What a run came to. */

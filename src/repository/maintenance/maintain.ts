@@ -7,11 +7,17 @@ export async function maintain(
   repository: OpenRepository,
   kinds: readonly MaintenanceKind[],
 ): Promise<MaintenanceStatus> {
-  const { jobs } = repository.state;
+  const { state } = repository;
+  const { jobs } = state;
   let nowMs = Date.now();
   for (const kind of kinds) jobs.add(kind, "", nowMs);
-  // A run that leaves something to another adds it for a millisecond later.
-  do await repository.runJobs(nowMs++);
-  while ((jobs.nextDueMs() ?? Infinity) <= nowMs);
+  state.hurrying += 1;
+  try {
+    // A run that leaves something to another adds it for a millisecond later.
+    do await repository.runJobs(nowMs++);
+    while ((jobs.nextDueMs() ?? Infinity) <= nowMs);
+  } finally {
+    state.hurrying -= 1;
+  }
   return maintenance(repository);
 }

@@ -36,7 +36,7 @@ class Materialization {
   constructor(run: JobRun) {
     this.#run = run;
     this.#branch = run.job.key;
-    this.#writer = new FileWriter(run.repository, run.store, this.#branch);
+    this.#writer = new FileWriter(run.repository, run.store, run.pace, this.#branch);
   }
 
   /** To be asked again after each wait: a push that fails opens them anew. */
@@ -46,7 +46,8 @@ class Materialization {
 
   async run(): Promise<JobOutcome> {
     let isDone = false;
-    while (!isDone && this.#counts.files < RUN_FILES && this.#counts.bytes < RUN_BYTES) {
+    const isEnough = (): boolean => this.#counts.files >= RUN_FILES || this.#counts.bytes >= RUN_BYTES;
+    while (!isDone && !isEnough() && !this.#run.pace.isInterrupted) {
       const worktree = await this.#plan();
       isDone = worktree === null || (await this.#write(worktree));
     }
@@ -57,9 +58,9 @@ class Materialization {
    * @returns null: there is nothing to write */
   async #plan(): Promise<Worktree | null> {
     const { worktrees, objects } = this.#tables;
-    const { limits, transactor } = this.#run.repository.platform;
+    const { worktrees: policy, transactor } = this.#run.repository.platform;
     const known = worktrees.get(this.#branch);
-    const tip = wantedTip(this.#tables, this.#branch, limits);
+    const tip = wantedTip(this.#tables, this.#branch, policy);
     const commit = tip === null ? 0 : objects.find(tip)!.number;
     if (known === null && commit === 0) return null;
     if (known?.planned === commit && known.refused === null) return known;

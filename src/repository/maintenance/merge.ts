@@ -28,7 +28,8 @@ export async function merge(run: JobRun): Promise<JobOutcome> {
   for (;;) {
     const slice = takeSlice(tables.chunks.unmerged(SLICE_CHUNKS));
     if (slice.length === 0) return { counts, again: false };
-    if (counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS) return { counts, again: true };
+    const isEnough = counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS;
+    if (isEnough || run.pace.isInterrupted) return { counts, again: true };
     const numbers = numbersOf(slice).difference(tables.objects.pruned());
     const expanded = findDeep(tables.objects, numbers);
     const rewritten = await rewriteEntries(tables, run.store, run.repository.platform.codec, {
@@ -42,6 +43,7 @@ export async function merge(run: JobRun): Promise<JobOutcome> {
     counts.bytes += slice.reduce((sum, { size }) => sum + size, 0);
     counts.expanded += expanded.size;
     counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
+    await run.pace.rest();
   }
 }
 

@@ -72,7 +72,7 @@ async function expandDependents(run: JobRun, { objects: doomed }: Doomed): Promi
   const dependents = objects.dependents(doomed).toArray();
   let count = 0;
   while (count < dependents.length) {
-    if (count >= RUN_OBJECTS) return { count, isPart: true };
+    if (count >= RUN_OBJECTS || run.pace.isInterrupted) return { count, isPart: true };
     const rows = objects.locate(NumberSet.fromSorted(dependents.subarray(count, count + SLICE_OBJECTS)));
     let bytes = 0;
     const end = rows.size.findIndex((size, i) => (bytes += size) > SLICE_BYTES && i > 0);
@@ -84,6 +84,7 @@ async function expandDependents(run: JobRun, { objects: doomed }: Doomed): Promi
     });
     await installChunks(run, rewritten);
     count += numbers.size;
+    await run.pace.rest();
   }
   return { count, isPart: false };
 }

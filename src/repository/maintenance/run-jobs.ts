@@ -1,5 +1,5 @@
 import { newChunkCounters } from "../../store/chunk-store.ts";
-import type { Job, JobKind } from "../../store/jobs.ts";
+import { isUrgent, type Job, type JobKind } from "../../store/jobs.ts";
 import { announce } from "../announce.ts";
 import { buildBundle } from "../bundle-job.ts";
 import type { RepositoryState } from "../repository-state.ts";
@@ -10,6 +10,7 @@ import { expire } from "./expire.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 import { materialize } from "./materialize.ts";
 import { merge } from "./merge.ts";
+import { Pace, type PaceKind } from "./pace.ts";
 import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
@@ -29,8 +30,8 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     await announce(repository);
     return { counts: {}, again: false };
   },
-  bundle: async ({ repository, job }) => {
-    await buildBundle(repository, job);
+  bundle: async ({ repository, job, pace }) => {
+    await buildBundle(repository, job, () => pace.rest());
     return { counts: {}, again: false };
   },
   tally,
@@ -43,32 +44,57 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
 /** What is still to be done for a repository that does not exist: deleted, or not created by the push that began to. */
 const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "announce", "erase"]);
 
-/** Runs the jobs that are due, one after the other. One that fails is put off; the error is reported, the others run. */
+/** Runs the jobs that are due, one after the other, until a request comes. Those that can wait no longer are run whatever comes. One that fails is
+ * put off; the error is reported, the others run. */
 export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
   const { jobs } = repository;
-  for (let job = jobs.take(nowMs); job !== null; job = jobs.take(nowMs)) await runJob(repository, job, nowMs);
+  for (;;) {
+    const isAlone = repository.hurrying > 0 || isQuiet(repository);
+    const job = jobs.take(nowMs, isAlone);
+    if (job === null) return;
+    const kind = repository.hurrying > 0 ? "hurried" : isAlone ? "quiet" : "shares";
+    const isInterrupted = await runJob(repository, job, nowMs, kind);
+    // It is due still, and would be taken again.
+    if (isInterrupted) return;
+  }
 }
 
-async function runJob(repository: RepositoryState, job: Job, nowMs: number): Promise<void> {
+function isQuiet(repository: RepositoryState): boolean {
+  const nowMs = Date.now();
+  return repository.quietAtMs(nowMs) <= nowMs;
+}
+
+/** @returns whether it was interrupted */
+async function runJob(repository: RepositoryState, job: Job, nowMs: number, paceKind: PaceKind): Promise<boolean> {
   const { jobs, platform } = repository;
+  const { kind, key, attempts } = job;
+  if (repository.tables === null && !OUTLIVING.has(kind)) {
+    jobs.done(job);
+    return false;
+  }
+  const leave = isUrgent(kind) ? null : await platform.traffic.jobPlace.take();
   const operations = newChunkCounters();
   const startMs = Date.now();
-  const { kind, key, attempts } = job;
-  if (repository.tables === null && !OUTLIVING.has(kind)) return jobs.done(job);
   try {
-    const run = { repository, job, nowMs, store: platform.openChunks(operations) };
+    const pace = new Pace(paceKind, () => isQuiet(repository));
+    const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;
     jobs.done(job);
     // There is one after most pushes: not worth a row and a line each.
-    if (kind === "announce") return;
+    if (kind === "announce") return false;
     jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
-    // Not at once: the alarm's time is bounded, and others get their turn.
-    if (again) jobs.add(kind, key, nowMs + 1);
+    const isInterrupted = again && pace.isInterrupted;
+    // What was interrupted has waited since it was due; else not at once: the alarm's time is bounded, and others get their turn.
+    if (again) jobs.add(kind, key, isInterrupted ? job.sinceMs : nowMs + 1);
     platform.observe({ event: "job", kind, key, ms, again, ...counts, operations });
+    return isInterrupted;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     platform.observe({ event: "job-failed", kind, key, attempts, error: message });
     jobs.fail(job, nowMs, message);
+    return false;
+  } finally {
+    leave?.();
   }
 }

@@ -10,12 +10,13 @@ export async function seal(run: JobRun): Promise<JobOutcome> {
   const counts = { chunks: 0, bytes: 0, peakBytes: 0 };
   if (tables === null || !isSealDue(tables.chunks)) return { counts, again: false };
   for (const group of groupChunks(tables.chunks.sealable(SMALL_OBJECT_BYTES))) {
-    if (counts.bytes >= RUN_BYTES) return { counts, again: true };
+    if (counts.bytes >= RUN_BYTES || run.pace.isInterrupted) return { counts, again: true };
     const sizeBytes = await sealGroup(run, group);
     counts.chunks += group.length;
     counts.bytes += sizeBytes;
     // The object, and the chunk that is copied to it.
     counts.peakBytes = Math.max(counts.peakBytes, sizeBytes + Math.max(...group.map(({ size }) => size)));
+    await run.pace.rest();
   }
   return { counts, again: false };
 }

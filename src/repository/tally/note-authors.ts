@@ -8,17 +8,25 @@ import { readAuthor } from "./author.ts";
 
 const COMMIT = toTypeNumber("commit");
 
+/** How somebody works who need not do it all. */
+interface Worker {
+  readonly isInterrupted: boolean;
+  rest(): Promise<void>;
+}
+
 /** Commits that are noted at a time. */
 const SLICE_COMMITS = 500;
 
 /** Notes the authors of commits that were pushed since the last time, so that table `authors` knows all there are. A cut loses what was not noted yet, for
  * the next to do; two at a time do it twice, to no harm.
  * @param most commits and other nodes at the most
+ * @param worker rests between slices, and may be interrupted there
  * @returns how many commits were noted, and whether that was all
  * @throws GitError "storage-failed" when a commit cannot be read */
 export async function noteAuthors(
   { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
   most = Infinity,
+  worker: Worker = { isInterrupted: false, rest: () => pause() },
 ): Promise<{ commits: number; isAll: boolean }> {
   const { authors, objects } = tables;
   const missing = authors.missing();
@@ -31,7 +39,8 @@ export async function noteAuthors(
     for await (const [one, { bytes }] of reader.readEach(numbers)) slice.push({ number: one, ...readAuthor(bytes) });
     authors.add(slice);
     commits += slice.length;
-    await pause();
+    if (worker.isInterrupted) return { commits, isAll: from + SLICE_COMMITS >= missing.length };
+    await worker.rest();
   }
   return { commits, isAll: missing.length <= most };
 }

@@ -27,11 +27,13 @@ interface OpenTree {
 /** Sums up the files below a tree by their languages, symbolic links and gitlinks left out. Subtrees whose sums are noted are not read; those of the
  * others are noted: after a push, the trees on the paths that it changed.
  * @param root object number of a tree
+ * @param rest called between slices of the work
  * @returns a sum for each language, by its id, and for the rest
  * @throws GitError "storage-failed" when a tree cannot be read */
 export async function sumTree(
   { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
   root: number,
+  rest: () => Promise<void> = pause,
 ): Promise<readonly FileSum[]> {
   const scheme = languageScheme();
   const known = new Map<number, readonly FileSum[]>();
@@ -46,7 +48,7 @@ export async function sumTree(
       const read = await Array.fromAsync(reader.readTrees(slice));
       const sizes = findSizes(tables, read);
       for (const tree of read) open.set(tree.number, sumFiles(tree, sizes));
-      await pause();
+      await rest();
     }
     for (const tree of unknown) for (const subtree of open.get(tree)!.subtrees) below.add(subtree);
     level = [...below].filter((tree) => !known.has(tree) && !open.has(tree));

@@ -18,23 +18,28 @@ const PUTS_IN_FLIGHT = 6;
 /** Bytes of the writes under way, but for one file that is larger. */
 const IN_FLIGHT_BYTES = 8 * 1024 * 1024;
 
-/** Milliseconds of writing after which others get a turn, and how long that is. The local runtime has one thread for all, R2 included, and looks
- * at no socket while answers of its own R2 keep coming: without it, a clone waits until the last file is written. */
-const WORK_MS = 50;
-const REST_MS = 50;
-
 /** Files from this size are streamed, unless they are stored as deltas. */
 const STREAM_BYTES = 4 * 1024 * 1024;
+
+/** How somebody works who lets others through, and may be interrupted. */
+interface Worker {
+  readonly isInterrupted: boolean;
+  readonly isRestDue: boolean;
+  rest(): Promise<void>;
+}
 
 /** Writes the files of one branch to R2, and removes them. */
 export class FileWriter {
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #keyOf: (path: string) => string;
-  readonly #puts = new PutWindow();
+  readonly #worker: Worker;
+  readonly #puts: PutWindow;
 
-  constructor({ key, platform }: RepositoryState, store: ChunkStore, branch: string) {
+  constructor({ key, platform }: RepositoryState, store: ChunkStore, worker: Worker, branch: string) {
     this.#store = store;
+    this.#worker = worker;
+    this.#puts = new PutWindow(worker);
     this.#codec = platform.codec;
     this.#keyOf = (path) => worktreeFileKey(key, branch, path);
   }
@@ -44,7 +49,7 @@ export class FileWriter {
     return this.#puts.held.peakBytes;
   }
 
-  /** Writes files, read in the order of their objects' numbers. Whatever happens, nothing is under way after.
+  /** Writes files, read in the order of their objects' numbers, until it is interrupted. Whatever happens, nothing is under way after.
    * @param written is given each that is written, as soon as it is
    * @throws GitError "storage-failed", "corrupt-pack" */
   async write(tables: Tables, files: readonly PendingFile[], written: WrittenFile[]): Promise<void> {
@@ -59,9 +64,11 @@ export class FileWriter {
     try {
       const read = numbers.toArray().filter((number) => !streamed.has(number));
       for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(read))) {
+        if (this.#worker.isInterrupted) return;
         for (const file of filesOf.get(number)!) await this.#puts.start(bytes.length, () => put(file, bytes));
       }
       for (const [number, entry] of streamed) {
+        if (this.#worker.isInterrupted) return;
         for (const file of filesOf.get(number)!) {
           await this.#puts.start(0, async () => {
             const source = { store: this.#store, codec: this.#codec };
@@ -72,8 +79,8 @@ export class FileWriter {
       }
     } finally {
       await this.#puts.settled();
+      this.#puts.check();
     }
-    this.#puts.check();
   }
 
   /** Removes files. */
@@ -104,10 +111,14 @@ function extentOf({ chunks }: Tables, chunk: number): Extent {
 /** Writes under way, few and of few bytes. */
 class PutWindow {
   readonly held = new HeldBytes();
+  readonly #worker: Worker;
   readonly #puts = new Set<Promise<void>>();
-  #restedMs = Date.now();
   #bytes = 0;
   #failure: { readonly reason: unknown } | null = null;
+
+  constructor(worker: Worker) {
+    this.#worker = worker;
+  }
 
   /** Starts a write when there is room.
    * @throws what an earlier one failed with */
@@ -139,10 +150,8 @@ class PutWindow {
 
   /** Lets others work, with nothing under way, when it is time. */
   async #rest(): Promise<void> {
-    if (Date.now() - this.#restedMs < WORK_MS) return;
-    await this.settled();
-    await new Promise((resolve) => setTimeout(resolve, REST_MS));
-    this.#restedMs = Date.now();
+    if (this.#worker.isRestDue) await this.settled();
+    await this.#worker.rest();
   }
 
   #count(bytes: number): void {

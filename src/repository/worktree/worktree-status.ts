@@ -1,3 +1,4 @@
+import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -27,35 +28,40 @@ export interface WorktreeStatus {
 
 /** All worktrees, and which branches are to have one. */
 export interface WorktreesStatus {
-  /** Byte strings; null: the default branch. */
+  /** Byte strings; null: none was chosen, and it is as the deployment has it. */
   readonly branches: readonly string[] | null;
   readonly worktrees: readonly WorktreeStatus[];
 }
 
 /** Tells how the worktrees stand. */
 export async function worktrees({ tables, state }: OpenRepository): Promise<WorktreesStatus> {
-  const { limits } = state.platform;
+  const policy = state.platform.worktrees;
   const existing = tables.worktrees.all().map(({ branch }) => branch);
-  const branches = new Set([...wantedBranches(tables, limits), ...existing]);
+  const branches = new Set([...wantedBranches(tables, policy), ...existing]);
   return {
     branches: tables.worktrees.wanted(),
     worktrees: [...branches].toSorted().map((branch) => {
-      const tip = wantedTip(tables, branch, limits);
+      const tip = wantedTip(tables, branch, policy);
       return readStatus(tables, branch, tip === null ? null : toHex(tip));
     }),
   };
 }
 
 /** Sets which branches are materialized; what that changes is the next jobs' work.
- * @param branches byte strings, without `refs/heads/`; null: the default branch */
+ * @param branches byte strings, without `refs/heads/`; null: as the deployment has it
+ * @throws GitError "forbidden" where the deployment materializes none */
 export async function configureWorktrees(
   repository: OpenRepository,
   { branches }: { branches: readonly string[] | null },
 ): Promise<WorktreesStatus> {
-  const { transactor, limits } = repository.state.platform;
+  const { transactor, worktrees: policy } = repository.state.platform;
+  if (policy === "none") {
+    const reason = "this server keeps no files of branches (its variable WORKTREES is none)";
+    throw new GitError("forbidden", { what: "choosing worktrees", reason });
+  }
   transactor.transactionSync(() => {
     repository.tables.worktrees.setWanted(branches === null ? null : [...new Set(branches)]);
-    callAllWorktrees(repository.tables, limits, Date.now());
+    callAllWorktrees(repository.tables, policy, Date.now());
   });
   repository.state.scheduleJobs();
   return worktrees(repository);

@@ -1,6 +1,6 @@
 import { makeRepository } from "../../harness/git.ts";
 import { packRevisions } from "../pushing.ts";
-import { commitFiles, expectFiles, listFiles, type MadeFile, WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
+import { commitFiles, expectFiles, listFiles, type MadeFile } from "../worktree/worktree-harness.ts";
 import type { Scenario, Step } from "./enumerate.ts";
 import { addJob, alarms, push } from "./steps.ts";
 import { World } from "./world.ts";
@@ -49,7 +49,7 @@ function materialize(name: string, at: number): Scenario {
   return {
     name: `materialize: ${name}`,
     async begin() {
-      const world = new World(WORKTREE_LIMITS);
+      const world = new World({}, "default-branch");
       // HEAD leads elsewhere, so that `main` may be deleted.
       await push({ "refs/heads/base": states[0]!.tip, [MAIN]: states[0]!.tip }, states[0]!.pack).run(world);
       const { tables } = world.repository;

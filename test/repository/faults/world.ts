@@ -1,6 +1,7 @@
 import { ANYONE } from "../../harness/requester.ts";
 import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/format/limits.ts";
+import type { WorktreePolicy } from "../../../src/repository/worktree/worktrees.ts";
 import { keepTree } from "../../../src/repository/tree-contents.ts";
 import { type Fault, FaultyChunkStore } from "../../../src/store/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
@@ -50,13 +51,15 @@ export class World {
   isHit = false;
   readonly #database = new DatabaseSync(":memory:");
   readonly #limits: Partial<Limits>;
+  readonly #worktrees: WorktreePolicy;
   #isWatched = false;
   #restored = 0;
   #injection: { point: number; places: Places; fault: Fault } | null = null;
   #saved: { store: MemoryChunkStore; told: RepositoryStanding | null } | null = null;
 
-  constructor(limits: Partial<Limits> = {}) {
+  constructor(limits: Partial<Limits> = {}, worktrees: WorktreePolicy = "none") {
     this.#limits = limits;
+    this.#worktrees = worktrees;
     this.start();
   }
 
@@ -78,7 +81,8 @@ export class World {
       return this.isStoreDown ? "before" : fault;
     });
     const registry = this.#openRegistry(() => meet("registry"));
-    this.repository = new PushedRepository({ id: "the-repository", chunks, sql, registry, limits: this.#limits });
+    const settings = { limits: this.#limits, worktrees: this.#worktrees };
+    this.repository = new PushedRepository({ id: "the-repository", chunks, sql, registry, ...settings });
   }
 
   #endLife = (): void => undefined;

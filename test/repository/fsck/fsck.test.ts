@@ -13,7 +13,6 @@ import { Random } from "../../harness/random.ts";
 import { housekeep } from "../maintenance/housekeep.ts";
 import { TinyPushes } from "../maintenance/tiny-pushes.ts";
 import { PushedRepository } from "../pushing.ts";
-import { WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -69,7 +68,8 @@ async function fill(repository: PushedRepository): Promise<string> {
 describe("a healthy repository", () => {
   test("has no problem, whatever came in and housekeeping did", { timeout: 30_000 }, async () => {
     const repository = new PushedRepository({
-      limits: { ...WORKTREE_LIMITS, pruneGraceMs: 0, minBundleBytes: 0, bundleDelayMs: 0 },
+      worktrees: "default-branch",
+      limits: { pruneGraceMs: 0, minBundleBytes: 0, bundleDelayMs: 0 },
     });
     await fill(repository);
     const fresh = await check(repository, { rules: "default" });
@@ -119,7 +119,8 @@ describe("damage", () => {
   const chunks = new MemoryChunkStore();
   const repository = new PushedRepository({
     chunks,
-    limits: { ...WORKTREE_LIMITS, minBundleBytes: 0, bundleDelayMs: 0 },
+    worktrees: "default-branch",
+    limits: { minBundleBytes: 0, bundleDelayMs: 0 },
   });
   let main: string;
 

@@ -5,7 +5,7 @@ import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import { makeRepository } from "../../harness/git.ts";
 import { packRevisions, PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
-import { commitFiles, expectFiles, listFiles, WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
+import { commitFiles, expectFiles, listFiles } from "../worktree/worktree-harness.ts";
 
 test("what they wrote is not written again but for a slice", async () => {
   const dir = await makeRepository("many.git", "--bare");
@@ -14,7 +14,7 @@ test("what they wrote is not written again but for a slice", async () => {
   const store = new MemoryChunkStore();
   const sql = new NodeSql();
   const start = (chunks = new FaultyChunkStore(store, () => null)): PushedRepository =>
-    new PushedRepository({ chunks, sql, limits: WORKTREE_LIMITS });
+    new PushedRepository({ chunks, sql, worktrees: "default-branch" });
   let repository = start();
   await repository.push([["refs/heads/main", null, tip]], await packRevisions(dir, [tip]));
   let writes = 0;

@@ -7,7 +7,7 @@ import { git, makeRepository } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";
-import { commitFiles, expectWorktree, type MadeFile, manifest, WORKTREE_LIMITS } from "../worktree/worktree-harness.ts";
+import { commitFiles, expectWorktree, type MadeFile, manifest } from "../worktree/worktree-harness.ts";
 
 const random = new Random(5);
 
@@ -23,7 +23,7 @@ async function open(limits = {}): Promise<Opened> {
   const store = new MemoryChunkStore();
   const plan = { faults: NO_FAULTS };
   const chunks = new FaultyChunkStore(store, (call) => plan.faults(call));
-  const repository = new PushedRepository({ chunks, limits: { ...WORKTREE_LIMITS, ...limits } });
+  const repository = new PushedRepository({ chunks, limits, worktrees: "default-branch" });
   return { store, chunks, plan, repository, dir: await makeRepository("work.git", "--bare") };
 }
 
@@ -184,7 +184,7 @@ test("which branches are materialized can change", async () => {
   ] as const) {
     state.platform.transactor.transactionSync(() => {
       repository.tables.worktrees.setWanted(wanted);
-      callAllWorktrees(repository.tables, state.platform.limits, Date.now());
+      callAllWorktrees(repository.tables, state.platform.worktrees, Date.now());
     });
     await run(opened);
     await expectWorktree(repository, store, dir, "main", main);

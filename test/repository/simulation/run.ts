@@ -48,9 +48,10 @@ export async function simulate(seed: number, length: number): Promise<RunResult>
     pruneGraceMs: random.pick([0, 2_000, 60_000, HOUR_MS]),
     minBundleBytes: random.pick([200_000, DEFAULT_LIMITS.minBundleBytes]),
     bundleDelayMs: 1_000,
-    maxWorktreePathBytes: random.below(3) === 0 ? DEFAULT_LIMITS.maxWorktreePathBytes : 0,
+    quietMs: random.pick([0, 0, 500, DEFAULT_LIMITS.quietMs]),
   };
-  const world = new World(random, temper, limits);
+  const worktrees = random.below(3) === 0 ? "default-branch" : "none";
+  const world = new World(random, temper, limits, worktrees);
   const violations: string[] = [];
   const counts = new Map<string, number>();
   let numbers = 0;

@@ -6,6 +6,8 @@ import { instantiateCodec } from "../../../src/codec/codec.ts";
 import { GitError, isGitError } from "../../../src/format/errors.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/limits.ts";
 import { Repository } from "../../../src/repository/repository.ts";
+import { Traffic } from "../../../src/repository/traffic.ts";
+import type { WorktreePolicy } from "../../../src/repository/worktree/worktrees.ts";
 import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
 import { keepTree } from "../../../src/repository/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql.ts";
@@ -101,6 +103,7 @@ export class World {
   readonly trace: string[] = [];
   readonly id = "repository";
   readonly #limits: Limits;
+  readonly #worktrees: WorktreePolicy;
   #process: Process | null = null;
   #alarmMs = Infinity;
   /** Rings that have not come to their end. */
@@ -112,7 +115,8 @@ export class World {
   /** How often the registry cannot be reached, as a share. */
   registryFailing = 0;
 
-  constructor(random: Random, temper: BucketTemper, limits: Partial<Limits>) {
+  constructor(random: Random, temper: BucketTemper, limits: Partial<Limits>, worktrees: WorktreePolicy) {
+    this.#worktrees = worktrees;
     this.random = random;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.bucket = new SimulatedBucket(this.time, random, temper, (text) => this.note(text));
@@ -216,6 +220,8 @@ export class World {
       module: wasm,
       codec,
       limits: this.#limits,
+      worktrees: this.#worktrees,
+      traffic: new Traffic(),
       wakeAt: (timeMs) => process.isAlive && this.#setAlarm(timeMs),
       observe: (event) => process.isAlive && this.note(describe(event)),
     });

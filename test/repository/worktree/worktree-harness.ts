@@ -3,17 +3,10 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import { toHex } from "../../../src/format/oid.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../../src/format/limits.ts";
 import type { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
 import type { WorktreeFile } from "../../../src/store/worktree-table.ts";
 import { git, tryGit } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
-
-/** Limits under which worktrees are kept, and written as soon as a job runs. */
-export const WORKTREE_LIMITS: Partial<Limits> = {
-  maxWorktreePathBytes: DEFAULT_LIMITS.maxWorktreePathBytes,
-  materializeDelayMs: 0,
-};
 
 /** The files of a commit as git lists them: `<mode> <oid>` by path as a byte string; submodules are left out. */
 export async function listFiles(dir: string, revision: string): Promise<Map<string, string>> {
