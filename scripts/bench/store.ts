@@ -1,4 +1,5 @@
 /** `scripts/bench/store`: Git as a store of files which many people edit. */
+import { QUIET_MS } from "../../src/format/limits.ts";
 import { measureContention } from "./cases/contention.ts";
 import { measureFirstPulls } from "./cases/first-pulls.ts";
 import { measureSaves, type SavePlan, type Saves } from "./cases/saves.ts";
@@ -47,8 +48,8 @@ const PHASES = ["modify", "add", "pull", "contention"] as const;
 /** Files of the repositories that are pulled, or written by all. */
 const FILES = 100;
 
-/** How long after a save its jobs begin: to bring its files to R2, and to tell the registry. */
-const JOBS_DELAY_MS = 1100;
+/** How long after a save its jobs have begun: to bring its files to R2, and to tell the registry. */
+const JOBS_DELAY_MS = QUIET_MS + 100;
 
 /** How many of the saves that stand out are shown. */
 const SPIKES = 5;

@@ -38,16 +38,15 @@ const REWOUND = "rewound";
 export function scheduleBundle(tables: Tables, moved: readonly RefCommand[], limits: Limits, nowMs: number): void {
   const { bundles, jobs } = tables;
   const soonMs = nowMs + limits.bundleDelayMs;
-  if (isGrown(tables, limits)) jobs.add("bundle", GROWN, soonMs);
   const bundle = bundles.current();
+  if (isGrown(tables, bundle, limits)) jobs.add("bundle", GROWN, soonMs);
   if (bundle !== null && isRewound(tables, moved)) {
     jobs.add("bundle", REWOUND, Math.max(soonMs, bundle.token + REWOUND_FOR_MS));
   }
 }
 
 /** Whether so much has been pushed that a bundle should be built, or built anew. */
-function isGrown({ bundles, pushes }: Tables, { minBundleBytes }: Limits): boolean {
-  const bundle = bundles.current();
+function isGrown({ pushes }: Tables, bundle: StoredBundle | null, { minBundleBytes }: Limits): boolean {
   const freshBytes = pushes.totalBytes() - (bundle?.totalBytes ?? 0);
   return freshBytes >= Math.max(minBundleBytes, (bundle?.sizeBytes ?? 0) * STALE_PART);
 }
@@ -75,7 +74,7 @@ export async function buildBundle(
   if (tables === null) return;
   if (job.key === GROWN) {
     // It may have been built since the job was added.
-    if (!isGrown(tables, platform.limits)) return;
+    if (!isGrown(tables, tables.bundles.current(), platform.limits)) return;
     jobs.cancel("bundle", REWOUND);
   }
   const startMs = Date.now();

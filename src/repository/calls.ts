@@ -130,7 +130,10 @@ export function newRepositoryClient(
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;
   };
-  return Object.fromEntries((Object.keys(CALLS) as CallName[]).map((name) => [name, method(name)])) as RepositoryClient;
+  // A request uses one or two of them: each is made as it is asked for.
+  return new Proxy({} as RepositoryClient, {
+    get: (_, name) => (Object.hasOwn(CALLS, name) ? method(name as CallName) : undefined),
+  });
 }
 
 /** Runs a call. Object numbers that it holds stay what they are meanwhile.
@@ -165,7 +168,9 @@ export async function answerCall(
       const operations = { ...repository.operations, ...rows };
       const ms = Date.now() - startMs;
       const { requestId } = requester;
-      state.platform.observe({ event: "call", request: requestId, name, ms, error: failure, operations });
+      const { pushes } = repository;
+      const event = { event: "call", request: requestId, name, ms, error: failure, operations } as const;
+      state.platform.observe(pushes.length === 0 ? event : { ...event, pushes });
     }
   }
 }

@@ -7,6 +7,7 @@ import type { ObjectRow } from "../store/object-index.ts";
 import type { Tables } from "../store/tables.ts";
 import type { AdvertisedRefs } from "./advertised-refs.ts";
 import { ObjectReader } from "./object-reader.ts";
+import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
 /** A repository that exists, as one call of the API sees it. Only what refs lead to can be seen: an object of a refused push, or
@@ -22,6 +23,9 @@ export class OpenRepository {
   /** What the call's names stand for, of those that stand for several things: that before all others which was taken. Full names of refs,
    * byte strings, and ids in hex. */
   readonly ambiguities: (readonly string[])[] = [];
+
+  /** What the call published, whether refs moved or not. */
+  readonly pushes: PushCost[] = [];
 
   /** Runs the jobs that are due at this time (ms since 1970). */
   readonly runJobs: (nowMs: number) => Promise<void>;

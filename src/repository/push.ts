@@ -1,5 +1,6 @@
 import type { Requester } from "../access/caller.ts";
 import type { FetchSource } from "./fetch-source.ts";
+import type { PushCost } from "./repository-event.ts";
 
 /** One ref to create, update or delete. */
 export interface RefCommand {
@@ -41,6 +42,8 @@ export interface PushRequest {
   readonly requester: Requester;
   /** What HEAD is to point at from now on; without it, HEAD stays. */
   readonly head?: string;
+  /** Takes note of what the push came to, in place of the log. */
+  note?(cost: PushCost): void;
   /** Tells the user how far a phase of the work is; cheap, may be called for every object.
    * @param title the phase, e.g. "Resolving deltas"
    * @param total how many there will be; the phase has ended when `done` reaches it */

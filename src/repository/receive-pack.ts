@@ -13,6 +13,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
+import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
 import { changeOf, refuseAll, settlePush, type Settlement } from "./settle-push.ts";
@@ -99,9 +100,7 @@ export class ReceivePack {
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
       const settlement = await this.#repository.holdNumbers(() => this.#settle(indexed));
-      this.#repository.platform.observe({
-        event: "push",
-        request: this.#request.requester.requestId,
+      this.#observe({
         refs: this.#request.commands.length,
         packBytes: indexed?.packBytes ?? 0,
         objects: indexed?.indexer.count ?? 0,
@@ -117,6 +116,12 @@ export class ReceivePack {
       if (this.#hasWritten) this.#repository.jobs.add("sweep", this.#keyPrefix, Date.now());
       this.#repository.scheduleJobs();
     }
+  }
+
+  #observe(cost: PushCost): void {
+    const request = this.#request;
+    if (request.note !== undefined) request.note(cost);
+    else this.#repository.platform.observe({ event: "push", request: request.requester.requestId, ...cost });
   }
 
   /** Refuses, with the pack unread, a push of which no ref may move, whatever is in the pack.

@@ -14,11 +14,15 @@ export type RepositoryEvent =
   | JobEvent
   | JobFailedEvent;
 
-/** A push came to its end, with its refs moved or not. */
-export interface PushEvent {
+/** A push of a git client came to its end, with its refs moved or not. */
+export interface PushEvent extends PushCost {
   readonly event: "push";
   /** The id of the request. */
   readonly request: string;
+}
+
+/** What a push, or a change through the API, came to. */
+export interface PushCost {
   readonly refs: number;
   readonly packBytes: number;
   readonly objects: number;
@@ -50,6 +54,8 @@ export interface CallEvent {
   /** What it failed with, null: it did not. */
   readonly error: string | null;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
+  /** What it published; absent: nothing. */
+  readonly pushes?: readonly PushCost[];
 }
 
 /** The API's Worker read blobs. */

@@ -24,7 +24,7 @@ import { Turns } from "./turns.ts";
 import type { WorktreePolicy } from "./worktree/worktrees.ts";
 
 /** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
-const ANNOUNCE_DELAY_MS = 1_000;
+const ANNOUNCE_DELAY_MS = 2_000;
 
 /** When it is looked again for jobs that could not be read, or for a database that should be gone. */
 const LOOK_AGAIN_MS = 60_000;
@@ -89,7 +89,7 @@ export class RepositoryState {
       this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
       this.#tables = new Tables(this.platform.sql);
     }
-    if (hasJobs(this.platform.sql)) this.jobs.recover(Date.now());
+    if (this.hasJobs) this.jobs.recover(Date.now());
     this.scheduleJobs();
   }
 
@@ -131,7 +131,12 @@ export class RepositoryState {
 
   /** The jobs; their table is made when it is not there. */
   get jobs(): JobQueue {
-    return JobQueue.open(this.platform.sql);
+    return this.#tables?.jobs ?? JobQueue.open(this.platform.sql);
+  }
+
+  /** Whether there is a table of jobs. */
+  get hasJobs(): boolean {
+    return this.#tables !== null || hasJobs(this.platform.sql);
   }
 
   /**
@@ -246,7 +251,7 @@ export class RepositoryState {
   /** When there is something to do; null: never. When nothing exists, and no job is left, that is to remove the database: the last job may have
    * died before it was. */
   #nextWakeMs(): number | null {
-    if (!hasJobs(this.platform.sql)) return null;
+    if (!this.hasJobs) return null;
     return (
       this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (this.tables === null ? Date.now() + LOOK_AGAIN_MS : null)
     );

@@ -2,7 +2,6 @@ import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/bundle-table.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
-import { hasJobs } from "../store/schema.ts";
 import { announce, announceNow } from "./announce.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
@@ -152,7 +151,7 @@ export class Repository implements FetchSource, PushTarget {
   async runJobs(nowMs: number): Promise<void> {
     const freeSlot = await this.#jobSlot.take();
     try {
-      if (hasJobs(this.state.platform.sql)) await runJobs(this.state, nowMs);
+      if (this.state.hasJobs) await runJobs(this.state, nowMs);
       await this.#eraseRemains();
     } finally {
       freeSlot();
@@ -162,8 +161,8 @@ export class Repository implements FetchSource, PushTarget {
 
   /** Removes the database of a repository that does not exist (deleted, or never created) once nothing is left to do for it. */
   async #eraseRemains(): Promise<void> {
-    const { tables, platform, pushesUnderWay } = this.state;
-    if (tables !== null || pushesUnderWay > 0 || !hasJobs(platform.sql)) return;
+    const { tables, platform, pushesUnderWay, hasJobs } = this.state;
+    if (tables !== null || pushesUnderWay > 0 || !hasJobs) return;
     if (this.state.jobs.nextDueMs() === null) await platform.erase();
   }
 }

@@ -313,10 +313,11 @@ class Settling {
   ): string[] {
     const { objects, chunks, reachability, vetted } = this.#tables;
     const { pushed, written } = this.#push;
-    const rows = layOutRows(pushed, written, introducers, chunks.nextId(), push);
+    const firstChunk = chunks.nextId();
+    const rows = layOutRows(pushed, written, introducers, firstChunk, push);
     const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
     this.#push.checkRoom(addedBytes, pushed.fresh.length);
-    chunks.insert(rows.chunks);
+    chunks.insert(rows.chunks, firstChunk);
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);
     for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);

@@ -77,10 +77,10 @@ export class ChunkTable {
     return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM chunks").one().id;
   }
 
-  /** Enters chunks; their ids count up from `nextId()`.
+  /** Enters chunks; their ids count up from what `nextId()` says.
    * @throws GitError "too-large" when inline bytes do not fit into a row */
-  insert(chunks: readonly NewChunk[]): void {
-    let id = this.nextId();
+  insert(chunks: readonly NewChunk[], firstId = this.nextId()): void {
+    let id = firstId;
     for (const chunk of chunks) {
       if (chunk.bytes !== null && chunk.bytes.length > BLOB_MAX_BYTES) {
         throw new GitError("too-large", { what: "an inline chunk", limit: BLOB_MAX_BYTES, actual: chunk.bytes.length });

@@ -82,12 +82,14 @@ export class JobQueue {
     return new JobQueue(sql);
   }
 
-  /** Adds a job; of the same kind and key there is only one, due at the earlier of the two times. */
+  /** Adds a job; of the same kind and key there is only one, due at the earlier of the two times. One that is there as it must be costs no
+   * row. */
   add(kind: JobKind, key: string, dueMs: number): void {
     this.#sql.exec(
       `INSERT INTO jobs (kind, key, due_ms) VALUES (?, ?, ?)
         ON CONFLICT (kind, key) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms),
-          again_ms = min(ifnull(again_ms, excluded.due_ms), excluded.due_ms)`,
+          again_ms = min(ifnull(again_ms, excluded.due_ms), excluded.due_ms)
+        WHERE excluded.due_ms < due_ms OR (taken = 1 AND excluded.due_ms < ifnull(again_ms, excluded.due_ms + 1))`,
       kind,
       key,
       dueMs,

@@ -328,7 +328,10 @@ test("many who write to one branch at a time all get through, a git client among
   await git(dir, "fsck", "--strict");
   expect(await git(dir, "rev-list", "--count", "HEAD")).toBe("64");
   expect((await git(dir, "ls-tree", "-r", "--name-only", "HEAD", "notes")).split("\n")).toHaveLength(60);
-  const pushes = server.takeEvents().filter((event) => event.event === "push");
+  const pushes = server.takeEvents().flatMap((event) => {
+    if (event.event === "push") return [event];
+    return event.event === "call" ? (event.pushes ?? []) : [];
+  });
   expect(pushes.length).toBeGreaterThan(60);
   for (const { operations } of pushes) expect(operations).toMatchObject({ puts: 0, parts: 0, gets: 0 });
 });

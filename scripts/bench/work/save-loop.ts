@@ -145,12 +145,15 @@ async function runBlock(
 
 /** What the server told of a block, for each save: its own part, and what jobs did behind it. */
 function measureEvents({ events }: EventWatch, count: number): Measures {
-  const pushes = events.filter((event) => event.event === "push");
+  const pushes = events.flatMap((event) => {
+    if (event.event === "push") return [event];
+    return event.event === "call" ? (event.pushes ?? []) : [];
+  });
   const jobs = events.filter((event) => event.event === "job");
   if (pushes.length === 0) return {};
   const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / count;
-  const operations = (event: (typeof pushes | typeof jobs)[number]): number => {
-    const { puts, parts, gets } = event.operations;
+  const operations = (done: (typeof pushes | typeof jobs)[number]): number => {
+    const { puts, parts, gets } = done.operations;
     return puts + parts + gets;
   };
   return {

@@ -39,6 +39,7 @@ export async function publish(
     agent: null,
     requester: repository.requester,
     ...options,
+    note: (cost) => repository.pushes.push(cost),
     progress: () => undefined,
   });
   const outcomes = await push.take();

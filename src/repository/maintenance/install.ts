@@ -23,6 +23,7 @@ export async function installChunks(
         chunks.map((chunk) =>
           isLarge(chunk) ? { ...chunk, key: keysLeft.next().value!, bytes: null } : { ...chunk, key: null },
         ),
+        firstId,
       );
       tables.objects.move({ ...objects, chunk: objects.chunk.map((index) => firstId + index) });
       tables.chunks.release(sources.map(({ id }) => id));
