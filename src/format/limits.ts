@@ -150,6 +150,10 @@ export const BUNDLE_DELAY_MS = 60_000;
  * work at all, for who would rather pay for CPU than for space. */
 export const MAX_STORED_RESPONSE_BYTES = 512 * MIB;
 
+/** Bytes of the plan of a pack, with the chunks that lie in SQLite: an object hands it to the Worker in one call, which takes 32 MiB. Some
+ * 1,500,000 objects that are sent one by one; of chunks that are sent whole there is no end. */
+export const MAX_PLAN_BYTES = 30 * MIB;
+
 /** Milliseconds for which an object stays after the last ref that led to it has gone: who moved it by mistake finds the old value in the
  * reflog. git's own default (gc.pruneExpire). */
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;

@@ -63,7 +63,7 @@ async function storeResponse(
   context: FetchContext,
   framing: PackFraming,
 ): Promise<number | null> {
-  const release = await STORING.take();
+  const place = await STORING.take();
   let sizeBytes: number | null = null;
   try {
     const body = packBody(preamble, plan, { ...context, isKept: true }, framing);
@@ -71,7 +71,7 @@ async function storeResponse(
   } catch (error) {
     errorText(error);
   } finally {
-    release();
+    place.free();
     await context.source.settleResponse(objectKey, sizeBytes);
   }
   return sizeBytes;

@@ -10,13 +10,13 @@ const BRANCHES = "refs/heads/";
  * @throws what the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
   const { announceSlot, platform } = repository;
-  const release = await announceSlot.take();
+  const place = await announceSlot.take();
   try {
     const standing = readStanding(repository);
     repository.isAnnouncementDue = false;
     if (standing !== null) await platform.registry.report(platform.id, standing);
   } finally {
-    release();
+    place.free();
   }
 }
 

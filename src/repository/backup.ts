@@ -9,13 +9,15 @@ import type { Reading } from "./files/reading.ts";
 import { streamPieces } from "./files/piece-stream.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import type { OpenRepository } from "./open-repository.ts";
+import { checkPlanSize } from "./pack-plan.ts";
 import { streamPack } from "./pack-stream.ts";
 
 /** Plans a bundle of all refs as they are now.
- * @throws GitError "not-found" when there is none */
+ * @throws GitError "not-found" when there is none, "too-large" */
 export async function planBackup({ tables }: OpenRepository): Promise<BundlePlan> {
   const planned = planBundle(tables, [""]);
   if (planned === null) throw new GitError("not-found", { what: "backup", reason: "the repository has no ref" });
+  checkPlanSize(planned.plan);
   return planned;
 }
 

@@ -102,7 +102,7 @@ export class DeltaChains {
     const name = `${key} ${start}`;
     const cached = CHUNKS.get(name);
     if (cached !== undefined) return cached;
-    const release = await READING.take();
+    const place = await READING.take();
     try {
       // Others may have waited for the same chunk.
       let chunk = CHUNKS.get(name);
@@ -114,7 +114,7 @@ export class DeltaChains {
       CHUNKS.set(name, chunk, chunk.length);
       return chunk;
     } finally {
-      release();
+      place.free();
     }
   }
 

@@ -8,7 +8,7 @@ import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../form
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
 import type { PackSource, PushRequest } from "./push.ts";
-import { Slots } from "./slots.ts";
+import { type Place, Slots } from "./slots.ts";
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
@@ -22,10 +22,13 @@ const WRITER_BYTES = 12 * 1024 * 1024;
 /** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
 const READ_BYTES = 256 * 1024;
 
+/** Silence after which a push counts as dead, which may have died with its place: longer than the client, or storage, may keep it waiting. */
+const LEASE_MS = 120_000;
+
 /** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
  * done; a large one may be slow to arrive, so that it must not keep the small ones waiting, nor for long another large one. */
-const SMALL_SLOTS = new Slots(4);
-const LARGE_SLOTS = new Slots(2);
+const SMALL_SLOTS = new Slots(4, LEASE_MS);
+const LARGE_SLOTS = new Slots(2, LEASE_MS);
 
 /** A stored object that a pack needs and does not hold: a thin base. */
 export interface BaseObject {
@@ -83,6 +86,7 @@ class Indexing {
   readonly #options: IndexPackOptions;
   readonly #writer: ChunkWriter;
   readonly #hash = createHash("sha1");
+  #place: Place | null = null;
   #packBytes = 0;
   #peakBytes = 0;
 
@@ -99,12 +103,13 @@ class Indexing {
     const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
     this.#options.checkRoom(entryBytes, decodePackHeader(first));
     const isSmall = first.length < HOT_PUSH_BYTES;
-    const freeSlot = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
+    const place = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
+    this.#place = place;
     if (!isSmall) this.#source.demandPace?.(() => (LARGE_SLOTS.isWanted ? MIN_CONTENDED_BYTES : 0));
     let indexer: PackIndexer | null = null;
     const release = (): void => {
       indexer?.release();
-      freeSlot();
+      place.free();
     };
     try {
       indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
@@ -158,13 +163,14 @@ class Indexing {
       this.#packBytes += consumed.length;
       checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes);
       this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
-      this.#noteMemory(indexer, piece.length);
+      this.#noteStep(indexer, piece.length);
     }
     return left;
   }
 
-  /** Counts what is held, and has the writer hold the less of the pack the more the index needs. */
-  #noteMemory(indexer: PackIndexer, pieceBytes: number): void {
+  /** Takes note of a step: counts what is held, and has the writer hold the less of the pack the more the index needs. */
+  #noteStep(indexer: PackIndexer, pieceBytes: number): void {
+    this.#place?.renew();
     this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
     this.#writer.limitResident(Math.max(0, MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes));
   }
@@ -227,7 +233,7 @@ class Indexing {
         else indexer.supply(need.entry, base.type, base.content);
       }
       this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
-      this.#noteMemory(indexer, 0);
+      this.#noteStep(indexer, 0);
     }
   }
 }

@@ -1,3 +1,6 @@
+import { GitError } from "../format/errors.ts";
+import { MAX_PLAN_BYTES } from "../format/limits.ts";
+
 /** Where bytes of a chunk lie: in an R2 object, or in the plan itself while the chunk is hot. */
 export type Extent =
   | {
@@ -32,6 +35,21 @@ export interface PackPlan {
 export function planSizeBytes({ extents, pieces, bases, links, expansions }: PackPlan): number {
   const inlineBytes = extents.reduce((sum, extent) => sum + ("bytes" in extent ? extent.bytes.length : 0), 0);
   return inlineBytes + [pieces, bases, links, expansions].reduce((sum, { byteLength }) => sum + byteLength, 0);
+}
+
+/** Refuses a plan that cannot be handed from the object to the Worker.
+ * @throws GitError "too-large" */
+export function checkPlanSize(plan: PackPlan): void {
+  const sizeBytes = planSizeBytes(plan);
+  if (sizeBytes <= MAX_PLAN_BYTES) return;
+  const reason =
+    "ask for less at a time: for fewer refs (--single-branch), or for less history (--depth, deepened step by step)";
+  throw new GitError("too-large", {
+    what: "the plan of this pack (bytes)",
+    limit: MAX_PLAN_BYTES,
+    actual: sizeBytes,
+    reason,
+  });
 }
 
 /** About how many bytes the pack has: an object that is made whole counts as what its chain of deltas begins with, which is a like object,

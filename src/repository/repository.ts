@@ -149,12 +149,12 @@ export class Repository implements FetchSource, PushTarget {
 
   /** Runs the jobs that are due and whose moment it is, and sees to the next. */
   async runJobs(nowMs: number): Promise<void> {
-    const freeSlot = await this.#jobSlot.take();
+    const place = await this.#jobSlot.take();
     try {
       if (this.state.hasJobs) await runJobs(this.state, nowMs);
       await this.#eraseRemains();
     } finally {
-      freeSlot();
+      place.free();
       this.state.scheduleJobs();
     }
   }

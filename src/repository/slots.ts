@@ -1,10 +1,18 @@
+/** A place that was given out. */
+export interface Place {
+  /** Begins its lease anew: its holder is alive. One whose lease is over stays lost. */
+  renew(): void;
+  /** Gives it back; once is enough. */
+  free(): void;
+}
+
 /** A number of places, given out in the order of asking. A place counts as given back when its lease is over: the platform may end
  * a request without letting it tidy up. */
 export class Slots {
   readonly #count: number;
   readonly #leaseMs: number;
-  /** End of each lease, by the place's release function. */
-  readonly #taken = new Map<() => void, number>();
+  /** End of each lease. */
+  readonly #taken = new Map<Place, number>();
   readonly #waiting: (() => void)[] = [];
 
   /** @param leaseMs Infinity: a place is given back by its holder alone */
@@ -18,24 +26,29 @@ export class Slots {
     return this.#waiting.length > 0;
   }
 
-  /** Waits for a place.
-   * @returns gives it back */
-  async take(): Promise<() => void> {
+  /** Waits for a place. */
+  async take(): Promise<Place> {
     while (this.#isFull()) {
       await this.#wait();
     }
-    const release = (): void => {
-      if (this.#taken.delete(release)) this.#waiting.shift()?.();
+    const place: Place = {
+      renew: () => {
+        if (this.#taken.has(place)) this.#taken.set(place, Date.now() + this.#leaseMs);
+      },
+      free: () => {
+        if (this.#taken.delete(place)) this.#waiting.shift()?.();
+      },
     };
-    this.#taken.set(release, Date.now() + this.#leaseMs);
-    return release;
+    this.#taken.set(place, Date.now() + this.#leaseMs);
+    return place;
   }
 
   /** Waits until a place may have become free. */
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
-    const timer = this.#leaseMs === Infinity ? undefined : setTimeout(resolve, this.#leaseMs);
+    const endMs = Math.min(...this.#taken.values());
+    const timer = endMs === Infinity ? undefined : setTimeout(resolve, endMs - Date.now());
     await promise;
     clearTimeout(timer);
     const index = this.#waiting.indexOf(resolve);
@@ -43,7 +56,7 @@ export class Slots {
   }
 
   #isFull(): boolean {
-    for (const [release, endMs] of this.#taken) if (endMs <= Date.now()) this.#taken.delete(release);
+    for (const [place, endMs] of this.#taken) if (endMs <= Date.now()) this.#taken.delete(place);
     return this.#taken.size >= this.#count;
   }
 }

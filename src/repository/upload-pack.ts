@@ -16,7 +16,7 @@ import { negotiate, sendsPack } from "./negotiate.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import { ObjectSelection } from "./object-selection.ts";
 import { listSparseBlobs, toPackFilter } from "./pack-filter.ts";
-import type { PackPlan } from "./pack-plan.ts";
+import { checkPlanSize, type PackPlan } from "./pack-plan.ts";
 import { planPack } from "./pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
@@ -256,11 +256,13 @@ export class UploadPack {
       filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),
     });
     const wanted = selection.objects;
-    return planPack(objects, chunks, {
+    const plan = planPack(objects, chunks, {
       objects: request.includeTag ? wanted.union(this.#tagsOf(wanted)) : wanted,
       findHad: request.thinPack && had.length > 0 ? selection.findHad : null,
       ofsDelta: request.ofsDelta,
     });
+    checkPlanSize(plan);
+    return plan;
   }
 
   /** Reads the patterns that a filter names, or says what is wrong with them. */

@@ -52,8 +52,9 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a job that is due waits for a moment without requests, at the most. Then it is done beside them. */
 const PATIENCE_MS = 60_000;
 
-/** Of those that wait less: the registry is told at once, and chains of deltas, which `merge` cuts, grow with every push. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, merge: 1_000 };
+/** Of those that wait less: the registry is told at once; chains of deltas, which `merge` cuts, grow with every push, and so do bytes in SQLite,
+ * which `seal` takes away and every plan carries until then. */
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, merge: 1_000, seal: 1_000 };
 
 /** SQL: when a job waits no longer. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)

@@ -72,7 +72,7 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.done(job);
     return false;
   }
-  const leave = isUrgent(kind) ? null : await platform.traffic.jobPlace.take();
+  const place = isUrgent(kind) ? null : await platform.traffic.jobPlace.take();
   const operations = newChunkCounters();
   const startMs = Date.now();
   try {
@@ -95,6 +95,6 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.fail(job, nowMs, message);
     return false;
   } finally {
-    leave?.();
+    place?.free();
   }
 }
