@@ -1,7 +1,7 @@
 // Which refs may move, and how. What a repository's rules and a caller's token say of a change is decided here alone, whatever door the change
 // comes by: a push, a commit through the API, a merge, a rename.
 import { MAX_REF_RULE_STEPS } from "../format/limits.ts";
-import { MatchBudget } from "../format/match-budget.ts";
+import { StepBudget } from "../format/step-budget.ts";
 import { WildPattern } from "../format/wildmatch.ts";
 import { includesRight, type Requester, type TokenRefRule } from "./caller.ts";
 
@@ -34,7 +34,7 @@ export class RefRules {
   readonly #tokenId: string | null;
   /** Null: the caller is bound to no refs. */
   readonly #own: readonly CompiledRule<TokenRefRule>[] | null;
-  readonly #budget = new MatchBudget(MAX_REF_RULE_STEPS);
+  readonly #budget = new StepBudget(MAX_REF_RULE_STEPS);
 
   constructor(protectedRefs: readonly ProtectedRefs[], { caller, right }: Pick<Requester, "caller" | "right">) {
     const token = caller.kind === "token" ? caller.token : null;

@@ -1,5 +1,5 @@
 import { toByteString } from "./byte-string.ts";
-import type { MatchBudget } from "./match-budget.ts";
+import type { StepBudget } from "./step-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
 /** Bytes of a line; git ignores what is longer. @see git's attr.h: ATTR_MAX_LINE_LENGTH */
@@ -54,7 +54,7 @@ export class TreeAttributes {
   /** The attributes of a path.
    * @param path byte string, without a slash at its end
    * @throws GitError "too-large" when the budget is spent */
-  of(path: string, isDirectory: boolean, budget?: MatchBudget): Attributes {
+  of(path: string, isDirectory: boolean, budget?: StepBudget): Attributes {
     const decided = new Map<string, true | false | string | null>();
     // The nearest file decides, and in it the last line.
     for (let end = path.lastIndexOf("/") + 1; ; end = path.lastIndexOf("/", end - 2) + 1) {

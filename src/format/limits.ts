@@ -114,16 +114,36 @@ export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 /** Patterns in such a file: each is held against every path. */
 export const MAX_SPARSE_PATTERNS = 4_096;
 
-/** Steps that patterns and paths may take in one request, beside those that each tree has for itself where a history is walked:
- * a second or two of the object's one thread, in slices. A search looks at half a million paths for it that its globs do not name. */
-export const MAX_PATTERN_STEPS = 30_000_000;
+/** Steps that directories, paths and patterns may take in one request, beside those that each tree has for itself where a history is
+ * walked: a second or two of the object's one thread, in slices. A search looks at half a million paths for it that its globs do not
+ * name, or into 30,000 directories in which there is nothing. */
+export const MAX_WALK_STEPS = 30_000_000;
+
+/** Bytes of a path, wherever paths are followed: what the systems that files are checked out on take (Linux's PATH_MAX), and more levels
+ * of directories than git itself goes down (core.maxTreeDepth). */
+export const MAX_PATH_BYTES = 4_096;
 
 /** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 64 for each included: a tree has as many as
  * there are ways to it, which no memory need hold. */
 export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
 
+/** Bytes of the paths in one archive, 64 for each file and directory included: trees can have paths without end, and a ZIP's directory is
+ * in memory. Some 500,000 files. */
+export const MAX_ARCHIVE_PATH_BYTES = 64 * MIB;
+
+/** Milliseconds after which a call that can go on later ends early, and says where: others wait for the object meanwhile. */
+export const CALL_MS = 1_500;
+
 /** Steps in which a push's refs are held against the rules for refs, at once: half a second of the object's one thread. */
 export const MAX_REF_RULE_STEPS = 10_000_000;
+
+/** Steps in which a push finds out what its commits lead to that their parents do not, besides one for each entry of its trees: a second
+ * or two of the object's one thread. */
+export const MAX_INTRODUCTION_STEPS = 30_000_000;
+
+/** Objects that commits of one push bring although others brought them before, counted once for each such commit: a row each, a second in
+ * all. Files that a thousand releases without a common history share, 500 of them. What a single commit brings is not bounded by it. */
+export const MAX_REINTRODUCTIONS = 500_000;
 
 /** Steps from child to parent by which a push finds out whether protected refs go forward: a second of the object's one thread. */
 export const MAX_ANCESTRY_STEPS = 50_000_000;

@@ -1,6 +1,6 @@
 import { toByteString } from "./byte-string.ts";
 import { checkLimit, MAX_SPARSE_FILE_BYTES, MAX_SPARSE_PATTERNS } from "./limits.ts";
-import type { MatchBudget } from "./match-budget.ts";
+import type { StepBudget } from "./step-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
 const BYTE_ORDER_MARK = "\xef\xbb\xbf";
@@ -31,7 +31,7 @@ export class SparsePatterns {
    * @param path byte string without a slash at either end; empty for a root tree
    * @param basename its last component
    * @throws GitError "too-large" when the budget is spent */
-  match(path: string, basename: string, isDirectory: boolean, budget?: MatchBudget): SparseMatch {
+  match(path: string, basename: string, isDirectory: boolean, budget?: StepBudget): SparseMatch {
     const found = this.#patterns.findLast(
       ({ directoriesOnly, basenameOnly, wild }) =>
         (isDirectory || !directoriesOnly) &&

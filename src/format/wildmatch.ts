@@ -1,4 +1,4 @@
-import type { MatchBudget } from "./match-budget.ts";
+import type { StepBudget } from "./step-budget.ts";
 
 // Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps and a text is matched against all the
 // ways through them at once, so that the time is at most the product of both lengths; git backtracks, and a hostile pattern costs it more.
@@ -66,7 +66,7 @@ export class WildPattern {
   /** Whether the pattern stands for the whole of a text.
    * @param budget what it costs is taken from
    * @throws GitError "too-large" when the budget is spent */
-  matches(text: string, budget?: MatchBudget): boolean {
+  matches(text: string, budget?: StepBudget): boolean {
     budget?.spend(1);
     if (!text.startsWith(this.#prefix)) return false;
     if (this.#steps.length === 0) return text.length === this.#prefix.length;
@@ -138,7 +138,7 @@ function compile(pattern: string): { steps: number[]; sets: ByteSet[] } {
     const char = pattern[at]!;
     if (char === "*") {
       const end = endOfStars(pattern, at);
-      steps.push(...compileStars(pattern, at, end));
+      for (const step of compileStars(pattern, at, end)) steps.push(step);
       at = steps.at(-1) === SLASH ? end + 1 : end;
     } else if (char === "[") {
       const bracket = readBracket(pattern, at);

@@ -5,7 +5,7 @@ import { Bitset } from "../store/bitset.ts";
 import { NumberSet } from "../store/number-set.ts";
 import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import type { ObjectReader } from "./object-reader.ts";
-import { PatternBudget } from "./pattern-budget.ts";
+import { WalkBudget } from "./walk-budget.ts";
 
 /** Finds those among some objects that need no visit, nor what they lead to. */
 export type FindHad = (objects: NumberSet) => NumberSet;
@@ -73,7 +73,7 @@ export async function walkSparse(
   const found = new Set<number>();
   const visited = new Set<string>();
   let visitedBytes = 0;
-  const budget = new PatternBudget();
+  const budget = new WalkBudget();
   const hadHere = roots.difference(had(roots));
   const included = patterns.map((list) => list.match("", "", true, budget) === "include");
   let places = new Map<number, Place[]>();

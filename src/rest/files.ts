@@ -85,7 +85,8 @@ const listAll = defineRoute("read", {
   },
   responses: {
     200: {
-      description: "The files below the directory, without directories; all pages are of the first page's commit.",
+      description:
+        "The files below the directory, without directories; all pages are of the first page's commit. A page may have fewer files than `limit`, or none, where there are many directories with nothing in them.",
       content: { "application/json": { schema: FilesSchema } },
     },
     304: { description: "As it was." },
@@ -125,13 +126,10 @@ export const filesRoutes = newRoutes()
       after: cursor?.after ?? "",
       limit: query.limit,
     });
-    const { commit, more } = page;
+    const { commit, next } = page;
     const answer = () => {
-      const after = page.files.paths.at(-1)!;
-      return context.json(
-        { commit, files: showFiles(page.files, ""), nextCursor: more ? encodeCursor({ commit, after }) : null },
-        200,
-      );
+      const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
+      return context.json({ commit, files: showFiles(page.files, ""), nextCursor }, 200);
     };
     const isImmutable = cursor !== null || isHexOid(query.ref);
     return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;

@@ -9,15 +9,17 @@ import { encodeRequest, post } from "../harness/transcript.ts";
 
 const LEVELS = 10;
 const NAMES = "abcdefghij".split("");
+const LEAF_MODES: Readonly<Record<string, string>> = { blob: "100644", tree: "40000", commit: "160000" };
 
 /** Longer than any of this takes on a busy machine, and far shorter than it took without its bound: no such request ended. */
 const BOUND_MS = 30_000;
 
-/** Trees in ten levels, each with ten names for the next, and 10^10 files at the end. */
-function makeBomb(content: string): { readonly root: MadeObject; readonly objects: MadeObject[] } {
-  const objects = [makeObject("blob", content)];
+/** Trees in ten levels, each with ten names for the next, and 10^10 files at the end, or empty trees, or submodules.
+ * @param leaf what a file has in it, or what else there is */
+function makeBomb(leaf: string | MadeObject): { readonly root: MadeObject; readonly objects: MadeObject[] } {
+  const objects = [typeof leaf === "string" ? makeObject("blob", leaf) : leaf];
   for (let level = 0; level < LEVELS; level++) {
-    const mode = level === 0 ? "100644" : "40000";
+    const mode = level === 0 ? LEAF_MODES[objects[0]!.type]! : "40000";
     objects.push(makeTree(...NAMES.map((name) => [mode, name, objects.at(-1)!] as const)));
   }
   return { root: objects.at(-1)!, objects };
@@ -29,6 +31,12 @@ const base = makeCommit(first.root);
 const tip = makeCommit(second.root, [base.oid]);
 const other = makeBomb("third\n");
 const fork = makeCommit(other.root, [base.oid]);
+const hollow = makeBomb(makeTree());
+const hollowTip = makeCommit(hollow.root);
+const hollowForkRoot = makeTree(["40000", "a", hollow.root]);
+const hollowFork = makeCommit(hollowForkRoot, [hollowTip.oid]);
+const linked = makeBomb(makeCommit(makeTree(), [], "elsewhere"));
+const linkedTip = makeCommit(linked.root);
 /** Sparse-checkout files: no file at all, many patterns for every name, a long row of stars. */
 const patterns = ["nothing\n", "*a*a*a*b\n".repeat(4_000), `${"**/".repeat(21_000)}\n`].map((text) =>
   makeObject("blob", text),
@@ -41,12 +49,26 @@ let url: string;
 beforeAll(async () => {
   server = await startServer();
   url = `${server.url}/me/bomb.git`;
-  const objects = [first, second, other].flatMap((bomb) => bomb.objects);
-  const commands = Object.entries({ main: tip, fork, lists: listed }).map(([name, commit]) => ({
+  const objects = [first, second, other, hollow, linked].flatMap((bomb) => bomb.objects);
+  const branches = { main: tip, fork, lists: listed, hollow: hollowTip, "hollow-fork": hollowFork, linked: linkedTip };
+  const commands = Object.entries(branches).map(([name, commit]) => ({
     name: `refs/heads/${name}`,
     new: commit.oid,
   }));
-  const pack = packOf(...objects, ...patterns, lists, base, tip, fork, listed);
+  const pack = packOf(
+    ...objects,
+    makeTree(),
+    ...patterns,
+    lists,
+    base,
+    tip,
+    fork,
+    listed,
+    hollowTip,
+    hollowForkRoot,
+    hollowFork,
+    linkedTip,
+  );
   expect(await sendPush(url, { commands, pack })).toMatchObject({ unpack: "ok" });
 });
 afterAll(() => server.close());
@@ -92,9 +114,40 @@ test.each([
   ["counts", "/stats", 200],
   ["languages", "/languages", 200],
   ["a worktree", "/worktrees", 200],
+  ["empty trees, listed", "/files/all?ref=hollow", 200],
+  ["empty trees, listed from below", "/files/all?ref=hollow&path=a/b/c", 200],
+  ["empty trees, searched", "/grep?ref=hollow&pattern=x", 413],
+  ["empty trees, searched in a directory", "/grep?ref=hollow&pattern=x&path=a/a", 413],
+  ["empty trees, counted", "/stats?ref=hollow", 200],
+  ["empty trees, by language", "/languages?ref=hollow", 200],
+  ["empty trees, compared", "/compare/hollow...hollow-fork", 200],
+  ["empty trees, with what touched them", "/files?ref=hollow&lastCommit=true&path=a/a/a", 200],
+  ["submodules, listed", "/files/all?ref=linked", 200],
+  ["submodules, searched", "/grep?ref=linked&pattern=x", 413],
 ])("%s", async (_, path, status) => {
   const answer = await inTime(askApi(server, `/repos/me/bomb${path}`));
   expect(answer.status, JSON.stringify(answer.body).slice(0, 300)).toBe(status);
+});
+
+test("pages of empty trees get further each time", async () => {
+  const cursors: string[] = [];
+  let cursor = "";
+  for (let page = 0; page < 3; page++) {
+    const path = `/repos/me/bomb/files/all?ref=hollow${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const answer = await inTime(askApi<{ files: unknown[]; nextCursor: string }>(server, path));
+    expect(answer).toMatchObject({ status: 200, body: { files: [] } });
+    cursor = answer.body.nextCursor;
+    cursors.push((JSON.parse(Buffer.from(cursor, "base64url").toString()) as { after: string }).after);
+  }
+  expect(cursors).toEqual([...new Set(cursors)].toSorted());
+});
+
+test("an archive of empty trees, and one of submodules, begin, and end when nobody reads them", async () => {
+  for (const name of ["hollow.tar", "hollow.zip", "linked.tar.gz"]) {
+    const archive = await inTime(fetch(`${server.url}/api/repos/me/bomb/archive/${name}`));
+    expect(archive.status).toBe(200);
+    await archive.body!.cancel();
+  }
 });
 
 test("a merge of two bombs, and an archive that is not read to its end", async () => {

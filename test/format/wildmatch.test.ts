@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MatchBudget } from "../../src/format/match-budget.ts";
+import { StepBudget } from "../../src/format/step-budget.ts";
 import { WildPattern } from "../../src/format/wildmatch.ts";
 
 // That git agrees is shown by sparse-patterns.test.ts; here are texts that cannot be paths, and hostile patterns.
@@ -49,10 +49,10 @@ test("a pattern as long as a file of them, of stars or of letters, takes no stac
 
 test("what a match costs is taken from a budget, which ends it midway", () => {
   const pattern = new WildPattern("*a".repeat(1_000));
-  const enough = new MatchBudget(10_000_000);
+  const enough = new StepBudget(10_000_000);
   expect(pattern.matches("a".repeat(1_000), enough)).toBe(true);
   expect(enough.spent).toBeGreaterThan(100_000);
-  const tooLittle = new MatchBudget(50_000);
+  const tooLittle = new StepBudget(50_000);
   expect(() => pattern.matches("a".repeat(1_000), tooLittle)).toThrow(
     expect.objectContaining({ code: "too-large", data: { what: "matching paths (steps)", limit: 50_000 } }),
   );

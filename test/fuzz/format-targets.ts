@@ -6,7 +6,7 @@ import { encodeCommit, parseCommit } from "../../src/format/commit.ts";
 import { isGitError } from "../../src/format/errors.ts";
 import { parseFilter } from "../../src/format/filter.ts";
 import { encodeIdent, parseIdent } from "../../src/format/ident.ts";
-import { MatchBudget } from "../../src/format/match-budget.ts";
+import { StepBudget } from "../../src/format/step-budget.ts";
 import { ByteReader, decodePkts, encodePkt, type Pkt } from "../../src/format/pkt-line.ts";
 import { decodeSideBand, encodeSideBand, SideBandFramer } from "../../src/format/side-band.ts";
 import { parseSparsePatterns } from "../../src/format/sparse-patterns.ts";
@@ -233,7 +233,7 @@ const sparse: FuzzTarget = {
     damaged(random, Buffer.from(somePicks(random, [...PATHS, "\n"], 0, random.pick([20, 2_000])), "latin1")),
   run: (input, random) => {
     const patterns = parseSparsePatterns(input);
-    const budget = new MatchBudget(1_000_000);
+    const budget = new StepBudget(1_000_000);
     for (let i = 0; i < 20; i++) {
       const path = somePicks(random, ["a", "b", "/", ".", "é", "*"], 1, 60).replace(/^\/+/, "");
       patterns.match(path, path.slice(path.lastIndexOf("/") + 1), i % 2 === 0, budget);
@@ -264,7 +264,7 @@ const gitattributes: FuzzTarget = {
   run: (input, random) => {
     checkObject("gitattributes", input);
     const attributes = new TreeAttributes();
-    const budget = new MatchBudget(1_000_000);
+    const budget = new StepBudget(1_000_000);
     attributes.add(random.pick(["", "a/"]), input);
     for (let i = 0; i < 20; i++)
       attributes.of(somePicks(random, ["a", "b", "a/", ".", "é"], 1, 8), i % 2 === 0, budget);

@@ -1,5 +1,6 @@
 import { toByteString } from "../../format/byte-string.ts";
 import { isDirectory } from "../../format/tar.ts";
+import { checkLimit, MAX_ARCHIVE_PATH_BYTES } from "../../format/limits.ts";
 import { SYMLINK_MODE, TREE_MODE } from "../../format/tree.ts";
 import { CONVERT } from "./export-attributes.ts";
 import { convertFile } from "./converted-file.ts";
@@ -32,8 +33,12 @@ export interface ArchiveSource {
   readonly files: AsyncIterable<PlannedFile>;
 }
 
+/** What an entry counts for beside its path. */
+const ENTRY_BYTES = 64;
+
 /** Yields what git puts into an archive, in its order: a directory comes when a file in it is met, whether or not the file comes; a submodule
  * is an empty directory.
+ * @throws GitError "too-large" when there are too many paths
  * @see git's archive.c: write_archive_entries() */
 export async function* archiveEntries({
   prefix,
@@ -44,7 +49,10 @@ export async function* archiveEntries({
   if (prefix.endsWith("/")) yield { path: prefix.replace(/\/+$/, "/"), mode: TREE_MODE, oid: tree, ...nothing };
   /** Directories that nothing came in so far, each in the one before it. */
   let waiting: ArchiveEntry[] = [];
+  let pathBytes = 0;
   for await (const file of files) {
+    pathBytes += file.path.length + ENTRY_BYTES;
+    checkLimit("an archive's paths (bytes)", MAX_ARCHIVE_PATH_BYTES, pathBytes);
     const path = prefix + file.path;
     const { mode, oid } = file;
     waiting = waiting.filter((directory) => path.startsWith(directory.path));

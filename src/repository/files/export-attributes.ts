@@ -3,7 +3,7 @@ import { MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/object-index.ts";
 import type { ObjectReader } from "../object-reader.ts";
-import type { PatternBudget } from "../pattern-budget.ts";
+import type { WalkBudget } from "../walk-budget.ts";
 
 /** What is done to a file on its way out, as bits. */
 export const CONVERT = {
@@ -22,12 +22,12 @@ export const CONVERT = {
 export class ExportAttributes {
   readonly #reader: ObjectReader;
   readonly #objects: ObjectIndex;
-  readonly #budget: PatternBudget;
+  readonly #budget: WalkBudget;
   readonly #attributes = new TreeAttributes();
   #isEmpty = true;
 
   /** @param budget for the patterns in the files */
-  constructor(reader: ObjectReader, objects: ObjectIndex, budget: PatternBudget) {
+  constructor(reader: ObjectReader, objects: ObjectIndex, budget: WalkBudget) {
     this.#reader = reader;
     this.#objects = objects;
     this.#budget = budget;

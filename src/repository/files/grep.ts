@@ -1,3 +1,4 @@
+import { CALL_MS } from "../../format/limits.ts";
 import { isBinary } from "../diff/binary-patch.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
@@ -5,9 +6,8 @@ import { type PlannedFile, readWhole } from "./planned-files.ts";
 /** Bytes of a file up to which it is searched. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Bytes that are searched for one request, and how long (ms): then the answer tells where to go on. */
+/** Bytes that are searched for one request: then the answer tells where to go on. */
 const MAX_BYTES = 256 * 1024 * 1024;
-const BUDGET_MS = 10_000;
 
 /** Characters of a line that are searched, and of one that are shown. */
 const MAX_LINE_CHARS = 256 * 1024;
@@ -60,14 +60,16 @@ export async function grepFiles(
   pattern: LinePattern,
   { from, context, limit }: { from: GrepPlace; context: number; limit: number },
 ): Promise<GrepResult> {
-  const endMs = Date.now() + BUDGET_MS;
+  const endMs = Date.now() + CALL_MS;
   const result = { matches: [] as GrepMatch[], searched: { files: 0, bytes: 0 }, skipped: [] as string[] };
   let place = from;
   for await (const file of files) {
     const { path, sizeBytes } = file;
     if (sizeBytes > MAX_FILE_BYTES) result.skipped.push(path);
     else {
-      if (result.searched.bytes > MAX_BYTES || Date.now() > endMs) return { ...result, next: place };
+      const isSpent = result.searched.bytes > MAX_BYTES || Date.now() > endMs;
+      // Each answer gets further.
+      if (isSpent && result.searched.files > 0) return { ...result, next: place };
       const content = await readWhole(file);
       result.searched.files += 1;
       result.searched.bytes += content.length;

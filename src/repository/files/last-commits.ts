@@ -1,11 +1,10 @@
+import { CALL_MS } from "../../format/limits.ts";
 import { concatOids, equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import { Bitset } from "../../store/bitset.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { type CommitRecord, toCommitRecord } from "../commit-record.ts";
 import type { OpenRepository } from "../open-repository.ts";
-
-/** How long the walk goes on (ms): what it has not found then is not told. */
-const BUDGET_MS = 2_000;
 
 /** Commits whose directory is read at a time, and entries of these directories. */
 const COMMITS_AHEAD = 64;
@@ -36,15 +35,19 @@ export async function findLastCommits(
   entries: readonly TreeEntry[],
 ): Promise<LastCommits> {
   const { graph } = repository.tables;
-  const endMs = Date.now() + BUDGET_MS;
+  const endMs = Date.now() + CALL_MS;
   const ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
   const listings = new Listings(repository, path === "" ? [] : path.split("/"), ahead);
   /** Position of each entry's last commit. */
   const found = new Map<number, number[]>();
   /** Where entries are, by the position of a commit. */
   const waiting = new Map([[graph.position(tip), entries.map((_, i) => i)]]);
-  while (waiting.size > 0 && Date.now() < endMs) {
-    const position = Math.max(...waiting.keys());
+  /** The positions in `waiting`, and those that were: parents come after their children. */
+  const met = new Bitset(graph.length);
+  for (const position of waiting.keys()) met.add(position);
+  // What is not found in time is not told.
+  for (let position = met.previous(met.length); position >= 0; position = met.previous(position)) {
+    if (Date.now() >= endMs) break;
     const here = waiting.get(position)!;
     waiting.delete(position);
     const parents = [...graph.parents(position)];
@@ -53,8 +56,11 @@ export async function findLastCommits(
       const same = parents.find((parent) => isSame(entries[i]!, listings.get(parent)));
       if (same === undefined) return true;
       const others = waiting.get(same);
-      if (others === undefined) waiting.set(same, [i]);
-      else others.push(i);
+      if (others !== undefined) others.push(i);
+      else {
+        waiting.set(same, [i]);
+        met.add(same);
+      }
       return false;
     });
     if (stay.length > 0) found.set(position, stay);

@@ -1,15 +1,20 @@
 import { GitError } from "../../format/errors.ts";
+import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
-import { parseTree } from "../../format/tree.ts";
+import { parseTree, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { peel, resolveCommit, type Revision } from "../revision.ts";
 import { entryAt } from "../tree-path.ts";
+import { WalkBudget } from "../walk-budget.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { findLastCommits, type LastCommits } from "./last-commits.ts";
-import { walkFiles } from "./tree-files.ts";
+import { type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** Paths of one page at the most: with their ids some 1 MB. */
 export const MAX_FILES_PER_PAGE = 10_000;
+
+/** Steps of a page, after which it ends at the next directory: half a second. */
+const PAGE_STEPS = MAX_WALK_STEPS / 2;
 
 /** Which directory is asked for. */
 export interface DirectoryRequest {
@@ -55,7 +60,7 @@ export interface FilesRequest {
   readonly ref: string;
   /** Byte string: of a directory, without slashes at its ends. */
   readonly path: string;
-  /** The last path of the page before, "" for the first page. */
+  /** What the page before said, "" for the first page. */
   readonly after: string;
   readonly limit: number;
 }
@@ -64,26 +69,39 @@ export interface FilesRequest {
 export interface FilesPage {
   readonly commit: string;
   readonly files: FileColumns;
-  /** Whether there are more. */
-  readonly more: boolean;
+  /** What is `after` for the next page; null: there are no more. */
+  readonly next: string | null;
 }
 
-/** Lists the files below a directory, as `git ls-tree -r` does.
- * @throws GitError as `listDirectory` */
+/** Lists the files below a directory, as `git ls-tree -r` does. A page that had to look into too many directories ends early, at one of them.
+ * @throws GitError as `listDirectory`, "too-large" when the directories on the way to the page's first file are too large, or a path is */
 export async function listFiles(
   repository: OpenRepository,
   { ref, path, after, limit }: FilesRequest,
 ): Promise<FilesPage> {
   const commit = await resolveCommit(repository, ref);
   const tree = (await treeAt(repository, commit, path)).oid;
-  const files = [];
-  for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after })) {
+  const budget = new WalkBudget();
+  let next: string | null = null;
+  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[] | null> => {
+    // Where the page before ended, and what it lies in, is passed whatever it costs: each page gets further.
+    if (budget.spent > PAGE_STEPS && !after.startsWith(directory)) {
+      next = directory;
+      return null;
+    }
+    budget.visit(directory, entries.length);
+    await budget.pause();
+    return entries;
+  };
+  const files: TreeFile[] = [];
+  for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after, enter })) {
+    if (files.length === limit) {
+      next = files.at(-1)!.path;
+      break;
+    }
     files.push(file);
-    if (files.length > limit) break;
   }
-  const more = files.length > limit;
-  if (more) files.pop();
-  return { commit: toHex(commit.oid), files: toFileColumns(repository.tables.objects, files), more };
+  return { commit: toHex(commit.oid), files: toFileColumns(repository.tables.objects, files), next };
 }
 
 /** Finds the directory at a path.

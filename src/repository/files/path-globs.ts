@@ -1,4 +1,4 @@
-import type { MatchBudget } from "../../format/match-budget.ts";
+import type { StepBudget } from "../../format/step-budget.ts";
 import { WildPattern } from "../../format/wildmatch.ts";
 
 /** One glob. */
@@ -32,7 +32,7 @@ export class PathGlobs {
   /** Whether a path is stood for, or, of a directory, something below it may be.
    * @param path byte string without a slash at its end
    * @throws GitError "too-large" when the budget is spent */
-  leadsTo(path: string, isDirectory: boolean, budget?: MatchBudget): boolean {
+  leadsTo(path: string, isDirectory: boolean, budget?: StepBudget): boolean {
     if (this.#globs.length === 0) return true;
     return this.#globs.some(({ text, wild, fixed }) => {
       if (text === "" || path === text || path.startsWith(`${text}/`)) return true;

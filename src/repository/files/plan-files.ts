@@ -1,7 +1,7 @@
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../open-repository.ts";
-import { PatternBudget } from "../pattern-budget.ts";
+import { WalkBudget } from "../walk-budget.ts";
 import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
 import { peel, resolveCommit } from "../revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
@@ -17,9 +17,6 @@ const WINDOW_FILES = 2_000;
 /** Stored bytes that the Worker has in memory at a time, those of delta bases counted: the larger, the fewer times is a chunk read in which
  * files lie that are far apart in the tree. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
-
-/** What an entry of a tree costs beside its patterns, in steps: trees can name themselves so often that there is no end to their paths. */
-const STEPS_PER_ENTRY = 20;
 
 /** Which files are to be read. */
 export interface FilesPlanRequest {
@@ -62,17 +59,17 @@ export async function planFiles(
   const { graph, objects } = repository.tables;
   const timeSeconds = graph.time(graph.position(commit.number));
   const paths = new PathGlobs(globs, path);
-  const budget = new PatternBudget();
+  const budget = new WalkBudget();
   const attributes = new ExportAttributes(repository.reader, objects, budget);
-  const choose = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> => {
-    budget.spend(entries.length * STEPS_PER_ENTRY);
+  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> => {
+    budget.visit(directory, entries.length);
     await budget.pause();
     const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
     return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode), budget));
   };
   const candidates: TreeFile[] = [];
   const directories = purpose === "archive";
-  for await (const file of walkFiles(repository, { tree: tree.oid, prefix: "", after, directories, choose })) {
+  for await (const file of walkFiles(repository, { tree: tree.oid, prefix: "", after, directories, enter })) {
     if (purpose === "archive" || isRegular(file.mode)) candidates.push(file);
     if (candidates.length > WINDOW_FILES) break;
   }

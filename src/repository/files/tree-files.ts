@@ -7,8 +7,9 @@ import { keepTree, keptTree } from "../tree-contents.ts";
 import { planBlobs } from "./blob-plan.ts";
 import { gatherEntries } from "./entry-window.ts";
 
-/** Trees that are read at a time: of one directory's children, and of what comes behind them. */
+/** Trees that are read at a time, of one directory's children, and of what comes behind them; and their bytes, as they wait parsed. */
 const TREES_AHEAD = 64;
+const AHEAD_BYTES = 1024 * 1024;
 
 /** A file, symbolic link or gitlink of a tree. */
 export interface TreeFile extends Omit<TreeEntry, "name"> {
@@ -25,8 +26,9 @@ export interface TreeWalk {
   readonly after: string;
   /** Whether directories come too, each before what is in it; their paths end in "/". */
   readonly directories?: boolean;
-  /** Chooses among the entries of a directory (its path ends in "/", "" for the root) before any tree in it is read; without it all come. */
-  readonly choose?: (directory: string, entries: readonly TreeEntry[]) => Promise<readonly TreeEntry[]>;
+  /** Counts a directory (its path ends in "/", "" for the root), as trees have paths without end, and chooses among its entries before any
+   * tree in it is read; null: the walk ends here. */
+  readonly enter: (directory: string, entries: readonly TreeEntry[]) => Promise<readonly TreeEntry[] | null>;
 }
 
 /** A directory on its way: read when its turn comes, or with those before it. */
@@ -39,11 +41,11 @@ interface Directory {
 
 /** Yields the files of a tree in the order of git's index, which is that of their paths' bytes. Trees are read many at a time; memory is
  * those that were read and not come to.
- * @throws GitError "storage-failed" when a tree cannot be read
+ * @throws GitError "storage-failed" when a tree cannot be read, and as `enter`
  * @see git-ls-tree(1) -r */
 export async function* walkFiles(
   repository: OpenRepository,
-  { tree, prefix, after, directories = false, choose }: TreeWalk,
+  { tree, prefix, after, directories = false, enter }: TreeWalk,
 ): AsyncGenerator<TreeFile, void, void> {
   const [root] = await readTrees(repository, [tree]);
   /** What comes next is at the end. */
@@ -56,7 +58,8 @@ export async function* walkFiles(
     if (next.entries === null) await readAhead(repository, next, pending);
     const { path, entry, entries } = next as Directory & { entries: readonly TreeEntry[] };
     if (directories && entry !== null && path > after) yield { path, mode: entry.mode, oid: entry.oid };
-    const chosen = choose === undefined ? entries : await choose(path, entries);
+    const chosen = await enter(path, entries);
+    if (chosen === null) return;
     for (const child of chosen.toReversed()) {
       const { mode, oid } = child;
       const full = path + child.name;
@@ -80,7 +83,10 @@ async function readAhead(
     const item = pending[at]!;
     if ("entries" in item && item.entries === null) wanted.push(item);
   }
-  const oids = wanted.map(({ entry }) => entry!.oid);
+  const { size } = repository.tables.objects.lookupMany(concatOids(wanted.map(({ entry }) => entry!.oid)));
+  let sizeBytes = 0;
+  const beyond = size.findIndex((one, i) => (sizeBytes += one) > AHEAD_BYTES && i > 0);
+  const oids = (beyond < 0 ? wanted : wanted.slice(0, beyond)).map(({ entry }) => entry!.oid);
   for (const [i, entries] of (await readTrees(repository, oids)).entries()) wanted[i]!.entries = entries;
 }
 

@@ -15,12 +15,17 @@ import { compressedPieces } from "./compressed-pieces.ts";
 /** Kinds and permissions of entries: as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
 
+/** Entries of a ZIP's directory that are kept as one piece of memory: a piece of its own costs more than the entry. */
+const ENTRIES_PER_BLOCK = 1_000;
+
 /** Makes a ZIP with what `git archive` puts into one; its comment is the commit's id. Memory grows with the number of entries, whose directory is at the
  * end: some 100 bytes and the path for each.
  * @throws GitError as reading the files does; what was made has no end then
  * @see git-archive(1), APPNOTE.TXT */
 export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Array, void, void> {
   const directory: Uint8Array[] = [];
+  let open: Uint8Array[] = [];
+  let count = 0;
   let position = 0;
   const counted = (piece: Uint8Array): Uint8Array => {
     position += piece.length;
@@ -31,11 +36,15 @@ export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Ar
     const pieces = file.sizeBytes > STREAM_THRESHOLD_BYTES ? streamEntry(file, source) : wholeEntry(file, source);
     let step = await pieces.next();
     for (; step.done !== true; step = await pieces.next()) yield counted(step.value);
-    directory.push(encodeZipDirectoryEntry(step.value, start));
+    open.push(encodeZipDirectoryEntry(step.value, start));
+    count += 1;
+    if (open.length < ENTRIES_PER_BLOCK) continue;
+    directory.push(Buffer.concat(open));
+    open = [];
   }
   const start = position;
-  for (const entry of directory) yield counted(entry);
-  yield encodeZipEnd(directory.length, start, position - start, source.commit);
+  for (const block of [...directory, ...open]) yield counted(block);
+  yield encodeZipEnd(count, start, position - start, source.commit);
 }
 
 /** An entry that is made at once: its header tells its sizes. @returns the entry */

@@ -7,8 +7,7 @@ import type { OpenRepository } from "../open-repository.ts";
 import type { FsckProblem } from "./problem.ts";
 import { StoredEntries } from "./stored-entries.ts";
 
-/** How long one call checks, and stored bytes that it reads: whichever comes first. What is begun then is finished. */
-export const CALL_MS = 2_000;
+/** Stored bytes that one call reads, unless its time is over before. What is begun then is finished. */
 const CALL_BYTES = 64 * 1024 * 1024;
 
 /** Problems that one call tells; the rest is counted. */

@@ -1,6 +1,7 @@
 // Whether a repository is whole: a walk over all its rows and bytes, in calls of bounded work. It keeps nothing between calls; where one
 // ended, the next goes on, and what has changed meanwhile is checked as it is then.
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
+import { CALL_MS } from "../../format/limits.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { checkChunks } from "./check-chunks.ts";
 import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
@@ -8,7 +9,7 @@ import { checkIndex } from "./check-index.ts";
 import { checkKeys } from "./check-keys.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRefs } from "./check-refs.ts";
-import { CALL_MS, type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
+import { type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 
 /** The parts of a check, in their order. */
@@ -58,7 +59,7 @@ export interface FsckRequest {
   readonly budgetMs?: number;
 }
 
-/** Checks part of a repository: some two seconds, or 64 MiB of chunks.
+/** Checks part of a repository: some 1.5 seconds, or 64 MiB of chunks.
  * @throws GitError "storage-failed" when the store fails: what could not be read is not taken for damaged */
 export async function fsck(
   repository: OpenRepository,

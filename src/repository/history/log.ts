@@ -1,5 +1,6 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
+import { CALL_MS } from "../../format/limits.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { type CommitRecord, readCommits } from "../commit-record.ts";
 import type { OpenRepository } from "../open-repository.ts";
@@ -7,9 +8,6 @@ import { resolveCommit } from "../revision.ts";
 import type { WalkPlace } from "./history-walk.ts";
 import { type LogFilter, type LogPlace, LogSelection } from "./log-selection.ts";
 import { WorkBudget } from "./work-budget.ts";
-
-/** A page that took so long ends early: the next one goes on there. */
-const PAGE_MS = 2_000;
 
 /** What is asked of a history. */
 export interface LogQuery extends LogFilter {
@@ -38,7 +36,7 @@ export interface LogPage {
 export async function log(repository: OpenRepository, query: LogQuery): Promise<LogPage> {
   const start = query.place ?? (await startAt(repository, query.ref));
   checkPlace(repository, start);
-  const selection = new LogSelection(repository, query, start, new WorkBudget(PAGE_MS));
+  const selection = new LogSelection(repository, query, start, new WorkBudget(CALL_MS));
   const chosen = await selection.choose(query.limit);
   const commits = new Map<number, CommitRecord>();
   const numbers = chosen.map(({ number }) => number);
