@@ -47,7 +47,8 @@ function writeSize(delta: number[], sizeBytes: number): void {
 function writeInserts(delta: number[], bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += MAX_INSERT_BYTES) {
     const part = bytes.subarray(at, at + MAX_INSERT_BYTES);
-    delta.push(part.length, ...part);
+    delta.push(part.length);
+    for (const byte of part) delta.push(byte);
   }
 }
 

@@ -37,6 +37,7 @@ export function toHex(bytes: Uint8Array, offset = 0): string {
     hexScratch[2 * at] = HEX_CODES[pair]!;
     hexScratch[2 * at + 1] = HEX_CODES[pair + 1]!;
   }
+  // oxlint-disable-next-line bounded/no-call-spread -- as many as an id has digits.
   return String.fromCharCode(...hexScratch);
 }
 

@@ -23,6 +23,13 @@ export class ByteCache<Value> {
     return entry.value;
   }
 
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#sizeBytes -= entry.sizeBytes;
+  }
+
   set(key: string, value: Value, sizeBytes: number): void {
     if (sizeBytes > this.#limitBytes || this.#entries.has(key)) return;
     this.#entries.set(key, { value, sizeBytes });

@@ -1,10 +1,21 @@
+import { GitError } from "../format/errors.ts";
+import { MAX_INTRODUCTION_STEPS, MAX_REINTRODUCTIONS } from "../format/limits.ts";
 import { toTypeNumber } from "../format/object.ts";
+import { StepBudget } from "../format/step-budget.ts";
 import type { Bitset } from "../store/bitset.ts";
 import type { CommitGraph } from "../store/commit-graph.ts";
 import { NumberSet } from "../store/number-set.ts";
+import { ByteCache } from "./byte-cache.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
 const TREE = toTypeNumber("tree");
+
+/** Bytes of the sets of ancestors that are kept. */
+const ANCESTOR_BYTES = 16 * 1024 * 1024;
+
+/** Nodes that a walk to ancestors finds in a step of the budget, and that it passes without finding them. */
+const NODES_PER_STEP = 8;
+const EMPTY_NODES_PER_STEP = 2_048;
 
 /** What is known of a stored object that the push mentions. */
 export interface StoredObject {
@@ -40,6 +51,7 @@ export interface Introductions {
  *
  * The walk of a node's tree ends at every object that one of its parents leads to already: that is one bit test, of the
  * object's introducers against the parents' ancestors, since what leads to a tree leads to all below it.
+ * @throws GitError "too-large" when commits share too much that none of them has of another
  */
 export function introduce(
   pushed: PushedObjects,
@@ -62,13 +74,18 @@ class Introducing {
   readonly #further = new Map<number, number[]>();
   readonly #result: Introductions;
   readonly #unread = new Set<number>();
+  readonly #budget: StepBudget;
+  /** The first node that brought something once more, 0: none did. */
+  #firstAgain = 0;
 
   constructor(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects) {
     this.#pushed = pushed;
     this.#graph = graph;
     this.#from = from;
     this.#stored = stored;
-    this.#ancestors = new AncestorSets(graph, from);
+    this.#budget = new StepBudget(MAX_INTRODUCTION_STEPS, "what the push's commits lead to (steps)");
+    this.#budget.allow(pushed.index.edges.length);
+    this.#ancestors = new AncestorSets(graph, from, this.#budget);
     this.#first = new Uint32Array(pushed.fresh.length);
     this.#result = {
       introduced: [],
@@ -89,7 +106,7 @@ class Introducing {
     for (let i = 0; i < this.#first.length; i++) {
       if (this.#first[i] !== 0) this.#result.introducers[i] = this.#graph.number(this.#first[i]! - 1);
     }
-    this.#result.unread.push(...this.#unread);
+    for (const tree of this.#unread) this.#result.unread.push(tree);
     return this.#result;
   }
 
@@ -99,6 +116,7 @@ class Introducing {
     const root = this.#graph.tree(position);
     const pending = root === 0 ? [this.#graph.number(position)] : [this.#graph.number(position), root];
     for (let number = pending.pop(); number !== undefined; number = pending.pop()) {
+      this.#budget.spend(1);
       if (!this.#claim(number, position, reached)) continue;
       introduced.push(number);
       for (const entry of this.#entries(number)) pending.push(entry);
@@ -121,10 +139,18 @@ class Introducing {
     const further = this.#further.get(number);
     const node = this.#graph.number(position);
     if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, node });
-    else this.#result.reintroduced.push({ object: number, node });
+    else this.#reintroduce(number, node);
     if (further === undefined) this.#further.set(number, [position]);
     else further.push(position);
     return true;
+  }
+
+  #reintroduce(object: number, node: number): void {
+    const { reintroduced } = this.#result;
+    this.#firstAgain ||= node;
+    // A single commit may bring as much as there is.
+    if (node !== this.#firstAgain && reintroduced.length >= MAX_REINTRODUCTIONS) throw tooMany();
+    reintroduced.push({ object, node });
   }
 
   #freshIntroducers(fresh: number): readonly number[] {
@@ -152,18 +178,29 @@ class Introducing {
   }
 }
 
+function tooMany(): GitError {
+  return new GitError("too-large", {
+    what: "what unrelated commits of one push share (files and directories, counted once for each such commit)",
+    limit: MAX_REINTRODUCTIONS,
+    reason: "push fewer branches or tags at a time",
+  });
+}
+
 /**
  * The ancestors of nodes as they are needed while walking in order of position. A set lives until the last child of its
- * node was visited, and the last child takes it over: a linear history needs one set, a leaf none.
+ * node was visited, and the last child takes it over: a linear history needs one set, a leaf none. Where more are needed than fit
+ * the memory, which takes thousands of lines that meet in one merge, they are found anew.
  */
 class AncestorSets {
   readonly #graph: CommitGraph;
+  readonly #budget: StepBudget;
   /** Of each node, old or new: new children that have not been visited. */
   readonly #childrenLeft: Uint32Array;
-  readonly #sets = new Map<number, Bitset>();
+  readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
 
-  constructor(graph: CommitGraph, from: number) {
+  constructor(graph: CommitGraph, from: number, budget: StepBudget) {
     this.#graph = graph;
+    this.#budget = budget;
     this.#childrenLeft = new Uint32Array(graph.length);
     for (let position = from; position < graph.length; position++) {
       for (const parent of graph.parents(position)) this.#childrenLeft[parent]! += 1;
@@ -174,10 +211,17 @@ class AncestorSets {
   ofParents(position: number): Bitset | null {
     const parents = this.#graph.parents(position);
     if (parents.length === 0) return null;
-    const first = this.#of(parents[0]!);
-    if (parents.length === 1) return first;
-    const all = first.clone();
-    for (const parent of parents.subarray(1)) all.addAll(this.#of(parent));
+    const known = Array.from(parents, (parent) => this.#sets.get(String(parent)));
+    if (known.includes(undefined)) {
+      // One walk finds what all of them lead to.
+      const all = this.#find(parents);
+      if (parents.length === 1 && this.#childrenLeft[parents[0]!]! > 1) this.#keep(parents[0]!, all);
+      return all;
+    }
+    if (known.length === 1) return known[0]!;
+    this.#budget.spend(Math.ceil((known.length * this.#graph.length) / EMPTY_NODES_PER_STEP));
+    const all = known[0]!.clone();
+    for (const set of known.slice(1)) all.addAll(set!);
     return all;
   }
 
@@ -187,18 +231,23 @@ class AncestorSets {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
       if (--this.#childrenLeft[parent]! > 0) continue;
-      this.#sets.delete(parent);
+      this.#sets.delete(String(parent));
       isFree = true;
     }
-    if (this.#childrenLeft[position] === 0) return;
-    const own = reached === null ? this.#graph.ancestors([position]) : isFree ? reached : reached.clone();
+    // A root's is found at once when it is asked for.
+    if (this.#childrenLeft[position] === 0 || reached === null) return;
+    const own = isFree ? reached : reached.clone();
     own.add(position);
-    this.#sets.set(position, own);
+    this.#keep(position, own);
   }
 
-  #of(position: number): Bitset {
-    let set = this.#sets.get(position);
-    if (set === undefined) this.#sets.set(position, (set = this.#graph.ancestors([position])));
-    return set;
+  #keep(position: number, set: Bitset): void {
+    this.#sets.set(String(position), set, set.length / 8);
+  }
+
+  #find(positions: Uint32Array): Bitset {
+    const found = this.#graph.ancestors(positions);
+    this.#budget.spend(Math.ceil(found.count() / NODES_PER_STEP + this.#graph.length / EMPTY_NODES_PER_STEP));
+    return found;
   }
 }

@@ -139,7 +139,7 @@ export class PushedObjects {
     for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
       if (broken[node] === 1) continue;
       broken[node] = 1;
-      pending.push(...neededBy[node]!);
+      for (const needer of neededBy[node]!) pending.push(needer);
     }
     const needer = neededBy[first]![0];
     return {

@@ -7,7 +7,7 @@ import { toTypeNumber } from "../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { scheduleBundle } from "./bundle-job.ts";
 import { NumberSet } from "../store/number-set.ts";
-import { entryNumber } from "../store/tree-table.ts";
+import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -17,6 +17,7 @@ import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
 import { changeOf, refuseAll, settlePush, type Settlement } from "./settle-push.ts";
+import { pause } from "./pause.ts";
 import { Room } from "./room.ts";
 import { keptTree } from "./tree-contents.ts";
 import { callAllWorktrees, callMaterialize } from "./worktree/worktrees.ts";
@@ -178,7 +179,8 @@ export class ReceivePack {
 
   async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
     const entries = new Map<number, readonly number[]>();
-    for (;;) {
+    // Each time twice as many levels: a tree as deep as a pack allows takes few transactions.
+    for (let levels = 1; ; levels *= 2) {
       if (isStale(this.#requester, Date.now())) await this.#renewStanding();
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const { limits, worktrees } = this.#repository.platform;
@@ -219,10 +221,24 @@ export class ReceivePack {
         if (settlement.kind === "settled" && settlement.unusedKeys.length === 0) this.#hasWritten = false;
         return settlement;
       }
-      const unread = NumberSet.fromSorted(settlement.trees.toSorted((a, b) => a - b));
-      for (const [tree, words] of await this.#reader().readEntries(unread)) {
+      await this.#readLevels(settlement.trees, levels, entries);
+    }
+  }
+
+  /** Reads stored trees, and what is below them, so many levels deep.
+   * @param entries is told what is in each */
+  async #readLevels(trees: readonly number[], levels: number, entries: Map<number, readonly number[]>): Promise<void> {
+    let unread = new Set(trees);
+    for (let level = 0; level < levels && unread.size > 0; level++) {
+      const below = new Set<number>();
+      const read = await this.#reader().readEntries(NumberSet.fromSorted(Uint32Array.from(unread).sort()));
+      for (const [tree, words] of read) {
         entries.set(tree, Array.from(words, entryNumber));
+        for (const word of words)
+          if (isTreeEntry(word) && !entries.has(entryNumber(word))) below.add(entryNumber(word));
       }
+      unread = below;
+      await pause();
     }
   }
 

@@ -5,6 +5,7 @@ import { isHexOid, type Oid, toHex } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import { refsNamed } from "./named-refs.ts";
 import type { OpenRepository } from "./open-repository.ts";
+import { TagPeeling } from "./tag-peeling.ts";
 import { entryAt } from "./tree-path.ts";
 
 /** The object that a revision stands for. */
@@ -56,30 +57,31 @@ export async function resolve(
   ref: string,
 ): Promise<{ oid: string; type: ObjectType; commit: string | null }> {
   const revision = await resolveRevision(repository, encodeText(ref), "commit");
-  const end = peelTo(repository, revision, "");
+  const end = peelTags(repository, revision);
   return { oid: toHex(revision.oid), type: revision.type, commit: end.type === "commit" ? toHex(end.oid) : null };
 }
 
 /** Finds what a revision leads to of a type: a tag to its target, a commit to its tree.
  * @throws GitError "wrong-type" when it leads to none */
 export function peel(repository: OpenRepository, revision: Revision, type: ObjectType): Revision {
+  if (revision.type === type) return revision;
   const { graph } = repository.tables;
-  let at = revision;
-  while (at.type !== type) {
-    const position = graph.position(at.number);
-    // A tag of a commit or tag has it as its parent, a tag of a tree or blob has it as its tree.
-    const next =
-      at.type === "tag"
-        ? graph.tree(position) || graph.number(graph.parents(position)[0]!)
-        : at.type === "commit" && type === "tree"
-          ? graph.tree(position)
-          : null;
-    if (next === null) {
-      throw new GitError("wrong-type", { oid: toHex(revision.oid), expected: type, actual: revision.type });
-    }
-    at = revisionOf(repository, next);
+  const end = peelTags(repository, revision);
+  if (end.type === type) return end;
+  if (end.type === "commit" && type === "tree") {
+    return revisionOf(repository, graph.tree(graph.position(end.number)));
   }
-  return at;
+  throw new GitError("wrong-type", { oid: toHex(revision.oid), expected: type, actual: revision.type });
+}
+
+/** Finds what a tag leads to that is no tag, itself if it is none. */
+function peelTags(repository: OpenRepository, revision: Revision): Revision {
+  if (revision.type !== "tag") return revision;
+  const { graph } = repository.tables;
+  const end = new TagPeeling(graph).endOf(graph.position(revision.number));
+  const reached = revisionOf(repository, graph.number(end));
+  // A tag of a tree or blob has it as its tree.
+  return reached.type === "tag" ? revisionOf(repository, graph.tree(end)) : reached;
 }
 
 /** The id and type of a stored object. */
@@ -131,7 +133,7 @@ function walkStep(
 function peelTo(repository: OpenRepository, at: Revision, type: string): Revision {
   switch (type) {
     case "":
-      return at.type === "tag" ? peelTo(repository, peelOnce(repository, at), "") : at;
+      return peelTags(repository, at);
     case "object":
       return at;
     case "commit":
@@ -142,12 +144,6 @@ function peelTo(repository: OpenRepository, at: Revision, type: string): Revisio
     default:
       throw new GitError("invalid", { what: "revision", actual: `^{${type}}` });
   }
-}
-
-function peelOnce(repository: OpenRepository, tag: Revision): Revision {
-  const { graph } = repository.tables;
-  const position = graph.position(tag.number);
-  return revisionOf(repository, graph.tree(position) || graph.number(graph.parents(position)[0]!));
 }
 
 /** What a name stands for without steps: a ref before an id, as in git, and a branch before a tag, as not in git. A name that stands for

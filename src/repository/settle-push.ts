@@ -17,6 +17,7 @@ import type { WrittenChunk } from "./chunk-writer.ts";
 import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
 import type { RefCommand, RefOutcome } from "./push.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
+import { TagPeeling } from "./tag-peeling.ts";
 
 const COMMIT = toTypeNumber("commit");
 const TREE = toTypeNumber("tree");
@@ -74,6 +75,8 @@ class Settling {
   readonly #entries: ReadonlyMap<number, readonly number[]>;
   readonly #rules: RefRules;
   readonly #moved: PushedRef[] = [];
+  /** Of the graph with the push's nodes in it. */
+  #peeling: TagPeeling | null = null;
   #ancestrySteps = 0;
 
   constructor(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>) {
@@ -264,14 +267,11 @@ class Settling {
   #peel(target: Target): Oid | null {
     if (target.type !== TAG) return null;
     const { graph, objects } = this.#tables;
-    let number = target.number;
-    while (this.#typeOf(number) === TAG) {
-      const position = graph.position(number);
-      const [parent] = graph.parents(position);
-      number = parent === undefined ? graph.tree(position) : graph.number(parent);
-    }
-    const { pushed } = this.#push;
-    return pushed.freshOid(number) ?? objects.locate(NumberSet.range(number, number + 1)).oid;
+    this.#peeling ??= new TagPeeling(graph);
+    const end = this.#peeling.endOf(graph.position(target.number));
+    // The last tag has what it is of as its tree; a commit is what it is.
+    const number = this.#typeOf(graph.number(end)) === TAG ? graph.tree(end) : graph.number(end);
+    return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.range(number, number + 1)).oid;
   }
 
   #typeOf(number: number): number {
@@ -321,7 +321,7 @@ class Settling {
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);
     for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);
-    for (const [node, set] of groupByNode(reintroduced)) reachability.reintroduce(set, node);
+    reachability.reintroduce(reintroduced);
     pushed.index.nodeFlags.forEach((flags, node) => {
       if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0)
         vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);

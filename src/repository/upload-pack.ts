@@ -20,6 +20,7 @@ import { checkPlanSize, type PackPlan } from "./pack-plan.ts";
 import { planPack } from "./pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { cutHistory, type Cuts } from "./shallow.ts";
+import { TagPeeling } from "./tag-peeling.ts";
 
 /** Counts how often it has changed what is answered to one and the same request: what was stored before is not found any more. */
 const ANSWERS = 2;
@@ -149,16 +150,9 @@ export class UploadPack {
   #locate(request: FetchRequest, wants: readonly number[], wantedRefs: readonly WantedRef[]): Asked {
     const { objects, graph } = this.#stores;
     const nodes = wants.map((number) => graph.position(number)).filter((position) => position >= 0);
-    const passed: number[] = [];
-    const peeled = nodes.map((position) => {
-      let at = position;
-      // Only tags of commits and of tags have parents and no tree.
-      while (graph.tree(at) === 0 && graph.parents(at).length > 0) {
-        passed.push(graph.number(at));
-        at = graph.parents(at)[0]!;
-      }
-      return at;
-    });
+    const peeling = new TagPeeling(graph);
+    const peeled = nodes.map((position) => peeling.endOf(position));
+    const passed = Array.from(peeling.passed, (position) => graph.number(position));
     const ends = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
     const commits = ends.number.filter((_, i) => ends.type[i] === COMMIT);
     const tags = ends.number.filter((_, i) => ends.type[i] === TAG);
@@ -188,15 +182,14 @@ export class UploadPack {
     for (const name of deepen?.kind === "revisions" ? deepen.not : []) {
       const [oid, ...others] = advertised.expand(name);
       if (oid === undefined || others.length > 0) return `git upload-pack: deepen-not is not a ref: ${name}`;
-      start.not.push(...this.#positionsOf(oid));
+      start.not.push(this.#positionOf(oid));
     }
     return cutHistory(graph, deepen, start) ?? "no commits selected for shallow requests";
   }
 
-  #positionsOf(oid: string): number[] {
+  #positionOf(oid: string): number {
     const { objects, graph } = this.#stores;
-    const { number } = objects.lookupMany(Uint8Array.fromHex(oid));
-    return Array.from(number, (found) => graph.position(found));
+    return graph.position(objects.lookupMany(Uint8Array.fromHex(oid)).number[0]!);
   }
 
   #toShallowUpdate({ shallow, unshallow }: Cuts): ShallowUpdate {
@@ -290,16 +283,18 @@ export class UploadPack {
     const { advertised, objects, graph } = this.#stores;
     const { tags, targets } = advertised.listAnnotatedTags();
     const targetNumbers = objects.lookupMany(targets).number;
-    const added: number[] = [];
+    const added = new Set<number>();
     objects.lookupMany(tags).number.forEach((number, i) => {
       if (!sent.has(targetNumbers[i]!)) return;
-      let position = graph.position(number);
-      while (position !== undefined && !sent.has(graph.number(position))) {
-        added.push(graph.number(position));
-        position = graph.parents(position)[0]!;
+      // What was added brought all that it leads to.
+      for (let tag = number; !added.has(tag) && !sent.has(tag);) {
+        added.add(tag);
+        const [next] = graph.parents(graph.position(tag));
+        if (next === undefined) break;
+        tag = graph.number(next);
       }
     });
-    return toNumberSet(added);
+    return toNumberSet([...added]);
   }
 }
 

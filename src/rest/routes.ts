@@ -158,6 +158,7 @@ export function serveBelow<Pattern extends string>(
 ): void {
   const { middleware, ...documented } = route;
   app.openAPIRegistry.registerPath(documented);
+  // oxlint-disable-next-line bounded/no-call-spread -- what the route declares.
   app.on("GET", [pattern], ...[middleware ?? []].flat(), handler);
 }
 

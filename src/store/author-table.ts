@@ -82,7 +82,7 @@ export class AuthorTable {
     );
     this.#sql.exec(INSERT_COMMITS, JSON.stringify(rows));
     for (const [key, author] of authors) this.#authors[idOf.get(key)!] = author;
-    for (const row of rows) this.#enter(...row);
+    for (const [number, author, time, zone] of rows) this.#enter(number, author, time, zone);
   }
 
   /** Keeps nodes that are no commits out of `missing`, for the life of the graph. */

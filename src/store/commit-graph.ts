@@ -232,7 +232,8 @@ function inconsistent(number: number, reason: string): GitError {
 }
 
 /** Kahn's algorithm over the nodes of one push; a parent outside it does not count. Depth first: a line of history is
- * finished before the next is begun, so that who walks in this order has few lines open at a time. */
+ * finished before the next is begun, and of the lines that begin at a node the one with most in it comes last, so that who walks in this
+ * order has few lines open at a time. */
 function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
   const indexes = new Map(nodes.map((node, i) => [node.number, i]));
   const waitsFor = new Uint32Array(nodes.length);
@@ -245,16 +246,33 @@ function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
       waitsFor[i]! += 1;
     }
   });
-  const sorted: NewNode[] = [];
-  const ready = nodes.map((_, i) => i).filter((i) => waitsFor[i] === 0);
+  const some = walkFromRoots(children, waitsFor);
+  if (some.length < nodes.length) {
+    const sorted = new Set(some);
+    throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
+  }
+  /** How many nodes follow, those of a merge shared among its parents. */
+  const weights = new Float64Array(nodes.length).fill(1);
+  for (const i of some.toReversed()) {
+    for (const child of children[i]!) weights[i]! += weights[child]! / waitsFor[child]!;
+    // The last one comes first.
+    if (children[i]!.length > 1) children[i]!.sort((a, b) => weights[b]! - weights[a]!);
+  }
+  return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
+}
+
+/** Nodes, each after all that it waits for; those that wait for each other are left out.
+ * @param waitsFor how many each waits for */
+function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint32Array): number[] {
+  const left = waitsFor.slice();
+  const sorted: number[] = [];
+  const ready = children.map((_, i) => i).filter((i) => left[i] === 0);
   for (let i = ready.pop(); i !== undefined; i = ready.pop()) {
-    sorted.push(nodes[i]!);
+    sorted.push(i);
     for (const child of children[i]!) {
-      waitsFor[child]! -= 1;
-      if (waitsFor[child] === 0) ready.push(child);
+      left[child]! -= 1;
+      if (left[child] === 0) ready.push(child);
     }
   }
-  if (sorted.length < nodes.length)
-    throw inconsistent(nodes.find((_, i) => waitsFor[i]! > 0)!.number, "is its own ancestor");
   return sorted;
 }

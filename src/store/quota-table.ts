@@ -29,7 +29,8 @@ export class QuotaTable {
   get(holder: QuotaHolder): Quota {
     const query = "SELECT max_bytes AS maxBytes, max_objects AS maxObjects FROM quotas WHERE scope = ? AND holder = ?";
     type Row = Record<keyof Quota, number | null>;
-    return this.#sql.exec<Row>(query, ...keyOf(holder)).toArray()[0] ?? NO_QUOTA;
+    const [scope, key] = keyOf(holder);
+    return this.#sql.exec<Row>(query, scope, key).toArray()[0] ?? NO_QUOTA;
   }
 
   /** Sets what a holder may hold. */
@@ -37,13 +38,15 @@ export class QuotaTable {
     if (maxBytes === null && maxObjects === null) this.forget(holder);
     else {
       const statement = "INSERT OR REPLACE INTO quotas (scope, holder, max_bytes, max_objects) VALUES (?, ?, ?, ?)";
-      this.#sql.exec(statement, ...keyOf(holder), maxBytes, maxObjects);
+      const [scope, key] = keyOf(holder);
+      this.#sql.exec(statement, scope, key, maxBytes, maxObjects);
     }
   }
 
   /** Nothing is set any more. */
   forget(holder: QuotaHolder): void {
-    this.#sql.exec("DELETE FROM quotas WHERE scope = ? AND holder = ?", ...keyOf(holder));
+    const [scope, key] = keyOf(holder);
+    this.#sql.exec("DELETE FROM quotas WHERE scope = ? AND holder = ?", scope, key);
   }
 }
 

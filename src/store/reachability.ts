@@ -6,10 +6,23 @@ import { Bitset } from "./bitset.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { NumberSet } from "./number-set.ts";
 import type { ObjectIndex } from "./object-index.ts";
-import { inRange, packRanges, WITH_ROWS } from "./packed-rows.ts";
+import {
+  INTEGER_CELL_BYTES,
+  inRange,
+  integerCell,
+  PACKED_ROWS,
+  packRanges,
+  WITH_ROWS,
+  writeInteger,
+} from "./packed-rows.ts";
 import type { Sql } from "./sql.ts";
 
 const INTRODUCED = `${WITH_ROWS} SELECT introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
+
+const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
+
+const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
+  SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
 
 /** Introducers of the objects that have several: the first, then the further ones, object by object. */
 const SEVERAL = `${WITH_ROWS}, several(object) AS (
@@ -17,6 +30,12 @@ const SEVERAL = `${WITH_ROWS}, several(object) AS (
   SELECT object, introducer FROM several JOIN object_chunks ON number = object
   UNION ALL SELECT object, node FROM several JOIN reintroductions USING (object)
   ORDER BY 1`;
+
+/** An object that another node introduced before, and a further one that does; by their numbers. */
+export interface Reintroduction {
+  readonly object: number;
+  readonly node: number;
+}
 
 /** Answers which objects nodes lead to. */
 export class Reachability {
@@ -30,10 +49,18 @@ export class Reachability {
     this.#graph = graph;
   }
 
-  /** Notes objects which the node leads to while its parents do not, although another node introduced them before. */
-  reintroduce(objects: NumberSet, node: number): void {
-    for (const object of objects.toArray()) {
-      this.#sql.exec("INSERT INTO reintroductions (object, node) VALUES (?, ?)", object, node);
+  /** Notes objects which a node leads to while its parents do not, although another node introduced them before. */
+  reintroduce(pairs: readonly Reintroduction[]): void {
+    // In the order of the table's key.
+    const sorted = pairs.toSorted((a, b) => a.object - b.object || a.node - b.node);
+    for (let from = 0; from < sorted.length; from += PACKED_ROWS) {
+      const slice = sorted.slice(from, from + PACKED_ROWS);
+      const cells = new Uint8Array(slice.length * PAIR_BYTES);
+      slice.forEach(({ object, node }, i) => {
+        writeInteger(cells, i * PAIR_BYTES, object);
+        writeInteger(cells, i * PAIR_BYTES + INTEGER_CELL_BYTES, node);
+      });
+      this.#sql.exec(REINTRODUCE, cells, slice.length);
     }
   }
 

@@ -128,6 +128,7 @@ function readPage(
     after?.name ?? "",
     owner ?? "",
     owner ?? "~",
+    // oxlint-disable-next-line bounded/no-call-spread -- one at the most.
     ...bindings,
     limit,
   );

@@ -247,7 +247,7 @@ export class StoredRepository implements FetchSource {
       const own = [...closure].filter((object) => !inherited.has(object)).sort((a, b) => a - b);
       introduced.push(NumberSet.fromSorted(own));
       const again = own.filter((object) => this.#introducers.has(object));
-      this.reachability.reintroduce(NumberSet.fromSorted(again), number);
+      this.reachability.reintroduce(again.map((object) => ({ object, node: number })));
       for (const object of own) if (!this.#introducers.has(object)) this.#introducers.set(object, number);
     }
     this.graph.write(this.sql, before, introduced);

@@ -17,7 +17,7 @@ const DELTA_LEVEL = 1;
  * @see gitformat-pack(5) */
 export function encodeNewPack(codec: Codec, objects: readonly NewObject[]): Uint8Array {
   const parts = [encodePackHeader(objects.length)];
-  for (const object of objects) parts.push(...encodeEntry(codec, object));
+  for (const object of objects) for (const part of encodeEntry(codec, object)) parts.push(part);
   const hash = createHash("sha1");
   for (const part of parts) hash.update(part);
   return Buffer.concat([...parts, hash.digest()]);

@@ -27,7 +27,7 @@ export async function compare(repository: OpenRepository, query: { base: string;
   const head = await resolveCommit(repository, encodeText(query.head));
   const { graph } = repository.tables;
   const [basePosition, headPosition] = [graph.position(base.number), graph.position(head.number)];
-  const [mergeBase] = mergeBases(graph, basePosition, headPosition);
+  const [mergeBase] = mergeBases(graph, basePosition, [headPosition]);
   return {
     base: toHex(base.oid),
     head: toHex(head.oid),

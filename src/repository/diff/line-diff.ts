@@ -38,7 +38,7 @@ export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOp
 export function diffSplitLines(old: TextLines, next: TextLines, options: LineDiffOptions = {}): LineChange[] {
   if (old.count === 0 || next.count === 0) return changeOfAll(old, next);
   const texts = options.trimTail === true ? trimCommonTail(old, next) : ([old, next] as const);
-  const [oldSide, nextSide] = makeSides(...texts);
+  const [oldSide, nextSide] = makeSides(texts[0], texts[1]);
   const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
   const mark = options.algorithm === "histogram" ? markHistogram : markMyers;
   mark(oldSide, nextSide, ranges, { stepsLeft: MAX_STEPS });

@@ -187,7 +187,7 @@ export class RenameSearch {
         const score = this.#score(source, destination, MINIMUM_SCORE);
         offer(best, { source, destination, score, hasName: source.name === destination.name });
       }
-      ranked.push(...best);
+      for (const one of best) ranked.push(one);
     }
     const taken = new Set<Candidate>();
     for (const { source, destination, score } of ranked.sort(compareRanked)) {

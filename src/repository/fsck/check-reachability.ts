@@ -69,7 +69,7 @@ class Page {
   /** What each node brought, by its row. */
   readonly nodes = new Map<number, NumberSet>();
   /** Trees among that. */
-  readonly #rows: ObjectRow[] = [];
+  #rows: ObjectRow[] = [];
   /** Object numbers in trees; null: it cannot be read. */
   readonly #trees = new Map<number, readonly number[] | null>();
   readonly #known = new Map<number, Known>();
@@ -182,7 +182,7 @@ class Page {
   async #entries(tree: number): Promise<readonly number[] | null> {
     if (!this.#trees.has(tree)) {
       // No node of the page says that it brought it.
-      this.#rows.splice(0, Infinity, ...this.#run.audit.namedObjects([tree]).values());
+      this.#rows = [...this.#run.audit.namedObjects([tree]).values()];
       await this.readTrees();
     }
     return this.#trees.get(tree) ?? null;

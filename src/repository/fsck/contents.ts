@@ -124,7 +124,8 @@ export class Contents {
         say(`its parents are ${parents.join()}, and ${node.parents.join()} in the graph`);
       if (node.tree !== tree) say(`its tree is ${tree}, and ${node.tree} in the graph`);
       if (node.time !== timeSeconds) say(`its time is ${timeSeconds}, and ${node.time} in the graph`);
-      const generation = 1 + Math.max(0, ...parents.map((parent) => nodes.get(parent)?.generation ?? 0));
+      const generation =
+        1 + parents.reduce((highest, parent) => Math.max(highest, nodes.get(parent)?.generation ?? 0), 0);
       if (node.generation !== generation) say(`its generation is ${generation}, and ${node.generation} in the graph`);
     });
   }

@@ -1,5 +1,6 @@
 import type { CommitGraph } from "../../store/commit-graph.ts";
 import { GitError } from "../../format/errors.ts";
+import { Bitset } from "../../store/bitset.ts";
 import { NumberSet } from "../../store/number-set.ts";
 import { ByteCache } from "../byte-cache.ts";
 import type { WholeObject } from "../delta-chains.ts";
@@ -46,6 +47,8 @@ export class BlameWalk {
   readonly #budget: WorkBudget;
   /** By commit, then by path: the lines that have come to it. */
   readonly #pending = new Map<number, Map<string, readonly BlamedLines[]>>();
+  /** The positions in `#pending`, and those that were: parents come after their children. */
+  readonly #met: Bitset;
   readonly #histories = new Map<string, PathHistory>();
   readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
   readonly #blames: Blame[] = [];
@@ -53,6 +56,7 @@ export class BlameWalk {
   constructor(repository: OpenRepository, budget: WorkBudget) {
     this.#repository = repository;
     this.#graph = repository.tables.graph;
+    this.#met = new Bitset(this.#graph.length);
     this.#budget = budget;
   }
 
@@ -63,12 +67,10 @@ export class BlameWalk {
    * @throws GitError "storage-failed" */
   async run(commit: number, path: string, lines: BlamedLines): Promise<Blame[]> {
     this.#suspect(commit, path, [lines]);
-    for (;;) {
-      const next = Math.max(...this.#pending.keys());
-      if (next < 0) break;
+    for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
       if (this.#budget.isSpent) {
-        for (const [path, lines] of files) this.#blames.push(...lines.map((one) => ({ ...one, commit: null, path })));
+        for (const [path, lines] of files) this.#settle(null, path, lines);
       } else {
         for (const [path, lines] of files) await this.#pass(next, path, lines);
       }
@@ -97,7 +99,11 @@ export class BlameWalk {
       this.#suspect(parent.commit, parent.path, inherited);
       rest = left;
     }
-    this.#blames.push(...rest.map((one) => ({ ...one, commit, path })));
+    this.#settle(commit, path, rest);
+  }
+
+  #settle(commit: number | null, path: string, lines: readonly BlamedLines[]): void {
+    for (const one of lines) this.#blames.push({ ...one, commit, path });
   }
 
   /** What the file was in the parents of its commit, where it was there. A parent that has the same is the only one then. */
@@ -132,6 +138,7 @@ export class BlameWalk {
     if (lines.length === 0) return;
     const files = this.#pending.get(commit) ?? new Map<string, readonly BlamedLines[]>();
     this.#pending.set(commit, files);
+    this.#met.add(commit);
     files.set(path, files.has(path) ? [...files.get(path)!, ...lines] : lines);
   }
 

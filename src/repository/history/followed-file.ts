@@ -43,8 +43,8 @@ export class FollowedFile {
     const [parent] = parents;
     const came = parent !== undefined && this.#history.at(parent) === ABSENT;
     if (came && kindOfCode(this.#history.at(position)) !== "tree") {
-      const trees = [this.#graph.tree(parent), this.#graph.tree(position)] as const;
-      const original = await findOriginal(this.#repository, ...trees, this.#path);
+      const [before, after] = [this.#graph.tree(parent), this.#graph.tree(position)];
+      const original = await findOriginal(this.#repository, before, after, this.#path);
       if (original !== null) {
         this.#path = original;
         this.#history = this.#historyOf(original);

@@ -19,9 +19,9 @@ const FOUND = 16;
  * @param others positions of commits
  * @returns positions, the newest first
  * @see git-merge-base(1) --all, and paint_down_to_common() in its commit-reach.c, whose order among commits of one second this has */
-export function mergeBases(graph: CommitGraph, one: number, ...others: readonly number[]): number[] {
+export function mergeBases(graph: CommitGraph, one: number, others: readonly number[]): number[] {
   if (others.includes(one)) return [one];
-  const marks = new Uint8Array(Math.max(one, ...others) + 1);
+  const marks = new Uint8Array(graph.length);
   const queue = new DateQueue(graph);
   /** Commits in the queue that may still lead to a best one. */
   let open = 0;
@@ -70,7 +70,11 @@ export async function mergeBase(
   const others = [];
   for (const head of heads) others.push(await resolveCommit(repository, head));
   const { graph } = repository.tables;
-  const found = mergeBases(graph, graph.position(one.number), ...others.map(({ number }) => graph.position(number)));
+  const found = mergeBases(
+    graph,
+    graph.position(one.number),
+    others.map(({ number }) => graph.position(number)),
+  );
   return {
     base: toHex(one.oid),
     heads: others.map(({ oid }) => toHex(oid)),

@@ -15,7 +15,10 @@ export async function seal(run: JobRun): Promise<JobOutcome> {
     counts.chunks += group.length;
     counts.bytes += sizeBytes;
     // The object, and the chunk that is copied to it.
-    counts.peakBytes = Math.max(counts.peakBytes, sizeBytes + Math.max(...group.map(({ size }) => size)));
+    counts.peakBytes = Math.max(
+      counts.peakBytes,
+      sizeBytes + group.reduce((most, { size }) => Math.max(most, size), 0),
+    );
     await run.pace.rest();
   }
   return { counts, again: false };

@@ -65,7 +65,11 @@ class RenameApplier {
       [theirs, theirsPath],
     ] as const) {
       at.isPathInConflict = true;
-      this.#conflicts.blame(path, "rename/rename", ...[from, ours, theirs].filter((other) => other !== path));
+      this.#conflicts.blame(
+        path,
+        "rename/rename",
+        [from, ours, theirs].filter((other) => other !== path),
+      );
     }
     this.#conflicts.addHunks(ours, merged);
   }
@@ -82,19 +86,19 @@ class RenameApplier {
       versions[side - 1] = target.versions[side]!;
       const paths: [string, string, string] = [from, from, from];
       paths[side] = to;
-      const merged = await this.#mergeRenamed(source.versions[0], ...versions, paths);
+      const merged = await this.#mergeRenamed(source.versions[0], versions[0], versions[1], paths);
       target.versions[side] = merged.version;
-      if (merged.conflict !== null) this.#conflicts.blame(to, "rename collides", from);
+      if (merged.conflict !== null) this.#conflicts.blame(to, "rename collides", [from]);
     } else if (isTaken) {
       target.isPathInConflict = true;
-      this.#conflicts.blame(to, "rename/delete", from);
+      this.#conflicts.blame(to, "rename/delete", [from]);
     } else {
       target.versions[0] = source.versions[0];
       target.fileMask |= BASE;
       target.paths[0] = from;
       if (isDeleted) {
         target.isPathInConflict = true;
-        this.#conflicts.blame(to, "rename/delete", from);
+        this.#conflicts.blame(to, "rename/delete", [from]);
       } else if (hasOtherType) {
         source.versions[0] = null;
         source.fileMask &= ~BASE;

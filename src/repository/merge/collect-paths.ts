@@ -87,8 +87,10 @@ class PathCollector implements CollectedPaths {
     const lists = this.candidates.flatMap(({ sources, targets }) => [sources, targets]);
     const before = lists.map(({ length }) => length);
     await this.#readLevels(top);
-    for (const [i, list] of lists.entries())
-      list.push(...list.splice(before[i]!).sort((a, b) => (a.place < b.place ? -1 : 1)));
+    for (const [i, list] of lists.entries()) {
+      const found = list.splice(before[i]!).sort((a, b) => (a.place < b.place ? -1 : 1));
+      for (const candidate of found) list.push(candidate);
+    }
   }
 
   async #readLevels(top: readonly Directory[]): Promise<void> {

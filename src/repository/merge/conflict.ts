@@ -76,7 +76,7 @@ export class ConflictList {
 
   /** Notes why a path may be in conflict; the first cause counts.
    * @param related other paths that have to do with it */
-  blame(path: string, kind: ConflictKind, ...related: readonly string[]): void {
+  blame(path: string, kind: ConflictKind, related: readonly string[] = []): void {
     if (!this.#causes.has(path)) this.#causes.set(path, { kind, related });
   }
 
@@ -91,8 +91,8 @@ export class ConflictList {
   }
 
   /** Notes a conflict at a path that need not be in conflict itself. */
-  addAside(path: string, kind: ConflictKind, ...related: readonly string[]): void {
-    this.blame(path, kind, ...related);
+  addAside(path: string, kind: ConflictKind, related: readonly string[] = []): void {
+    this.blame(path, kind, related);
     this.add(path, [null, null, null]);
   }
 

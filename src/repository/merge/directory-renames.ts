@@ -43,7 +43,7 @@ function findDirectoryRenames(counts: SideRenames["counts"], conflicts: Conflict
     const [first, second] = [...targets].sort(([, a], [, b]) => b - a);
     if (first === undefined) continue;
     if (first[1] !== second?.[1]) renames.set(directory, first[0]);
-    else conflicts.addAside(directory, "directory rename split", ...targets.keys());
+    else conflicts.addAside(directory, "directory rename split", [...targets.keys()]);
   }
   return renames;
 }
@@ -96,7 +96,7 @@ class DirectoryFollower {
     if (!isInWay && collision.sources.length === 1) return newPath;
     collision.isReported = true;
     const kind = isInWay ? "directory rename in the way" : "directory rename collision";
-    this.#conflicts.addAside(newPath, kind, ...collision.sources);
+    this.#conflicts.addAside(newPath, kind, collision.sources);
     return null;
   }
 
@@ -120,7 +120,7 @@ class DirectoryFollower {
       there.versions[pair.side] = merged.versions[pair.side];
     }
     (there ?? merged).isPathInConflict = true;
-    this.#conflicts.blame(to, "file location", pair.to);
+    this.#conflicts.blame(to, "file location", [pair.to]);
     pair.to = to;
   }
 

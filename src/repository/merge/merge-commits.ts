@@ -59,7 +59,7 @@ class MergeBaseTrees {
   async baseOf(ours: readonly number[], theirs: number, depth: number): Promise<Oid | null> {
     const { graph } = this.#repository.tables;
     // The oldest first, as git takes them.
-    const bases = ours.length === 1 ? mergeBases(graph, ours[0]!, theirs) : mergeBases(graph, theirs, ...ours);
+    const bases = ours.length === 1 ? mergeBases(graph, ours[0]!, [theirs]) : mergeBases(graph, theirs, ours);
     const [first, ...others] = bases.toReversed();
     if (first === undefined) return null;
     const positions = [first];

@@ -74,7 +74,7 @@ class PathSettler {
     const side = (merged.directoryMask & OURS) !== 0 ? 2 : 1;
     const beside = this.#freePath(path, side);
     const file = { ...withoutDirectory(merged), isFileOrDirectory: true };
-    this.#conflicts.blame(beside, "file/directory", path);
+    this.#conflicts.blame(beside, "file/directory", [path]);
     await this.#settleFile(beside, file, side);
   }
 
@@ -130,7 +130,7 @@ class PathSettler {
       [theirsPath, theirs, [baseLike(theirs), null, theirs]],
       [oursPath, ours, [baseLike(ours), ours, null]],
     ] as [string, Version, Versions][]) {
-      this.#conflicts.blame(at, "distinct types", path);
+      this.#conflicts.blame(at, "distinct types", [path]);
       this.#conflicts.add(at, versions);
       this.#record(at, side);
     }

@@ -133,7 +133,7 @@ test("merges in a tangled history come out as git's, with several merge bases to
     expect([ours, theirs, outcomeOf(merged)]).toEqual([ours, theirs, await mergeByGit(dir, ours, theirs)]);
     if (merged.kind === "clean") seen.clean += 1;
     else seen.conflicts += 1;
-    if (mergeBases(graph, positions[0]!, positions[1]!).length > 1) seen.manyBases += 1;
+    if (mergeBases(graph, positions[0]!, [positions[1]!]).length > 1) seen.manyBases += 1;
   }
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(3);
 });
