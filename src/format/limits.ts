@@ -123,7 +123,7 @@ export const MAX_WALK_STEPS = 30_000_000;
  * of directories than git itself goes down (core.maxTreeDepth). */
 export const MAX_PATH_BYTES = 4_096;
 
-/** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 64 for each included: a tree has as many as
+/** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 192 for each included: a tree has as many as
  * there are ways to it, which no memory need hold. */
 export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
 

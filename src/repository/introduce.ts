@@ -5,6 +5,7 @@ import { StepBudget } from "../format/step-budget.ts";
 import type { Bitset } from "../store/bitset.ts";
 import type { CommitGraph } from "../store/commit-graph.ts";
 import { NumberSet } from "../store/number-set.ts";
+import type { Reintroduction } from "../store/reachability.ts";
 import { ByteCache } from "./byte-cache.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
@@ -40,8 +41,8 @@ export interface Introductions {
   readonly introducers: Uint32Array;
   /** Stored objects that nothing led to so far, and what does now. */
   readonly adopted: { object: number; node: number }[];
-  /** Objects that another node introduced before, and a further one that does. */
-  readonly reintroduced: { object: number; node: number }[];
+  /** Objects that another node introduced before, and a further one that does, in this order. */
+  readonly reintroduced: Iterable<Reintroduction>;
   /** Stored trees whose entries must be known: when there are any, the rest is not complete. */
   readonly unread: number[];
 }
@@ -72,9 +73,12 @@ class Introducing {
   readonly #first: Uint32Array;
   /** Positions of introducers found now that are not first: by object number. */
   readonly #further = new Map<number, number[]>();
+  /** Positions of the introducers of stored objects, by object number. */
+  readonly #positions = new Map<number, readonly number[]>();
   readonly #result: Introductions;
   readonly #unread = new Set<number>();
   readonly #budget: StepBudget;
+  #reintroductions = 0;
   /** The first node that brought something once more, 0: none did. */
   #firstAgain = 0;
 
@@ -91,7 +95,7 @@ class Introducing {
       introduced: [],
       introducers: new Uint32Array(pushed.fresh.length),
       adopted: [],
-      reintroduced: [],
+      reintroduced: { [Symbol.iterator]: () => this.#listReintroduced() },
       unread: [],
     };
   }
@@ -128,37 +132,59 @@ class Introducing {
   #claim(number: number, position: number, reached: Bitset | null): boolean {
     const fresh = number - this.#pushed.firstNumber;
     const known = fresh >= 0 ? this.#freshIntroducers(fresh) : this.#storedIntroducers(number);
-    for (const introducer of known) if (introducer === position || reached?.has(introducer)) return false;
-    for (const introducer of this.#further.get(number) ?? []) {
-      if (introducer === position || reached?.has(introducer)) return false;
-    }
+    const further = this.#further.get(number);
+    if (this.#isAmong(known, position, reached)) return false;
+    if (further !== undefined && this.#isAmong(further, position, reached)) return false;
     if (fresh >= 0 && this.#first[fresh] === 0) {
       this.#first[fresh] = position + 1;
       return true;
     }
-    const further = this.#further.get(number);
     const node = this.#graph.number(position);
     if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, node });
-    else this.#reintroduce(number, node);
+    else this.#countReintroduction(node);
     if (further === undefined) this.#further.set(number, [position]);
     else further.push(position);
     return true;
   }
 
-  #reintroduce(object: number, node: number): void {
-    const { reintroduced } = this.#result;
+  /** Whether the node, or what its parents lead to, is among introducers. The last is most often the next before it. */
+  #isAmong(introducers: readonly number[], position: number, reached: Bitset | null): boolean {
+    if (introducers.at(-1) === position) return true;
+    if (reached === null) return false;
+    this.#budget.spend(introducers.length >>> 4);
+    for (let i = introducers.length - 1; i >= 0; i--) if (reached.has(introducers[i]!)) return true;
+    return false;
+  }
+
+  #countReintroduction(node: number): void {
     this.#firstAgain ||= node;
     // A single commit may bring as much as there is.
-    if (node !== this.#firstAgain && reintroduced.length >= MAX_REINTRODUCTIONS) throw tooMany();
-    reintroduced.push({ object, node });
+    if (++this.#reintroductions > MAX_REINTRODUCTIONS && node !== this.#firstAgain) throw tooMany();
+  }
+
+  *#listReintroduced(): Generator<Reintroduction> {
+    const adopted = new Set(this.#result.adopted.map(({ object }) => object));
+    for (const object of Uint32Array.from(this.#further.keys()).sort()) {
+      const positions = this.#further.get(object)!;
+      const again = adopted.has(object) ? positions.slice(1) : positions;
+      for (const node of Uint32Array.from(again, (position) => this.#graph.number(position)).sort()) {
+        yield { object, node };
+      }
+    }
   }
 
   #freshIntroducers(fresh: number): readonly number[] {
     return this.#first[fresh] === 0 ? [] : [this.#first[fresh]! - 1];
   }
 
-  #storedIntroducers(number: number): number[] {
-    return this.#stored.get(number).introducers.map((node) => this.#graph.position(node));
+  /** Positions before those of the push. */
+  #storedIntroducers(number: number): readonly number[] {
+    let positions = this.#positions.get(number);
+    if (positions === undefined) {
+      positions = this.#stored.get(number).introducers.map((node) => this.#graph.position(node));
+      this.#positions.set(number, positions);
+    }
+    return positions;
   }
 
   /** Numbers of a tree's entries; nothing for other objects: parents and targets are nodes of the graph. */

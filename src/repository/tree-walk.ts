@@ -50,7 +50,7 @@ export async function walkTrees(
  * fault: a tree that is met at ever more places is), and what a directory costs besides its path, in bytes. */
 const STEPS_PER_PATH = 60;
 const STEPS_PER_ENTRY = 200;
-const BYTES_PER_DIRECTORY = 64;
+const BYTES_PER_DIRECTORY = 192;
 
 /** A tree at one of its places. */
 interface Place {

@@ -49,19 +49,19 @@ export class Reachability {
     this.#graph = graph;
   }
 
-  /** Notes objects which a node leads to while its parents do not, although another node introduced them before. */
-  reintroduce(pairs: readonly Reintroduction[]): void {
-    // In the order of the table's key.
-    const sorted = pairs.toSorted((a, b) => a.object - b.object || a.node - b.node);
-    for (let from = 0; from < sorted.length; from += PACKED_ROWS) {
-      const slice = sorted.slice(from, from + PACKED_ROWS);
-      const cells = new Uint8Array(slice.length * PAIR_BYTES);
-      slice.forEach(({ object, node }, i) => {
-        writeInteger(cells, i * PAIR_BYTES, object);
-        writeInteger(cells, i * PAIR_BYTES + INTEGER_CELL_BYTES, node);
-      });
-      this.#sql.exec(REINTRODUCE, cells, slice.length);
+  /** Notes objects which a node leads to while its parents do not, although another node introduced them before. Fastest in the order of
+   * objects and nodes. */
+  reintroduce(pairs: Iterable<Reintroduction>): void {
+    const cells = new Uint8Array(PACKED_ROWS * PAIR_BYTES);
+    let count = 0;
+    for (const { object, node } of pairs) {
+      writeInteger(cells, count * PAIR_BYTES, object);
+      writeInteger(cells, count * PAIR_BYTES + INTEGER_CELL_BYTES, node);
+      if (++count < PACKED_ROWS) continue;
+      this.#sql.exec(REINTRODUCE, cells, count);
+      count = 0;
     }
+    if (count > 0) this.#sql.exec(REINTRODUCE, cells.subarray(0, count * PAIR_BYTES), count);
   }
 
   /** Makes a further introducer the first, whose node goes; 0: nothing leads to the object any more. */
