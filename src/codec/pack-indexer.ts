@@ -5,8 +5,9 @@
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { fromTypeNumber } from "../format/object.ts";
-import { STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import { PUSH_LESS, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
 import type { PackIndex } from "./pack-index.ts";
+import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
 
 /** Copies stored bytes of the pack from `offset` into `out` when they are in memory; returns how many, 0 for none. */
@@ -299,6 +300,12 @@ interface Failure {
   limits: Limits;
 }
 
+/** Tells how to find an object of which only the size is known, as it is when it is refused before its bytes have come, and what to do. */
+function findBySize(sizeBytes: number): string {
+  const command = `git rev-list --objects --all | git cat-file --batch-check="%(objectsize) %(rest)" | grep "^${sizeBytes} "`;
+  return `${command} names it; take it out of the history (git filter-repo), or split it`;
+}
+
 /** Puts a refusal of failure.zig into words. */
 function explain({ code, detail, oid, offset, value, limits }: Failure): GitError {
   const corrupt = (reason: string) => new GitError("corrupt-pack", { reason, offset, value });
@@ -306,7 +313,12 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
     case 1:
       return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
     case 2:
-      return new GitError("too-large", { what: "objects in a pack", limit: limits.maxPackObjects, actual: value });
+      return new GitError("too-large", {
+        what: "objects in a pack",
+        limit: limits.maxPackObjects,
+        actual: value,
+        reason: PUSH_LESS,
+      });
     case 3:
       return corrupt(`entry type ${value} does not exist`);
     case 4:
@@ -315,9 +327,10 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
       return corrupt("an entry does not inflate to its declared size");
     case 6:
       return new GitError("too-large", {
-        what: "object (bytes)",
+        what: oid === null ? "a file or another object in the pack (bytes)" : `object ${oid} (bytes)`,
         limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes,
         actual: value,
+        reason: findBySize(value),
       });
     case 7:
       return new GitError("too-large", {
@@ -336,7 +349,11 @@ function explain({ code, detail, oid, offset, value, limits }: Failure): GitErro
     case 12:
       return new GitError("sha1-collision", { oid });
     case 13:
-      return new GitError("bad-object", { oid, id: FSCK_MESSAGES[detail] });
+      return new GitError("bad-object", {
+        oid,
+        id: FSCK_MESSAGES[detail],
+        reason: explainFinding(FSCK_MESSAGES[detail]!),
+      });
     case 14:
       return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
     case 15:

@@ -10,6 +10,9 @@ const GIB = 1024 * MIB;
 /** Bytes of one pushed pack: offsets inside a pack are kept in 32 bits. */
 export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
 
+/** What a client can do whose pack is too large. */
+export const PUSH_LESS = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
+
 /** Objects of one pushed pack: the indexer's table of entries stays resident, tens of bytes each. */
 export const MAX_PACK_OBJECTS = 500_000;
 
@@ -278,7 +281,8 @@ export function lowerLimits(lowered: Partial<Limits>): Limits {
 
 /** Refuses a size or count above its cap.
  * @param what the noun for the message, e.g. "the pack"
+ * @param reason what can be done about it
  * @throws GitError "too-large" with what, limit, actual */
-export function checkLimit(what: string, limit: number, actual: number): void {
-  if (actual > limit) throw new GitError("too-large", { what, limit, actual });
+export function checkLimit(what: string, limit: number, actual: number, reason?: string): void {
+  if (actual > limit) throw new GitError("too-large", { what, limit, actual, reason });
 }

@@ -19,7 +19,7 @@ import { type Env, REGISTRY_NAME } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
-import { GONE, REQUESTER_HEADER, type RepositoryObject } from "./repository-object.ts";
+import { GONE, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
 
 /** Routes that an isolate remembers: some 300 bytes each. */
 const MAX_ROUTES = 10_000;
@@ -224,7 +224,10 @@ export class NamedRepository {
   async #fetch(route: KnownRoute, request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
     // Whatever a client says under this name is replaced.
-    headers.set(REQUESTER_HEADER, encodeURIComponent(JSON.stringify(this.#requesterAt(route))));
+    const path = `${route.owner}/${route.name}`;
+    const movedTo = route.isFormer ? new URL(`/${path}.git`, request.url).href : null;
+    const origin: PushOrigin = { requester: this.#requesterAt(route), place: { name: path, movedTo } };
+    headers.set(ORIGIN_HEADER, encodeURIComponent(JSON.stringify(origin)));
     const sent = new Request(request, { headers });
     const response = await this.#timings.time("repository", () => this.#open(route.id).fetch(sent));
     if (response.status !== GONE) this.#met = route;

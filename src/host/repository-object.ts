@@ -3,7 +3,7 @@ import type { Requester } from "../access/caller.ts";
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
-import { receivePack } from "../protocol/receive-pack.ts";
+import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
@@ -23,8 +23,14 @@ export const GONE = 410;
 /** Of all objects of the isolate. */
 const traffic = new Traffic();
 
-/** Carries a push's `Requester` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
-export const REQUESTER_HEADER = "Holdfast-Requester";
+/** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
+export const ORIGIN_HEADER = "Holdfast-Origin";
+
+/** Who a push is from, and where they sent it. */
+export interface PushOrigin {
+  readonly requester: Requester;
+  readonly place: PushPlace;
+}
 
 /**
  * One repository: its refs, its object index and its jobs, in the object's own SQLite database. Pushes come as HTTP, since
@@ -65,8 +71,8 @@ export class RepositoryObject extends DurableObject<Env> {
   /** Serves git-receive-pack; the Worker has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
     if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
-    const requester = JSON.parse(decodeURIComponent(request.headers.get(REQUESTER_HEADER)!)) as Requester;
-    return receivePack(request, this.#repository, this.#limits, requester);
+    const origin = JSON.parse(decodeURIComponent(request.headers.get(ORIGIN_HEADER)!)) as PushOrigin;
+    return receivePack(request, this.#repository, this.#limits, origin.requester, origin.place);
   }
 
   /** @see Repository.create */

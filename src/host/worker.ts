@@ -5,6 +5,8 @@ import { instantiateCodec } from "../codec/codec.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
+import { refuseLfs } from "../protocol/lfs.ts";
+import { explainPath } from "../protocol/misplaced.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
@@ -100,7 +102,9 @@ app.on("GET", ["/:owner/:repository", "/:owner/:repository/"], (context) =>
   }),
 );
 
-app.notFound(() => textResponse(404, "not found"));
+app.all("/:owner/:repository/info/lfs/*", () => refuseLfs());
+
+app.notFound((context) => textResponse(404, explainPath(context.req.path) ?? "not found"));
 
 /** The Worker: routes every request.
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */

@@ -63,6 +63,12 @@ export class PushChannel {
     for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(line)))) this.#send(pkt);
   }
 
+  /** Tells the user something, also one who wants no progress: git says so wherever it writes to no terminal.
+   * @param line without the LF that ends it */
+  tell(line: string): void {
+    for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(`${line}\n`)))) this.#send(pkt);
+  }
+
   /** Sends the report, which may be empty, and what ends it; `close` is to follow. */
   report(report: Uint8Array): void {
     clearInterval(this.#keepAlive);

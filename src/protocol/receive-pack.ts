@@ -50,6 +50,14 @@ export function noCreation(): GitError {
   return new GitError("not-found", { what: "repository", reason });
 }
 
+/** Where a push goes, as its sender is told. */
+export interface PushPlace {
+  /** Owner and name as they are now, such as `me/diary`. */
+  readonly name: string;
+  /** The URL, where the push came by a name that the repository had before; else null. */
+  readonly movedTo: string | null;
+}
+
 /** Answers `POST …/git-receive-pack`. A malformed request is refused with a status before the repository hears of it; whatever
  * is wrong with the pack or a ref is reported per command. @see gitprotocol-pack(5) "Pushing Data To a Server" */
 export async function receivePack(
@@ -57,6 +65,7 @@ export async function receivePack(
   target: PushTarget,
   limits: Limits,
   requester: Requester,
+  place: PushPlace,
 ): Promise<Response> {
   const refusal = refuseRpc(request, SERVICE);
   if (refusal !== null) return refusal;
@@ -65,7 +74,7 @@ export async function receivePack(
     const body = openRequestBody(request, limits.maxCommandBytes + limits.maxPackSizeBytes);
     const head = await readPushHead(body, limits);
     if (head === null) return resultResponse(SERVICE, new Uint8Array(0));
-    push = new Push(head, body, target, requester);
+    push = new Push(head, body, target, requester, place);
   } catch (error) {
     return errorResponse(error);
   }
@@ -78,15 +87,17 @@ class Push {
   readonly #pack: BodyPack;
   readonly #target: PushTarget;
   readonly #requester: Requester;
+  readonly #place: PushPlace;
   /** Null when the client takes no side-band. */
   readonly #channel: PushChannel | null;
 
-  constructor(head: PushHead, body: RequestBody, target: PushTarget, requester: Requester) {
+  constructor(head: PushHead, body: RequestBody, target: PushTarget, requester: Requester, place: PushPlace) {
     this.#head = head;
     this.#channel = head.capabilities.sideBand ? new PushChannel(head.capabilities.quiet) : null;
     this.#pack = new BodyPack(body, this.#channel);
     this.#target = target;
     this.#requester = requester;
+    this.#place = place;
   }
 
   /** Carries the push out.
@@ -141,6 +152,9 @@ class Push {
     });
     // A body that could not be read on is the request's failure, whatever the repository made of it.
     if (this.#pack.failure !== null) throw this.#pack.failure;
+    const { name, movedTo } = this.#place;
+    if (result.hasCreated) this.#channel?.tell(`Created ${name}`);
+    if (movedTo !== null) this.#channel?.tell(`This repository is now ${name}: git remote set-url origin ${movedTo}`);
     const outcomes = result.refs.values();
     return {
       unpack: result.unpack,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { NO_INDEX, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
-import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES } from "../format/limits.ts";
+import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES, PUSH_LESS } from "../format/limits.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
@@ -161,7 +161,7 @@ class Indexing {
       this.#hash.update(consumed);
       await this.#store(indexer, consumed);
       this.#packBytes += consumed.length;
-      checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes);
+      checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
       this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
       this.#noteStep(indexer, piece.length);
     }

@@ -68,10 +68,16 @@ export interface PushResult {
   readonly refs: readonly RefOutcome[];
 }
 
+/** How a push ended that a repository took in. */
+export interface ReceivedPush extends PushResult {
+  /** Whether the repository came into being with it. */
+  readonly hasCreated: boolean;
+}
+
 /** What receiving a push needs of a repository. */
 export interface PushTarget extends Pick<FetchSource, "refs"> {
   /** Takes a push in: indexes and proves the pack, then settles all commands in one transaction.
    * @returns what became of it; a refused pack and refused commands are outcomes
    * @throws GitError what `PackSource.read` threw, "storage-failed", "unavailable" */
-  receive(request: PushRequest): Promise<PushResult>;
+  receive(request: PushRequest): Promise<ReceivedPush>;
 }

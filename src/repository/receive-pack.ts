@@ -11,7 +11,7 @@ import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import { ObjectReader } from "./object-reader.ts";
-import type { PackSource, PushRequest, PushResult, RefOutcome } from "./push.ts";
+import type { PackSource, PushRequest, ReceivedPush, RefOutcome } from "./push.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
@@ -61,6 +61,8 @@ export class ReceivePack {
   #newFsck: FsckSetting | null = null;
   readonly #operations = newChunkCounters();
   readonly #chunks: ChunkStore;
+  /** Whether the repository came into being with this push. */
+  #hasCreated = false;
   /** Whether chunks lie below the key prefix that no row names (yet). */
   #hasWritten = false;
 
@@ -74,14 +76,15 @@ export class ReceivePack {
 
   /** Takes the push in and says how it ended, in git's words.
    * @throws GitError when the push could be neither accepted nor refused */
-  async run(): Promise<PushResult> {
+  async run(): Promise<ReceivedPush> {
     try {
-      return { unpack: "ok", refs: await this.take() };
+      return { unpack: "ok", refs: await this.take(), hasCreated: this.#hasCreated };
     } catch (error) {
       if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
       return {
         unpack: error.message,
         refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })),
+        hasCreated: false,
       };
     }
   }
@@ -182,6 +185,7 @@ export class ReceivePack {
     // Each time twice as many levels: a tree as deep as a pack allows takes few transactions.
     for (let levels = 1; ; levels *= 2) {
       if (isStale(this.#requester, Date.now())) await this.#renewStanding();
+      const isNew = this.#repository.tables === null;
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const { limits, worktrees } = this.#repository.platform;
         const room = new Room(tables, this.#requester, limits);
@@ -190,6 +194,7 @@ export class ReceivePack {
           {
             commands: this.#request.commands,
             atomic: this.#request.atomic,
+            isShallow: this.#request.shallow.length > 0,
             pushed: new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
             written: pack?.chunks ?? [],
             packBytes: pack?.packBytes ?? 0,
@@ -219,6 +224,7 @@ export class ReceivePack {
       });
       if (settlement.kind !== "unread") {
         if (settlement.kind === "settled" && settlement.unusedKeys.length === 0) this.#hasWritten = false;
+        this.#hasCreated = isNew && settlement.kind === "settled";
         return settlement;
       }
       await this.#readLevels(settlement.trees, levels, entries);

@@ -7,7 +7,7 @@ import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
 import { ObjectReader } from "./object-reader.ts";
-import type { PushRequest, PushResult, PushTarget } from "./push.ts";
+import type { PushRequest, PushTarget, ReceivedPush } from "./push.ts";
 import { ReceivePack } from "./receive-pack.ts";
 import { type RepositoryPlatform, RepositoryState } from "./repository-state.ts";
 import { Slots } from "./slots.ts";
@@ -68,11 +68,11 @@ export class Repository implements FetchSource, PushTarget {
     return platform.registry.admit(platform.id);
   }
 
-  receive(request: PushRequest): Promise<PushResult> {
+  receive(request: PushRequest): Promise<ReceivedPush> {
     return this.#serve(() => this.#receive(request));
   }
 
-  async #receive(request: PushRequest): Promise<PushResult> {
+  async #receive(request: PushRequest): Promise<ReceivedPush> {
     const { state } = this;
     state.pushesUnderWay += 1;
     try {

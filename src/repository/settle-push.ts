@@ -27,6 +27,8 @@ const TAG = toTypeNumber("tag");
 export interface SettledPush {
   readonly commands: readonly RefCommand[];
   readonly atomic: boolean;
+  /** Whether the client's history is cut. */
+  readonly isShallow: boolean;
   readonly pushed: PushedObjects;
   readonly written: readonly WrittenChunk[];
   readonly packBytes: number;
@@ -243,8 +245,7 @@ class Settling {
     const isDeletion = isNullOid(command.new);
     if (isDeletion && head === name && changes.get(name) !== null) return "deletion of the current branch prohibited";
     if (!isDeletion && target === null) {
-      const { missing } = this.#push.pushed;
-      return missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
+      return this.#explainMissing();
     }
     if (target !== null && !isDeletion && name.startsWith("refs/heads/") && target.type !== COMMIT) {
       return "cannot point a branch at an object that is not a commit";
@@ -261,6 +262,14 @@ class Settling {
         this.#moved.push([name, expected === null ? null : toHex(expected), oid === null ? null : toHex(oid)]);
         return null;
     }
+  }
+
+  /** Why a ref cannot lead where it should. A shallow clone can push only what leads to commits that are here: git's own words for the rest. */
+  #explainMissing(): string {
+    const { missing } = this.#push.pushed;
+    const objects = missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
+    if (!this.#push.isShallow) return objects;
+    return `shallow update not allowed: the clone is cut off, and what comes before is not here; git fetch --unshallow, then push again (${objects})`;
   }
 
   /** What an annotated tag finally leads to, null for any other object. */

@@ -57,6 +57,8 @@ export interface RegistryPort {
 /** Where a name leads. */
 export interface RepositoryRoute extends Target {
   readonly id: string;
+  /** As it is now. */
+  readonly name: string;
   /** The repository has another name now: this one may be given away, and is not to be remembered. */
   readonly isFormer: boolean;
   readonly quota: PushQuota;
@@ -105,7 +107,7 @@ export class Registry {
       const found = this.find(name);
       if (found === null) {
         const id = this.#enter(name, PUSHED_DETAILS, nowMs);
-        return this.#routeTo({ ...PUSHED_DETAILS, id, owner: name.owner }, false);
+        return this.#routeTo({ ...PUSHED_DETAILS, ...name, id }, false);
       }
       this.#touch(found.id, nowMs);
       return found;
@@ -288,12 +290,15 @@ export class Registry {
   }
 
   /** Reads a row for each of the owner's repositories where the owner has a quota. */
-  #routeTo({ id, owner, visibility }: Target & { readonly id: string }, isFormer: boolean): RepositoryRoute {
+  #routeTo(
+    { id, owner, name, visibility }: Target & RepositoryName & { readonly id: string },
+    isFormer: boolean,
+  ): RepositoryRoute {
     const quota = { repository: this.#quotas.get({ repositoryId: id }), owner: this.#quotas.get({ owner }) };
     const others = isLimited(quota.owner)
       ? this.#useOf("owner = ? AND id <> ?", owner, id)
       : { sizeBytes: 0, objectCount: 0 };
-    return { id, owner, visibility, isFormer, quota: { ...quota, others } };
+    return { id, owner, name, visibility, isFormer, quota: { ...quota, others } };
   }
 
   #useOf(condition: string, ...bindings: string[]): Use {

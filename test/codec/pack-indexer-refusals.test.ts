@@ -17,9 +17,15 @@ import {
   packOf,
   refDelta,
 } from "../harness/pack-builder.ts";
+import { explainFinding } from "../../src/codec/fsck-meanings.ts";
+import { PUSH_LESS } from "../../src/format/limits.ts";
 import { encodeEntry } from "../harness/raw.ts";
 import { type Feeding, indexPack } from "./indexed-pack.ts";
 import { append, makeChain } from "./packs.ts";
+
+/** What is told of an object of which only the size is known. */
+const UNNAMED = "a file or another object in the pack (bytes)";
+const bySize = (bytes: number): unknown => expect.stringContaining(`grep "^${bytes} " names it`);
 
 /** What the indexer says of a pack, in whatever pieces it comes. */
 function refusalOf(pack: Uint8Array, feeding: Feeding = {}): { code: string; data: Record<string, unknown> } {
@@ -68,7 +74,7 @@ describe("the pack", () => {
   test("of more objects than allowed, by its header", () => {
     expect(refusalOf(assemblePack([first], { count: 4_294_967_295 }))).toEqual({
       code: "too-large",
-      data: { what: "objects in a pack", limit: 500_000, actual: 4_294_967_295 },
+      data: { what: "objects in a pack", limit: 500_000, actual: 4_294_967_295, reason: PUSH_LESS },
     });
   });
 
@@ -127,11 +133,11 @@ describe("an entry", () => {
     const head = (type: number, size: bigint): Buffer => Buffer.concat([encodeEntryHead(type, size), deflateSync("x")]);
     expect(refusalOf(packWith(head(3, 1n << 40n)))).toEqual({
       code: "too-large",
-      data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
+      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, reason: bySize(2 ** 40) },
     });
     expect(refusalOf(packWith(head(2, 33n * 1024n * 1024n)))).toEqual({
       code: "too-large",
-      data: { what: "object (bytes)", limit: 32 * MIB, actual: 33 * MIB },
+      data: { what: UNNAMED, limit: 32 * MIB, actual: 33 * MIB, reason: bySize(33 * MIB) },
     });
   });
 
@@ -225,7 +231,7 @@ describe("a delta", () => {
     const delta = encodeDelta(size, 2 ** 40, insert("hello"));
     expect(refusalOf(packWith(encodeEntry(ofsDelta(first.length, delta))))).toEqual({
       code: "too-large",
-      data: { what: "object (bytes)", limit: 4_294_967_295, actual: 2 ** 40 },
+      data: { what: UNNAMED, limit: 4_294_967_295, actual: 2 ** 40, reason: bySize(2 ** 40) },
     });
   });
 
@@ -254,7 +260,7 @@ describe("an object", () => {
     const bad = makeTree(["100644", ".git", blob]);
     expect(refusalOf(packWith(encodeEntry(bad)))).toEqual({
       code: "bad-object",
-      data: { oid: bad.oid, id: "hasDotgit" },
+      data: { oid: bad.oid, id: "hasDotgit", reason: explainFinding("hasDotgit") },
     });
     expect(() => indexPack(packWith(encodeEntry(bad)), { refused: 0n })).not.toThrow();
   });
@@ -263,7 +269,8 @@ describe("an object", () => {
     const modules = makeObject("blob", '[submodule "../x"]\n\tpath = x\n\turl = y\n');
     const tree = makeTree(["100644", ".gitmodules", modules]);
     for (const pack of [packOf(modules, tree), packOf(tree, modules)]) {
-      expect(refusalOf(pack)).toEqual({ code: "bad-object", data: { oid: modules.oid, id: "gitmodulesName" } });
+      const reason = explainFinding("gitmodulesName");
+      expect(refusalOf(pack)).toEqual({ code: "bad-object", data: { oid: modules.oid, id: "gitmodulesName", reason } });
     }
   });
 

@@ -23,7 +23,10 @@ async function pushWith(limits: Record<string, number>): Promise<string> {
 test.each([
   [{ maxPackObjects: 20 }, /objects in a pack exceeds the limit of 20 \(it is \d+\)/],
   [{ maxPackSizeBytes: 1000 }, /exceeds the limit of 1000/],
-  [{ maxResidentObjectBytes: 20, maxObjectSizeBytes: 20 }, /object \(bytes\) exceeds the limit of 20/],
+  [
+    { maxResidentObjectBytes: 20, maxObjectSizeBytes: 20 },
+    /a file or another object in the pack \(bytes\) exceeds the limit of 20/,
+  ],
   [{ maxInflatedBytes: 500 }, /inflated pack \(bytes\)/],
   // Refused before there is a report to write into: git shows the status, and not the text.
   [{ maxRefsPerPush: 0 }, /HTTP 413/],

@@ -1,0 +1,160 @@
+// What git shows its user when something is wrong with a push, or worth knowing.
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FSCK_MESSAGES } from "../../src/codec/fsck-messages.ts";
+import { explainFinding } from "../../src/codec/fsck-meanings.ts";
+import { askApi } from "../harness/api.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
+import { sendPush } from "../harness/raw-push.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+/** Of one file, in the server that limits it. */
+const MAX_FILE_BYTES = 1_000_000;
+
+let server: Server;
+let strict: Server;
+let dir: string;
+
+beforeAll(async () => {
+  [server, strict] = await Promise.all([
+    startServer(),
+    startServer({
+      vars: { LIMITS: JSON.stringify({ maxObjectSizeBytes: MAX_FILE_BYTES, maxPackObjects: 40 }) },
+    }),
+  ]);
+  dir = await makeHistory({ commits: 12, files: 3 });
+});
+afterAll(async () => {
+  await Promise.all([server.close(), strict.close()]);
+});
+
+/** Pushes, and tells what git showed. */
+async function push(cwd: string, ...args: string[]): Promise<string> {
+  const { stdout, stderr } = await tryGit(cwd, ["push", ...args]);
+  // Git pads what comes from the server, to cover what stood there.
+  return `${stdout}${stderr}`.replaceAll(/ +$/gm, "");
+}
+
+test("a push to a name that did not exist says that it exists now; no other push does", async () => {
+  const url = `${server.url}/me/nmae.git`;
+  expect(await push(dir, url, "main~2:refs/heads/main")).toMatch(/^remote: Created me\/nmae$/m);
+  expect(await push(dir, url, "main")).not.toContain("Created");
+  expect(await push(dir, "-q", `${server.url}/me/quiet`, "main")).toBe("remote: Created me/quiet\n");
+  expect(await push(dir, "-q", `${server.url}/me/quiet`, "main:more")).toBe("");
+  await askApi(server, "/repos", { method: "POST", json: { owner: "me", name: "made" } });
+  expect(await push(dir, `${server.url}/me/made`, "main")).not.toContain("Created");
+  // Of a push that comes to nothing, nothing is there.
+  const refused = await sendPush(`${server.url}/me/none`, {
+    commands: [{ name: "refs/heads/a", new: "1".repeat(40) }],
+  });
+  expect(refused.progress).not.toContain("Created");
+  expect((await askApi(server, "/repos/me/none")).status).toBe(404);
+});
+
+test("two first pushes at once: one of them is told", async () => {
+  const all = await Promise.all([0, 1, 2, 3].map((i) => push(dir, `${server.url}/me/raced`, `main:refs/heads/b${i}`)));
+  expect(all.filter((shown) => shown.includes("Created me/raced"))).toHaveLength(1);
+});
+
+test("a push by a former name says what the name is now", async () => {
+  await push(dir, `${server.url}/me/notes`, "main~2:refs/heads/main");
+  await askApi(server, "/repos/me/notes", { method: "PATCH", json: { name: "diary" } });
+  // As long as a name is remembered nothing is known of its having changed.
+  let pushes = 0;
+  await expect
+    .poll(() => push(dir, `${server.url}/me/notes.git`, `main:refs/heads/b${(pushes += 1)}`), { timeout: 30_000 })
+    .toContain(`remote: This repository is now me/diary: git remote set-url origin ${server.url}/me/diary.git`);
+  expect(await push(dir, `${server.url}/me/diary`, "main:refs/heads/more")).not.toContain("remote:");
+});
+
+test("a file that is too large is told by its size, with what names it", async () => {
+  const large = await makeRepository("large");
+  await writeFile(join(large, "big file.bin"), Buffer.alloc(MAX_FILE_BYTES + 5, 1));
+  await writeFile(join(large, "small"), "x");
+  await git(large, "add", ".");
+  await git(large, "commit", "-q", "-m", "large");
+  const shown = await push(large, `${strict.url}/me/large`, "main");
+  const [, limit, size, command] =
+    /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) names it; take it/.exec(shown) ??
+    [];
+  expect([limit, size], shown).toEqual([String(MAX_FILE_BYTES), String(MAX_FILE_BYTES + 5)]);
+  // The command does what it says.
+  const script = `!sh -c '${command!.replaceAll("'", String.raw`'\''`)}'`;
+  expect(await git(large, "-c", `alias.named=${script}`, "named")).toBe(`${MAX_FILE_BYTES + 5} big file.bin`);
+});
+
+test("a pack that is too large is told with what would do", async () => {
+  expect(await push(dir, `${strict.url}/me/many`, "main")).toMatch(
+    /remote unpack failed: objects in a pack exceeds the limit of 40 \(it is \d+\): push the history in parts/,
+  );
+});
+
+test("a finding of fsck is told with its meaning, and whether a setting would let it pass", async () => {
+  const refuse = async (...objects: ReturnType<typeof makeObject>[]): Promise<string> => {
+    const commands = [{ name: "refs/heads/main", new: objects.at(-1)!.oid }];
+    return (await sendPush(`${server.url}/me/fsck`, { commands, pack: packOf(...objects) })).unpack;
+  };
+  const blob = makeObject("blob", "x");
+  const dotgit = makeTree(["100644", ".GIT", blob]);
+  expect(await refuse(blob, dotgit, makeCommit(dotgit))).toBe(
+    `object ${dotgit.oid} fails fsck: hasDotgit: the tree has an entry that some file system takes for .git, so that a checkout ` +
+      "would write there; an admin of the repository may push it with `git push -o fsck=lenient`",
+  );
+  const wrong = makeObject("commit", `tree ${makeTree().oid}\nauthor A <a@x> 1 +0000\n\nm\n`);
+  expect(await refuse(makeTree(), wrong)).toMatch(
+    /fails fsck: missingCommitter: the commit has no committer; no setting/,
+  );
+  for (const id of FSCK_MESSAGES) expect(explainFinding(id)).toMatch(/^[^A-Z].*; (an admin|no setting) /);
+});
+
+test("a shallow clone that cannot push is told what to do, and then can", async () => {
+  const url = `${server.url}/me/deep`;
+  await push(dir, url, "main");
+  const shallow = await makeRepository("shallow");
+  await git(shallow, "fetch", "-q", "--depth=2", url, "main:fetched");
+  const shown = await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main");
+  expect(shown).toContain("fetched -> main (shallow update not allowed: the clone is cut off");
+  expect(shown).toContain("git fetch --unshallow, then push again");
+  expect(await push(shallow, url, "fetched:refs/heads/copy")).toContain("[new branch]");
+  await git(shallow, "fetch", "-q", "--unshallow", url);
+  expect(await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main")).toContain("[new branch]");
+});
+
+test.each([
+  ["/repo.git", "in /repo.git the owner is missing"],
+  ["/group/me/repo.git", "/group/me/repo.git has 3 parts instead of two"],
+])("a URL that can be no repository's is told what is wrong: %s", async (path, reason) => {
+  for (const args of [
+    ["push", server.url + path, "main"],
+    ["clone", server.url + path, "never"],
+  ]) {
+    const { code, stderr } = await tryGit(dir, args);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain(
+      `remote: the URL of a repository is that of the server and /<owner>/<name>.git: ${reason}`,
+    );
+  }
+});
+
+test("LFS is told that it is not there, in its own form; pointers are files", async () => {
+  for (const path of ["objects/batch", "locks/verify", "locks"]) {
+    for (const repository of ["me/deep.git", "me/none"]) {
+      const url = `${server.url}/${repository}/info/lfs/${path}`;
+      const headers = { Accept: "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json" };
+      const response = await fetch(url, { method: "POST", headers, body: "{}" });
+      expect([response.status, response.headers.get("Content-Type")]).toEqual([501, "application/vnd.git-lfs+json"]);
+      expect(await response.json()).toEqual({ message: expect.stringContaining("does not keep Git LFS objects") });
+    }
+  }
+  const pointers = await makeRepository("pointers");
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;
+  await writeFile(join(pointers, "a.bin"), pointer);
+  await writeFile(join(pointers, ".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n");
+  await git(pointers, "add", ".");
+  await git(pointers, "commit", "-q", "-m", "pointers");
+  await git(pointers, "push", "-q", `${server.url}/me/pointers`, "main");
+  expect((await askApi(server, "/repos/me/pointers/raw/main/a.bin")).body).toEqual(expect.anything());
+});
