@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { checkRepository, describeProblem, toCheckUrl } from "./fsck/check-repository.ts";
 
-const USAGE = `Usage: node scripts/fsck.ts [OPTIONS] URL
+const USAGE = `Usage: node_modules/.bin/node scripts/fsck.ts [OPTIONS] URL
 
 Checks the repository at URL (as git has it: https://git.example.com/me/my-repo.git): chunks and their checksums, objects and their ids,
 what they refer to, index, graph, refs, and the R2 objects below the repository's id. Prints problems, a line each.

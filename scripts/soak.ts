@@ -1,4 +1,4 @@
-/** `node scripts/soak.ts`: many clients on many repositories for a while: no error, no lost update, and memory that stays. */
+/** `node_modules/.bin/node scripts/soak.ts`: many clients on many repositories for a while: no error, no lost update, and memory that stays. */
 import { parseArgs } from "node:util";
 import { QUIET_MS } from "../src/format/limits.ts";
 import setUp from "../test/harness/build.ts";
@@ -9,7 +9,7 @@ import { quantile } from "./bench/figures/summary.ts";
 import { SoakedRepository } from "./soak/soaked-repository.ts";
 import { formatRows } from "./verify/report.ts";
 
-const USAGE = `Usage: node scripts/soak.ts [OPTIONS]
+const USAGE = `Usage: node_modules/.bin/node scripts/soak.ts [OPTIONS]
 
 Workers push (raw requests, and git itself), fetch and clone, read files and lists through the API, and commit and merge there, all at once on
 many repositories, and hold each answer against a model of what was acknowledged. In the end every repository is cloned by git,

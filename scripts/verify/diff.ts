@@ -5,7 +5,7 @@ import { Random } from "../../test/harness/random.ts";
 import { DiskDiff } from "../../test/repository/diff/disk-diff.ts";
 import { formatRows, showProgress } from "./report.ts";
 
-const HELP = `usage: node scripts/verify/diff.ts [--pairs 200] [--seed 1] <repository>
+const HELP = `Usage: node_modules/.bin/node scripts/verify/diff.ts [--pairs 200] [--seed 1] <repository>
 
 Compares patches of random pairs of commits with those of "git diff -M --full-index". Near pairs and far ones take turns.`;
 
