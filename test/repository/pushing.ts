@@ -136,8 +136,12 @@ export class PushedRepository {
   }
 
   /** Pushes a pack, or none, and does nothing else. */
-  receive(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
-    return this.repository.receive({
+  async receive(
+    commands: readonly HexCommand[],
+    pack: Uint8Array | null,
+    options: PushOptions = {},
+  ): Promise<PushResult> {
+    const { unpack, refs } = await this.repository.receive({
       commands: commands.map(encodeCommand),
       atomic: options.atomic ?? false,
       pushOptions: options.pushOptions ?? [],
@@ -147,6 +151,7 @@ export class PushedRepository {
       requester: options.requester ?? ANYONE,
       progress: () => undefined,
     });
+    return { unpack, refs };
   }
 
   /** Brings refs to where a git repository has them, as `git push` would.
