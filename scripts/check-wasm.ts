@@ -1,15 +1,22 @@
-/** Checks that the committed WebAssembly module was built from the committed sources.
- *
- * node scripts/check-wasm.ts             compares the hashes recorded in wasm/holdfast.wasm.lock: no toolchain needed
- * node scripts/check-wasm.ts --rebuild   builds the module again and compares every byte
- * node scripts/check-wasm.ts --record    records the hashes; `npm run build:wasm` does it after each build */
+/** Checks that the committed WebAssembly module was built from the committed sources. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runCommandLine } from "./command-line.ts";
+import { PROJECT } from "./project.ts";
 
-const PROJECT = join(import.meta.dirname, "..");
+const USAGE = `Usage: node_modules/.bin/node scripts/check-wasm.ts [OPTION]
+
+Checks that the committed WebAssembly module was built from the committed sources, by the hashes in wasm/holdfast.wasm.lock, which
+needs no toolchain.
+
+  --rebuild  also builds the module again and compares every byte
+  --record   records the hashes; npm run build:wasm does it after each build
+  --help     this text
+`;
+
 const MODULE = "src/codec/holdfast.wasm";
 const LOCK = "wasm/holdfast.wasm.lock";
 
@@ -60,12 +67,12 @@ function fail(reason: string): never {
   process.exit(1);
 }
 
-const option = process.argv[2];
-if (option === "--record") {
-  writeFileSync(join(PROJECT, LOCK), describe());
-} else {
+const OPTIONS = { rebuild: { type: "boolean" }, record: { type: "boolean" } } as const;
+
+await runCommandLine(USAGE, OPTIONS, ({ rebuild: isToRebuild, record }) => {
+  if (record === true) return writeFileSync(join(PROJECT, LOCK), describe());
   const differences = listDifferences(readFileSync(join(PROJECT, LOCK), "utf8"), describe());
   if (differences.length > 0) fail(`${LOCK} does not describe: ${differences.join(", ")}`);
-  if (option === "--rebuild") rebuild();
+  if (isToRebuild === true) rebuild();
   console.log(`${MODULE} matches its sources.`);
-}
+});

@@ -2,33 +2,53 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runCommandLine, UsageError } from "./command-line.ts";
+import { PROJECT } from "./project.ts";
+import { ADMIN_TOKEN_LINE, formatAdminToken } from "./start/admin-token.ts";
 
 const USAGE = `Usage: npm run setup [-- OPTIONS]
 
-Makes the admin token: it may do everything, and gives out all others. It is shown this once.
+Makes the admin token: it may do everything, and gives out all others. It is shown this once. A server that runs takes it from then on, and
+no longer the one before.
 
   --deployed   for the deployed Worker: kept as its secret ADMIN_TOKEN (wrangler asks you to log in, if need be)
   --replace    in place of the one that is there; that is worth nothing then (the deployed one is always replaced)
-  --file FILE  where a server on this machine reads it (default .dev.vars)
+  --file FILE  where a server on this machine reads it (default .dev.vars); npm start -- --secrets FILE reads another
   --help       this text
 `;
 
-const SECRET_BYTES = 32;
-const PROJECT = join(import.meta.dirname, "..");
-const LINE = /^ADMIN_TOKEN=.*\n?/m;
+const OPTIONS = {
+  deployed: { type: "boolean", default: false },
+  replace: { type: "boolean", default: false },
+  file: { type: "string", default: join(PROJECT, ".dev.vars") },
+} as const;
 
-/** Writes the token to the file that `wrangler dev` reads its secrets from, for its owner alone to read.
- * @throws Error when there is one, which is not to be replaced */
+const SECRET_BYTES = 32;
+
+/** Writes the token to the file that `npm start` reads it from, for its owner alone to read.
+ * @throws UsageError when there is one, which is not to be replaced, or when the file cannot be written */
 function keepHere(file: string, token: string, replace: boolean): void {
-  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
-  if (LINE.test(before) && !replace) throw new Error(`${file} holds an admin token: --replace makes another`);
-  const others = before.replace(LINE, "");
-  writeFileSync(file, `${others}${others === "" || others.endsWith("\n") ? "" : "\n"}ADMIN_TOKEN=${token}\n`, {
-    mode: 0o600,
-  });
+  try {
+    const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (ADMIN_TOKEN_LINE.test(before) && !replace)
+      throw new UsageError(`${file} holds an admin token: --replace makes another`);
+    const others = before.replace(ADMIN_TOKEN_LINE, "");
+    // A server that reads it meanwhile finds the file as it was or as it is to be.
+    writeFileSync(
+      `${file}.new`,
+      `${others}${others === "" || others.endsWith("\n") ? "" : "\n"}${formatAdminToken(token)}`,
+      {
+        mode: 0o600,
+      },
+    );
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`--file ${file}: ${(error as Error).message}`);
+  }
 }
 
 /** Hands the token to the deployed Worker, by standard input: nobody sees it in a list of processes. */
@@ -43,17 +63,18 @@ async function keepDeployed(token: string): Promise<void> {
   if (code !== 0) throw new Error(`wrangler ended with status ${code}: the deployed admin token is as it was`);
 }
 
-const args = process.argv.slice(2);
-if (args.includes("--help") || args.includes("-h")) {
-  console.log(USAGE);
-} else {
+await runCommandLine(USAGE, OPTIONS, async ({ deployed, replace, file }) => {
   const token = randomBytes(SECRET_BYTES).toString("base64url");
-  const fileAt = args.indexOf("--file");
-  const file = fileAt < 0 ? join(PROJECT, ".dev.vars") : args[fileAt + 1]!;
   try {
-    if (args.includes("--deployed")) await keepDeployed(token);
-    else keepHere(file, token, args.includes("--replace"));
-    console.log(`The admin token, shown this once:
+    if (deployed) await keepDeployed(token);
+    else keepHere(resolve(file), token, replace);
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    console.error((error as Error).message);
+    process.exitCode = 1;
+    return;
+  }
+  console.log(`The admin token, shown this once:
 
   ${token}
 
@@ -61,10 +82,7 @@ git asks for it as the password, with any user name. To give out another token:
 
   curl -H "Authorization: Bearer <admin token>" -H "Content-Type: application/json" \\
     -d '{"owner": "me", "name": "laptop", "right": "write"}' <URL of the server>/api/tokens`);
-    if (!args.includes("--deployed"))
-      console.log("\nA server on this machine asks for tokens with: npm start -- --access token");
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exitCode = 1;
-  }
-}
+  if (!deployed)
+    console.log(`
+A server on this machine that asks for tokens, and runs, takes it from now on; one is started so: npm start -- --access token`);
+});

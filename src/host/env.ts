@@ -20,6 +20,8 @@ export interface Env {
   /** Which branches' files are put into the bucket one by one: the default branch's unless others are chosen (when it is not set), those of chosen
    * branches, none. */
   readonly WORKTREES?: WorktreePolicy;
+  /** What `npm start` has in place of that secret: answers each request with the admin token as it is now, or nothing. */
+  readonly ADMIN_TOKEN_SERVICE?: Fetcher;
   /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

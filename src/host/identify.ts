@@ -58,9 +58,16 @@ function readSecret(header: string): string | null {
 }
 
 async function findCaller(secret: string, env: Env): Promise<Caller | null> {
-  if (env.ADMIN_TOKEN && isSameSecret(secret, env.ADMIN_TOKEN)) return { kind: "operator" };
+  const adminToken = await readAdminToken(env);
+  if (adminToken && isSameSecret(secret, adminToken)) return { kind: "operator" };
   if (!isTokenText(secret)) return null;
   return findTokenCaller(hashToken(secret), env);
+}
+
+/** The admin token as it is now: where a file holds it, that may change while the server runs. */
+async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
+  if (ADMIN_TOKEN_SERVICE === undefined) return ADMIN_TOKEN;
+  return (await ADMIN_TOKEN_SERVICE.fetch("http://admin-token/")).text();
 }
 
 async function findTokenCaller(hash: string, env: Env): Promise<TokenCaller | null> {

@@ -127,7 +127,7 @@ describe("a server that listens for everybody, with tokens", () => {
       });
     }
     const forgedSecret = { ...meant("http://localhost/api/repos"), "MF-Proxy-Shared-Secret": "guess" };
-    expect((await ask(origin, "/healthz", forgedSecret)).status).toBe(400);
+    expect((await ask(origin, "/healthz", forgedSecret)).status).toBe(404);
     expect((await ask(origin, "/healthz", {})).status).toBe(200);
   });
 });
@@ -138,8 +138,8 @@ test.each(["0.0.0.0", "::", "192.168.1.2", "git.example.com", "127.example.com",
     const child = start("--port", "0", "--ip", ip, "--access", "open");
     const text = await readUntil(child, /Ctrl-C/);
     child.kill("SIGTERM");
-    expect(text).toContain(`Holdfast cannot start: --access open is for this machine alone, and others reach ${ip}`);
-    expect(text.match(/^Holdfast.*/gm)).toHaveLength(1);
+    expect(text).toContain(`--access open is for this machine alone, and others reach ${ip}`);
+    expect(text.match(/^Holdfast.*/gm)).toBeNull();
     expect(child.exitCode).toBe(2);
   },
 );

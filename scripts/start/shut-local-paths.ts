@@ -1,4 +1,4 @@
-/** Shuts what the local runtime serves besides the Worker; `npm start` has wrangler's process import it.
+/** Shuts what the local runtime serves besides the Worker, in a process that imports this before it starts one.
  *
  * Below `/cdn-cgi/` and `/__cf_local/` that runtime reads R2 objects, takes mails and runs schedules for whoever forges a loopback Host, and
  * asks for no token; of all that, only the explorer has a switch. The header `MF-Original-URL` has it take a request for one to another Host.
@@ -9,19 +9,10 @@ import { join } from "node:path";
 const ENTRY_SCRIPT = join("workers", "core", "entry.worker.js");
 const ENTRY_EXPORT = "entry_worker_default as default";
 
-/** By which wrangler's own processes tell one another what to do; each asks for a secret. */
-const INNER_PATHS = /^\/cdn-cgi\/(ProxyWorker|InspectorProxyWorker)\//;
 const LOCAL_PATHS = /^\/(cdn-cgi|__cf_local)(\/|$)/;
 
 const GUARD = `
-var pathOf = (url) => URL.canParse(url) ? new URL(url).pathname : "";
-var isAdmitted = ({ url, headers }) => {
-  // Only wrangler says by what address a request came; it shows a secret, which is compared behind this.
-  var original = headers.get("MF-Original-URL");
-  var paths = original === null ? [pathOf(url)] : [pathOf(url), pathOf(original)];
-  if (paths.every((path) => ${INNER_PATHS}.test(path))) return true;
-  return !paths.some((path) => ${LOCAL_PATHS}.test(path)) && (original === null || headers.has("MF-Proxy-Shared-Secret"));
-};
+var isAdmitted = ({ url, headers }) => !${LOCAL_PATHS}.test(new URL(url).pathname) && !headers.has("MF-Original-URL");
 var guardedEntry = {
   fetch: (request, env, context) =>
     isAdmitted(request) ? entry_worker_default.fetch(request, env, context) : new Response("not found\\n", { status: 404 }),

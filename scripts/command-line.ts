@@ -1,0 +1,53 @@
+/** What the commands of whoever runs a server do with their command line: help first, and one line for what is wrong. */
+import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+
+/** The command line, or what is there, is not as the command needs it. The message is one line that says what is wrong and what would do. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** What the command line says. */
+type Values<Options extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: Options }>>["values"];
+
+/** The exit status of a command that was not told rightly what to do, and did nothing. */
+const MISUSED = 2;
+
+/** Runs a command as its command line says. With `--help` anywhere in it the command is only told of, whatever else is there. What
+ * cannot be done as it was asked for is told in one line, and ends the process with status 2.
+ * @param usage what `--help` prints
+ * @throws whatever `run` throws, but for UsageError */
+export async function runCommandLine<const Options extends ParseArgsOptionsConfig>(
+  usage: string,
+  options: Options,
+  run: (values: Values<Options>) => Promise<void> | void,
+): Promise<void> {
+  const args = process.argv.slice(2);
+  if (args.includes("--help") || args.includes("-h")) {
+    process.stdout.write(usage);
+    return;
+  }
+  try {
+    await run(readValues(args, options));
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    console.error(error.message);
+    process.exitCode = MISUSED;
+  }
+}
+
+/** @throws UsageError for an option that is not known or lacks its value, or a word that is no option */
+function readValues<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+): Values<Options> {
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
+    // npm keeps options that come before `--` for itself, and passes on what was meant as their values.
+    if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL")
+      throw new UsageError(`${/'.*?'/.exec(message)?.[0]} is no option; with npm, options come after "--" (--help)`);
+    throw new UsageError(`${/^[^.\n]*/.exec(message)![0]} (--help tells what there is)`);
+  }
+}

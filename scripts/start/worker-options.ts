@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, type MiniflareOptions, Response } from "miniflare";
+import { readAdminToken } from "./admin-token.ts";
+import type { WorkerModule } from "./bundle.ts";
+import type { StartOptions } from "./options.ts";
+import { printLog } from "./server-log.ts";
+
+/** The Worker as `wrangler.toml` declares it: wrangler, which could read that file, takes a second and 130 MB to be loaded. */
+export const DECLARED = {
+  name: "holdfast",
+  compatibilityDate: "2026-11-01",
+  compatibilityFlags: ["nodejs_compat"],
+  r2Buckets: { BUCKET: "holdfast" },
+  durableObjects: {
+    REPOSITORY: { className: "RepositoryObject", useSQLite: true },
+    REGISTRY: { className: "RegistryObject", useSQLite: true },
+  },
+};
+
+/** What Miniflare is to run, and how. */
+export function describeServer(options: StartOptions, modules: WorkerModule[]): MiniflareOptions {
+  return convertV4MiniflareOptions({
+    host: options.ip,
+    port: options.port,
+    // Where wrangler dev puts it: data of earlier releases is read on.
+    resourcePersistencePath: join(options.dataFolder, "v3"),
+    cf: false,
+    log: new Log(LogLevel.NONE),
+    logRequests: false,
+    handleStructuredLogs: (entry) => printLog(entry, options.logLevel),
+    workers: [
+      {
+        ...DECLARED,
+        cacheAPI: false,
+        bindings: {
+          ACCESS: options.access,
+          CREATE_ON_PUSH: options.createOnPush,
+          LIMITS: JSON.stringify(options.limits),
+        },
+        // Read whenever it is asked for, so that what npm run setup makes is good, and what it replaces is not, from then on.
+        serviceBindings: { ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)) },
+        modulesRoot: "/",
+        modules,
+      },
+    ],
+  });
+}
