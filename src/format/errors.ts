@@ -55,6 +55,8 @@ const MESSAGES = {
   // Stored bytes are absent, short or damaged, or a write did not succeed: `key`.
   "storage-failed": (data) =>
     `storage failed${data["key"] === undefined ? "" : ` at ${value(data, "key")}`}${detail(data)}`,
+  // Nothing can be written, or the bucket does not answer in time: what was asked for has not happened, and may when there is space.
+  "storage-full": (data) => `storage is full or unavailable${detail(data)}`,
   // A back end cannot serve now; the same request may succeed later.
   unavailable: (data) => `${noun(data, "service")} is unavailable for now${detail(data)}`,
 } as const satisfies Record<string, (data: GitErrorData) => string>;

@@ -155,6 +155,13 @@ export const MAX_ANCESTRY_STEPS = 50_000_000;
  * is hot, and one read of it from R2 carries hundreds of objects. */
 export const CHUNK_TARGET_BYTES = 2_000_000;
 
+/** Milliseconds that the bucket may take for one operation, beside those of the bytes that it is given: it takes some tens, seconds when it
+ * is overloaded, and a local one whose disk is full takes forever. */
+export const STORE_WAIT_MS = 20_000;
+
+/** Bytes that the bucket must take in a second: a hundredth of what it does. */
+export const STORE_BYTES_PER_SECOND = 1_000_000;
+
 /** Bytes of one part of a multipart upload: the store wants equal parts of at least 5 MiB, and at
  * 8 MiB the largest object takes 512 of the 10,000 allowed parts. */
 export const MULTIPART_PART_BYTES = 8 * MIB;

@@ -2,7 +2,7 @@
 import type { Right } from "../access/caller.ts";
 import { serveBundle } from "../protocol/bundle-file.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
-import { advertiseReceivePack } from "../protocol/receive-pack.ts";
+import { advertiseReceivePack, pushErrorResponse } from "../protocol/receive-pack.ts";
 import { refuseRpc } from "../protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
 import type { NamedRepository } from "./directory.ts";
@@ -26,6 +26,8 @@ export interface GitRoute {
   readonly service?: "git-upload-pack" | "git-receive-pack";
   readonly needed: Right;
   serve(context: GitRequest): Promise<Response> | Response;
+  /** Answers what `serve` threw, where that is not for `errorResponse`. */
+  readonly fail?: (error: unknown) => Response;
 }
 
 /** @see gitprotocol-http(5) */
@@ -57,6 +59,7 @@ export const GIT_ROUTES: readonly GitRoute[] = [
     // What is no push reserves no name.
     serve: ({ request, repository, createsOnPush }) =>
       refuseRpc(request, "git-receive-pack") ?? repository.push(request, createsOnPush),
+    fail: pushErrorResponse,
   },
   {
     method: "GET",

@@ -124,7 +124,7 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
     const isOpen = ACCESS === "open";
     return await route.serve({ request, repository, fetch, isOpen, createsOnPush: CREATE_ON_PUSH !== "off" });
   } catch (error) {
-    return errorResponse(error);
+    return (route.fail ?? errorResponse)(error);
   }
 }
 

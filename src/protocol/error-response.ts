@@ -1,6 +1,7 @@
 import { type GitErrorCode, isGitError } from "../format/errors.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
+import { whenFull } from "../store/full-storage.ts";
 
 /** The HTTP status for each failure that ends a Git request before its protocol can report it. */
 const STATUS: Record<GitErrorCode, number> = {
@@ -25,6 +26,7 @@ const STATUS: Record<GitErrorCode, number> = {
   forbidden: 403,
   timeout: 408,
   "storage-failed": 500,
+  "storage-full": 503,
   unavailable: 503,
 };
 
@@ -33,7 +35,8 @@ const INTERNAL = "internal error";
 
 /** Answers a failed Git request. git shows a plain-text body to its user as `remote: …`.
  * @returns a response with the failure's status, or 500 (without particulars) for a failure nobody foresaw */
-export function errorResponse(error: unknown): Response {
+export function errorResponse(thrown: unknown): Response {
+  const error = whenFull(thrown) ?? thrown;
   return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error), errorHeaders(error));
 }
 
@@ -63,7 +66,8 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
 };
 
 /** What a client may hear of a failure. What is the server's own fault goes to its log, where alone it can be mended. */
-export function errorText(error: unknown): string {
+export function errorText(thrown: unknown): string {
+  const error = whenFull(thrown) ?? thrown;
   if (!isGitError(error) || STATUS[error.code] >= 500) {
     // oxlint-disable-next-line no-console -- the log is what is left: the client has its answer, and nobody else waits.
     console.error(error);

@@ -1,9 +1,12 @@
 import type { Requester } from "../access/caller.ts";
+import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
+import { encodeSideBand, ERROR_BAND } from "../format/side-band.ts";
 import type { PackSource, PushResult, PushTarget, RefCommand } from "../repository/push.ts";
+import { whenFull } from "../store/full-storage.ts";
 import { AGENT } from "./agent.ts";
 import { errorResponse, errorText } from "./error-response.ts";
 import { PacketText } from "./packet-text.ts";
@@ -113,7 +116,8 @@ class Push {
       result = await this.#settle();
     } catch (error) {
       // Too late for a status when the response has begun: then the report says it.
-      if (this.#channel?.hasBegun !== true) {
+      // What is full is told by a report as well: of an answer with a status of its own, git shows its user nothing but that.
+      if (this.#channel?.hasBegun !== true && whenFull(error) === null) {
         this.#channel?.close();
         return errorResponse(error);
       }
@@ -163,6 +167,14 @@ class Push {
       ),
     };
   }
+}
+
+/** Answers a push that its repository could not even refuse, as its object has ended. Storage that is full ends an object which is about to
+ * commit: this tells it on the band for errors, which git shows, and which is there for whoever asked for side-band, as all gits do. */
+export function pushErrorResponse(error: unknown): Response {
+  if (whenFull(error) === null) return errorResponse(error);
+  const lines = encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)));
+  return resultResponse(SERVICE, Buffer.concat([...lines]));
 }
 
 /** The pack in a request's body. */

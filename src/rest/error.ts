@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { GitError, type GitErrorCode, isGitError } from "../format/errors.ts";
+import { whenFull } from "../store/full-storage.ts";
 
 /** The HTTP status of each failure. */
 const STATUS = {
@@ -25,6 +26,7 @@ const STATUS = {
   forbidden: 403,
   timeout: 408,
   "storage-failed": 500,
+  "storage-full": 503,
   unavailable: 503,
 } as const satisfies Record<GitErrorCode, number>;
 
@@ -115,7 +117,7 @@ export function answerError(thrown: unknown): Response {
   const error =
     thrown instanceof HTTPException && thrown.status === 400
       ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
-      : thrown;
+      : (whenFull(thrown) ?? thrown);
   const status = isGitError(error) ? STATUS[error.code] : 500;
   if (status >= 500) {
     // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.

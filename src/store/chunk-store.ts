@@ -2,7 +2,7 @@ import { GitError } from "../format/errors.ts";
 
 /** Where chunks lie as objects of immutable bytes. Two rules bind all stores: a key is written once (writing the same bytes
  * again is harmless), and no failure looks like an answer: absent or short bytes, a refused write, a failed listing all throw
- * GitError "storage-failed" {key, …}. Files of worktrees are the exception to the first: they are written by `putFile` alone, and
+ * GitError "storage-failed" {key, …}, or "storage-full" where there is no space, or no answer in time. Files of worktrees are the exception to the first: they are written by `putFile` alone, and
  * read by `openFile`, which tells one version from another. */
 export interface ChunkStore {
   /** Writes an object whole; it is readable when the promise is fulfilled. After a rejection it may be there or not.

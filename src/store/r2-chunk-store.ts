@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { GitError } from "../format/errors.ts";
+import { STORE_BYTES_PER_SECOND, STORE_WAIT_MS } from "../format/limits.ts";
 import {
   type ChunkCounters,
   type ChunkStore,
@@ -10,6 +11,8 @@ import {
   wrongLength,
 } from "./chunk-store.ts";
 import { exactStream } from "./exact-stream.ts";
+import { inTime } from "./in-time.ts";
+import { whenFull } from "./full-storage.ts";
 
 /** Keys of one delete.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
@@ -93,7 +96,7 @@ export class R2ChunkStore implements ChunkStore {
   ): Promise<void> {
     this.#counters.puts += 1;
     this.#counters.bytesIn += bytes.length;
-    await storing(key, "put", () => this.#bucket.put(key, bytes, { sha1 }));
+    await storing(key, "put", () => this.#bucket.put(key, bytes, { sha1 }), bytes.length);
   }
 
   async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
@@ -129,7 +132,7 @@ export class R2ChunkStore implements ChunkStore {
     if (!(body instanceof Uint8Array)) return (await this.#putStream(key, body.stream, body.sizeBytes, options)).etag;
     this.#counters.puts += 1;
     this.#counters.bytesIn += body.length;
-    return (await storing(key, "put", () => this.#bucket.put(key, body, options))).etag;
+    return (await storing(key, "put", () => this.#bucket.put(key, body, options), body.length)).etag;
   }
 
   async openFile(
@@ -179,11 +182,21 @@ export class R2ChunkStore implements ChunkStore {
     this.#counters.puts += 1;
     // The bucket asks for a stream that knows its length, which errors when more or fewer bytes come.
     const { readable, writable } = new FixedLengthStream(length);
-    const [object] = await storing(key, "put", () =>
-      Promise.all([this.#bucket.put(key, readable, options), bytes.pipeTo(writable)]),
-    );
-    this.#counters.bytesIn += length;
-    return object;
+    const given = new AbortController();
+    try {
+      const [object] = await storing(
+        key,
+        "put",
+        () => Promise.all([this.#bucket.put(key, readable, options), bytes.pipeTo(writable, given)]),
+        length,
+      );
+      this.#counters.bytesIn += length;
+      return object;
+    } catch (error) {
+      // Whoever makes the bytes need not go on.
+      given.abort(error);
+      throw error;
+    }
   }
 
   async #passOn(key: string, object: BucketBody, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
@@ -218,9 +231,8 @@ class R2MultipartWrite implements MultipartWrite {
   async putPart(number: number, bytes: Uint8Array): Promise<void> {
     this.#counters.parts += 1;
     this.#counters.bytesIn += bytes.length;
-    this.#parts[number - 1] = await storing(this.#key, `put part ${number} of`, () =>
-      this.#upload.uploadPart(number, bytes),
-    );
+    const put = (): Promise<BucketPart> => this.#upload.uploadPart(number, bytes);
+    this.#parts[number - 1] = await storing(this.#key, `put part ${number} of`, put, bytes.length);
   }
 
   async complete(): Promise<void> {
@@ -236,12 +248,14 @@ class R2MultipartWrite implements MultipartWrite {
   }
 }
 
-/** Runs one bucket operation and says which it was when it fails. */
-async function storing<T>(key: string, operation: string, run: () => Promise<T>): Promise<T> {
+/** Runs one bucket operation and says which it was when it fails, or takes too long.
+ * @param givenBytes that the bucket has to take */
+async function storing<T>(key: string, operation: string, run: () => Promise<T>, givenBytes = 0): Promise<T> {
+  const waitMs = STORE_WAIT_MS + (givenBytes / STORE_BYTES_PER_SECOND) * 1_000;
   try {
-    return await run();
+    return await inTime(run, waitMs);
   } catch (cause) {
     const reason = `${operation} failed: ${cause instanceof Error ? cause.message : String(cause)}`;
-    throw new GitError("storage-failed", { key, reason }, { cause });
+    throw whenFull(cause) ?? new GitError("storage-failed", { key, reason }, { cause });
   }
 }
