@@ -3,6 +3,7 @@ import { isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { type Limits, lowerLimits } from "../../src/format/limits.ts";
 import { UsageError } from "../command-line.ts";
+import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/repository/worktree/worktrees.ts";
 import { PROJECT } from "../project.ts";
 
 export const USAGE = `Usage: npm start [-- OPTIONS]
@@ -16,6 +17,7 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
                      (default elsewhere); npm run setup makes the first
   --secrets FILE    where npm run setup has put the admin token (default .dev.vars)
   --create-on-push WHICH  on: a push to a name that nothing has creates its repository (default); off: it is refused
+  --worktrees WHICH  default-branch, on-demand or none: whose files are put into the bucket one by one (default default-branch)
   --limits JSON      caps that are lowered, as LIMITS of a deployment: docs/operations.md
   --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a line of JSON)
   --help             this text
@@ -31,6 +33,7 @@ export const OPTIONS = {
   access: { type: "string" },
   secrets: { type: "string", default: join(PROJECT, ".dev.vars") },
   "create-on-push": { type: "string", default: "on" },
+  worktrees: { type: "string", default: "default-branch" },
   limits: { type: "string", default: "{}" },
   "log-level": { type: "string", default: "warn" },
 } as const;
@@ -54,6 +57,7 @@ export interface StartOptions {
   /** Absolute; need not be there. */
   readonly secretsFile: string;
   readonly createOnPush: "on" | "off";
+  readonly worktrees: WorktreePolicy;
   readonly limits: Partial<Limits>;
   readonly logLevel: LogLevel;
 }
@@ -85,6 +89,7 @@ export function readStartOptions(values: {
     dataFolder: resolve(values["persist-to"]!),
     secretsFile,
     createOnPush: oneOf("create-on-push", ["on", "off"], values["create-on-push"]!),
+    worktrees: oneOf("worktrees", WORKTREE_POLICIES, values.worktrees!),
     limits: readLimits(values.limits!),
     logLevel: oneOf("log-level", LOG_LEVELS, values["log-level"]!),
   };

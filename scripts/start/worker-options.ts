@@ -35,6 +35,7 @@ export function describeServer(options: StartOptions, modules: WorkerModule[]): 
         bindings: {
           ACCESS: options.access,
           CREATE_ON_PUSH: options.createOnPush,
+          WORKTREES: options.worktrees,
           LIMITS: JSON.stringify(options.limits),
         },
         // Read whenever it is asked for, so that what npm run setup makes is good, and what it replaces is not, from then on.
