@@ -4,7 +4,7 @@ import { checkLimit, MAX_RESIDENT_OBJECT_BYTES } from "../format/limits.ts";
 import { type ObjectType, toTypeNumber } from "../format/object.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { DeflateStream } from "./deflate-stream.ts";
-import { InflateDesk, InflateStream } from "./inflate-stream.ts";
+import { InflateDesk, InflateStream, type SavedInflate } from "./inflate-stream.ts";
 import { CodecInstance } from "./module.ts";
 import { Sha1Stream } from "./sha1-stream.ts";
 
@@ -230,6 +230,11 @@ export class Codec {
   inflateStream(sizeBytes: number): InflateStream {
     this.#desk ??= new InflateDesk(new CodecInstance(this.#module));
     return new InflateStream(this.#desk, sizeBytes);
+  }
+
+  /** Goes on with an inflation from where it was saved; as often as needed. */
+  resumeInflate(saved: SavedInflate): InflateStream {
+    return new InflateStream(this.#desk!, saved.sizeBytes, saved);
   }
 
   /** Makes a zlib stream of bytes that come in pieces.

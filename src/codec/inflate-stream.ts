@@ -8,11 +8,19 @@ const PIECE_BYTES = 64 * 1024;
 const STATUS = { more: 0, done: 1, badData: 2 } as const;
 
 /** What one step of an inflater came to. */
-interface InflateStep {
+export interface InflateStep {
   readonly consumed: number;
   /** A copy. */
   readonly output: Uint8Array;
   readonly done: boolean;
+}
+
+/** An inflation that can be gone on with. */
+export interface SavedInflate {
+  readonly state: Uint8Array;
+  /** Bytes made so far, and in all. */
+  readonly produced: number;
+  readonly sizeBytes: number;
 }
 
 /** The place where all streams of a codec are inflated: one at a time has its state in the module, the others theirs outside, 40 KB
@@ -79,10 +87,13 @@ export class InflateStream {
   #produced = 0;
   #done = false;
 
-  /** @param sizeBytes what the stream must inflate to */
-  constructor(desk: InflateDesk, sizeBytes: number) {
+  /** @param sizeBytes what the stream must inflate to
+   * @param saved where to go on, without it at the beginning */
+  constructor(desk: InflateDesk, sizeBytes: number, saved?: SavedInflate) {
     this.#desk = desk;
     this.#sizeBytes = sizeBytes;
+    this.#state = saved?.state ?? null;
+    this.#produced = saved?.produced ?? 0;
   }
 
   /** Whether the stream has come to its end. */
@@ -100,12 +111,18 @@ export class InflateStream {
     let produced = 0;
     // A full output may have more behind it, also when the input is used up.
     while (!this.#done && (taken < bytes.length || produced === PIECE_BYTES)) {
-      const { consumed, output } = this.#step(bytes.subarray(taken, taken + PIECE_BYTES));
+      const { consumed, output } = this.step(bytes.subarray(taken));
       taken += consumed;
       produced = output.length;
       if (produced > 0) yield output;
     }
     return taken;
+  }
+
+  /** Where the stream stands, to go on from there another time: 40 KB. It has begun, and is not done. */
+  save(): SavedInflate {
+    const state = this.#desk.holds(this) ? this.#desk.state() : this.#state!;
+    return { state, produced: this.#produced, sizeBytes: this.#sizeBytes };
   }
 
   /** States that there is no more input.
@@ -119,8 +136,10 @@ export class InflateStream {
     this.#state = this.#desk.state();
   }
 
-  #step(input: Uint8Array): InflateStep {
-    const step = this.#desk.step(this, this.#state, input);
+  /** Inflates as much as 64 KiB of input and of output allow; with no progress it wants more input.
+   * @throws GitError as `push` */
+  step(input: Uint8Array): InflateStep {
+    const step = this.#desk.step(this, this.#state, input.subarray(0, PIECE_BYTES));
     this.#state = null;
     if (step === null) throw this.#corrupt();
     this.#produced += step.output.length;

@@ -5,7 +5,7 @@ import { toTypeNumber } from "../format/object.ts";
 const COMMIT = toTypeNumber("commit");
 
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
-export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3 } as const;
+export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3, made: 4 } as const;
 
 /** Bits of `PackIndex.nodeFlags`: the low four say as which types (by 1 << type − 1) a node is spoken of. */
 export const NODE_TYPE_MASK = 0b0000_1111;
@@ -14,6 +14,12 @@ export const NODE_CHECKED = 0b0100_0000;
 
 /** No entry, no node. */
 export const NO_INDEX = 0xffff_ffff;
+
+/** An entry behind the pack, bytes. */
+export interface MadeEntry {
+  readonly offset: number;
+  readonly length: number;
+}
 
 /**
  * An indexed pack, as views into the module's memory: valid until the indexer is used again.
@@ -35,6 +41,9 @@ export interface PackIndex {
   /** Object types, 1–4. */
   readonly kinds: Uint8Array;
   readonly stored: Uint8Array;
+  /** Where those entries are stored that were pushed as deltas and made whole (`STORED.made`): behind the pack, as if they were of it. By entry,
+   * in the order of their offsets. */
+  readonly made: ReadonlyMap<number, MadeEntry>;
   /** Distinct ids held or mentioned. */
   readonly nodeCount: number;
   readonly oids: Uint8Array;
@@ -84,6 +93,7 @@ export const EMPTY_INDEX: PackIndex = {
   entryEdges: new Uint32Array(),
   kinds: new Uint8Array(),
   stored: new Uint8Array(),
+  made: new Map(),
   nodeCount: 0,
   oids: new Uint8Array(),
   nodeEntries: new Uint32Array(),

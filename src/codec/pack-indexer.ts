@@ -4,11 +4,9 @@
  */
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { fromTypeNumber } from "../format/object.ts";
-import { PUSH_LESS, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
-import type { PackIndex } from "./pack-index.ts";
-import { explainFinding } from "./fsck-meanings.ts";
-import { FSCK_MESSAGES } from "./fsck-messages.ts";
+import { STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import type { MadeEntry, PackIndex } from "./pack-index.ts";
+import { explainRefusal } from "./pack-refusal.ts";
 
 /** Copies stored bytes of the pack from `offset` into `out` when they are in memory; returns how many, 0 for none. */
 export type ReadBack = (offset: number, out: Uint8Array) => number;
@@ -16,7 +14,12 @@ export type ReadBack = (offset: number, out: Uint8Array) => number;
 /** What `finish` still wants before it can go on. */
 export type IndexNeed =
   | { kind: "bytes"; offset: number; length: number }
-  | { kind: "base"; entry: number; oid: Uint8Array };
+  | { kind: "base"; entry: number; oid: Uint8Array }
+  /** A delta whose base, result or instructions are too large to be held. `content` is the base's, null: it is stored large itself. A
+   * view, valid until the indexer is used again. */
+  | { kind: "large"; delta: number; base: number; content: Uint8Array | null }
+  /** Nothing: it is others' turn. */
+  | { kind: "pause" };
 
 interface IndexerExports {
   memory: WebAssembly.Memory;
@@ -28,9 +31,8 @@ interface IndexerExports {
     maxTableBytes: number,
     maxResidentBytes: number,
     maxObjectBytes: number,
-    maxInflatedBytes: number,
-    maxInflationRatio: number,
-    inflationFloorBytes: number,
+    maxWorkBytes: number,
+    sliceBytes: number,
     maxDeltaDepth: number,
     streamThresholdBytes: number,
     refused: bigint,
@@ -41,10 +43,13 @@ interface IndexerExports {
   indexer_external(node: number): number;
   indexer_supply(entry: number, type: number, sizeBytes: number): number;
   indexer_lack(entry: number): number;
+  indexer_supply_outside(entry: number, sizeBytes: number): number;
+  indexer_settle_large(oid: number, sizeBytes: number): number;
+  indexer_count_work(bytes: number): number;
   indexer_value(which: number): number;
 }
 
-const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3 } as const;
+const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, paused: 5 } as const;
 
 /** Numbers of `Value` in indexer_exports.zig. */
 const VALUE = {
@@ -56,7 +61,7 @@ const VALUE = {
   packCount: 5,
   entryCount: 6,
   entriesEnd: 7,
-  inflatedBytes: 8,
+  isPaused: 8,
   deferredCount: 9,
   offsets: 10,
   sizes: 11,
@@ -72,12 +77,18 @@ const VALUE = {
   neededEntry: 21,
   neededOffset: 22,
   neededLength: 23,
-  failureCode: 24,
-  failureDetail: 25,
-  failureOid: 26,
-  failureOffset: 27,
-  failureValue: 28,
+  neededDelta: 24,
+  neededBase: 25,
+  neededContent: 26,
+  failureCode: 27,
+  failureDetail: 28,
+  failureOid: 29,
+  failureOffset: 30,
+  failureValue: 31,
 } as const;
+
+/** Bytes of work in one call of the module: some 100 ms. The object has one thread for all requests. */
+const SLICE_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of the pack that are in the module at once: a whole small entry, and a piece of the body behind it. */
 const WINDOW_BYTES = 1536 * 1024;
@@ -116,6 +127,7 @@ export class PackIndexer {
   readonly #instance: Instance;
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
+  readonly #made = new Map<number, MadeEntry>();
 
   constructor(module: WebAssembly.Module, options: PackIndexerOptions) {
     const { limits, readBack } = options;
@@ -132,9 +144,8 @@ export class PackIndexer {
       limits.maxIndexBytes,
       limits.maxResidentObjectBytes,
       limits.maxObjectSizeBytes,
-      limits.maxInflatedBytes,
-      limits.maxInflationRatio,
-      limits.inflationFloorBytes,
+      limits.maxPushWorkBytes,
+      SLICE_BYTES,
       limits.maxDeltaDepth,
       STREAM_THRESHOLD_BYTES,
       options.refused,
@@ -175,6 +186,11 @@ export class PackIndexer {
     return this.#value("done") === 1;
   }
 
+  /** Whether `step` ended early, for others to have a turn: it is to be called again before more of the pack is taken in. */
+  get isPaused(): boolean {
+    return this.#value("isPaused") === 1;
+  }
+
   /** Offsets of the entries read so far, and where the last complete one ends (bytes in the pack). */
   boundaries(): { offsets: Uint32Array; end: number } {
     return { offsets: this.#words("offsets", this.count), end: this.#value("entriesEnd") };
@@ -212,6 +228,14 @@ export class PackIndexer {
     if (status === STATUS.needBytes) {
       return { kind: "bytes", offset: this.#value("neededOffset"), length: this.#value("neededLength") };
     }
+    if (status === STATUS.paused) return { kind: "pause" };
+    if (status === STATUS.needLarge) {
+      const base = this.#value("neededBase");
+      const address = this.#value("neededContent");
+      const size = this.#words("sizes", base + 1)[base]!;
+      const content = address === 0 ? null : new Uint8Array(this.#exports.memory.buffer, address, size);
+      return { kind: "large", delta: this.#value("neededDelta"), base, content };
+    }
     if (status === STATUS.needBase) {
       const entry = this.#value("neededEntry");
       const node = this.#words("entryNodes", entry + 1)[entry]!;
@@ -235,6 +259,40 @@ export class PackIndexer {
     new Uint8Array(this.#exports.memory.buffer, address, content.length).set(content);
   }
 
+  /** Says that an external entry is a blob too large to be held. */
+  supplyLarge(entry: number, sizeBytes: number): void {
+    this.#check(this.#exports.indexer_supply_outside(entry, sizeBytes));
+  }
+
+  /** The answer to the need of a large object: it is stored whole.
+   * @param place where, behind the pack */
+  settleLarge(delta: number, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
+    const address = this.#exports.indexer_room();
+    new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).set(oid);
+    this.#made.set(delta, place);
+    this.#check(this.#exports.indexer_settle_large(address, sizeBytes));
+  }
+
+  /** Where an entry's bytes are in the pack, or behind it. */
+  place(entry: number): MadeEntry {
+    const made = this.#made.get(entry);
+    if (made !== undefined) return made;
+    const offsets = this.#words("offsets", this.count);
+    const offset = offsets[entry]!;
+    return { offset, length: (offsets[entry + 1] ?? this.#value("entriesEnd")) - offset };
+  }
+
+  /** Size of an entry's object (bytes); of a delta that is not resolved it means nothing. */
+  sizeOf(entry: number): number {
+    return this.#words("sizes", entry + 1)[entry]!;
+  }
+
+  /** Counts work that is done for the pack outside of the module.
+   * @throws GitError "too-large" when it is too much */
+  countWork(bytes: number): void {
+    this.#check(this.#exports.indexer_count_work(bytes));
+  }
+
   /** Says that the repository does not hold the object of an external entry: the pack may, as a delta that still waits. */
   lack(entry: number): void {
     this.#check(this.#exports.indexer_lack(entry));
@@ -254,6 +312,7 @@ export class PackIndexer {
       entryEdges: this.#words("entryEdges", entries),
       kinds: this.#bytes("kinds", entries),
       stored: this.#bytes("stored", entries),
+      made: this.#made,
       nodeCount: nodes,
       oids: this.#bytes("oids", nodes * OID_BYTES),
       nodeEntries: this.#words("nodeEntries", nodes),
@@ -280,7 +339,7 @@ export class PackIndexer {
 
   #failure(): GitError {
     const address = this.#value("failureOid");
-    return explain({
+    return explainRefusal({
       code: this.#value("failureCode"),
       detail: this.#value("failureDetail"),
       oid: address === 0 ? null : toHex(new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES)),
@@ -288,89 +347,5 @@ export class PackIndexer {
       value: this.#value("failureValue"),
       limits: this.#limits,
     });
-  }
-}
-
-interface Failure {
-  code: number;
-  detail: number;
-  oid: string | null;
-  offset: number;
-  value: number;
-  limits: Limits;
-}
-
-/** Tells how to find an object of which only the size is known, as it is when it is refused before its bytes have come, and what to do. */
-function findBySize(sizeBytes: number): string {
-  const command = `git rev-list --objects --all | git cat-file --batch-check="%(objectsize) %(rest)" | grep "^${sizeBytes} "`;
-  return `${command} names it; take it out of the history (git filter-repo), or split it`;
-}
-
-/** Puts a refusal of failure.zig into words. */
-function explain({ code, detail, oid, offset, value, limits }: Failure): GitError {
-  const corrupt = (reason: string) => new GitError("corrupt-pack", { reason, offset, value });
-  switch (code) {
-    case 1:
-      return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
-    case 2:
-      return new GitError("too-large", {
-        what: "objects in a pack",
-        limit: limits.maxPackObjects,
-        actual: value,
-        reason: PUSH_LESS,
-      });
-    case 3:
-      return corrupt(`entry type ${value} does not exist`);
-    case 4:
-      return corrupt("an entry's header is malformed");
-    case 5:
-      return corrupt("an entry does not inflate to its declared size");
-    case 6:
-      return new GitError("too-large", {
-        what: oid === null ? "a file or another object in the pack (bytes)" : `object ${oid} (bytes)`,
-        limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes,
-        actual: value,
-        reason: findBySize(value),
-      });
-    case 7:
-      return new GitError("too-large", {
-        what: "inflated pack (bytes)",
-        limit: value > limits.maxInflatedBytes ? limits.maxInflatedBytes : limits.inflationFloorBytes,
-        actual: value,
-      });
-    case 8:
-      return corrupt("a delta's base offset is not an entry");
-    case 9:
-      return corrupt(`the delta base ${oid} is neither in it nor in the repository`);
-    case 10:
-      return corrupt("a delta is malformed");
-    case 11:
-      return new GitError("too-large", { what: "delta chain", limit: limits.maxDeltaDepth, actual: value });
-    case 12:
-      return new GitError("sha1-collision", { oid });
-    case 13:
-      return new GitError("bad-object", {
-        oid,
-        id: FSCK_MESSAGES[detail],
-        reason: explainFinding(FSCK_MESSAGES[detail]!),
-      });
-    case 14:
-      return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
-    case 15:
-      return corrupt("it ends too early");
-    case 17:
-      return new GitError("too-large", {
-        what: "references in a pack",
-        limit: limits.maxPackReferences,
-        actual: value,
-      });
-    case 18:
-      return new GitError("too-large", {
-        what: "index of a pack (bytes), which grows with its objects and what trees name; push fewer commits at a time",
-        limit: limits.maxIndexBytes,
-        actual: limits.maxIndexBytes + value,
-      });
-    default:
-      return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
   }
 }

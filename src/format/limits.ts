@@ -27,22 +27,17 @@ export const MAX_INDEX_BYTES = 48 * MIB;
 /** Inflated bytes of one object: sizes are kept in 32 bits. */
 export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
 
-/** Inflated bytes of an object that must lie in memory whole: a delta's base or result, a tree,
- * commit or tag. Base, delta and result together must fit an isolate of 128 MB. */
+/** Inflated bytes of an object that must lie in memory whole: a tree, commit or tag, and a blob's delta with its base and its
+ * result, which together must fit an isolate of 128 MB. A larger blob that comes as a delta is stored whole. */
 export const MAX_RESIDENT_OBJECT_BYTES = 32 * MIB;
 
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;
 
-/** Inflated bytes per pack byte over a whole push, once `INFLATION_FLOOR_BYTES` are exceeded: real
- * histories stay below 100 even with their deltas applied, a bomb reaches 1,000 and more. */
-export const MAX_INFLATION_RATIO = 200;
-
-/** Inflated bytes of a push below which the ratio does not matter. */
-export const INFLATION_FLOOR_BYTES = 32 * MIB;
-
-/** Inflated bytes of a push with its deltas applied: what a pack of the largest size may cost in time. */
-export const MAX_INFLATED_BYTES = 32 * GIB;
+/** Work of a push, in bytes that are inflated, hashed or copied; an object counts as 512 more, a byte that is deflated as four. At some 150 MB a
+ * second that is what the platform's limit of CPU time allows (300 s), with room: real histories need a hundredth, a bomb ends here, while
+ * others are served between slices of some 100 ms. */
+export const MAX_PUSH_WORK_BYTES = 24 * GIB;
 
 /** Links from a delta to its undeltified base. Chains are walked by iteration; git itself writes at
  * most 4,095, hand-made packs of 5,000 are accepted. */
@@ -211,9 +206,7 @@ export interface Limits {
   readonly maxIndexBytes: number;
   readonly maxObjectSizeBytes: number;
   readonly maxResidentObjectBytes: number;
-  readonly maxInflatedBytes: number;
-  readonly maxInflationRatio: number;
-  readonly inflationFloorBytes: number;
+  readonly maxPushWorkBytes: number;
   readonly maxDeltaDepth: number;
   readonly maxRefsPerPush: number;
   readonly maxCommandBytes: number;
@@ -244,9 +237,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxIndexBytes: MAX_INDEX_BYTES,
   maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,
   maxResidentObjectBytes: MAX_RESIDENT_OBJECT_BYTES,
-  maxInflatedBytes: MAX_INFLATED_BYTES,
-  maxInflationRatio: MAX_INFLATION_RATIO,
-  inflationFloorBytes: INFLATION_FLOOR_BYTES,
+  maxPushWorkBytes: MAX_PUSH_WORK_BYTES,
   maxDeltaDepth: MAX_DELTA_DEPTH,
   maxRefsPerPush: MAX_REFS_PER_PUSH,
   maxCommandBytes: MAX_COMMAND_BYTES,

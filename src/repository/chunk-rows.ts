@@ -1,6 +1,6 @@
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { NO_INDEX, STORED } from "../codec/pack-index.ts";
+import { type MadeEntry, NO_INDEX, type PackIndex, STORED } from "../codec/pack-index.ts";
 import type { NewChunk } from "../store/chunk-table.ts";
 import { newObjectColumns, type ObjectColumns } from "../store/object-index.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
@@ -32,16 +32,19 @@ export function layOutRows(
   objects.introducer.set(introducers);
   const chunks: NewChunk[] = [];
   const unusedKeys: string[] = [];
-  let entry = 0;
+  const places = listPlaces(index);
+  let next = places.next();
   let at = 0;
   for (const chunk of written) {
     const end = chunk.packOffset + chunk.sizeBytes;
-    const first = { entry, at };
+    const firstAt = at;
+    let count = 0;
     const floors = { ofs: 0, base: 0 };
     let hasStrayDistance = false;
     let hasLateBase = false;
-    for (; entry < index.count && index.offsets[entry]! < end; entry++) {
-      if (fresh[at] !== entry) continue;
+    for (; next.done !== true && next.value.offset < end; next = places.next(), count++) {
+      const { entry, offset, length, isLeft } = next.value;
+      if (isLeft || fresh[at] !== entry) continue;
       const baseEntry = index.bases[entry]!;
       const baseNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
       const base = baseNode === NO_INDEX ? 0 : numbers[baseNode]!;
@@ -53,20 +56,19 @@ export function layOutRows(
       if (base > firstNumber + at) hasLateBase = true;
       if (base !== 0) floors.base = lower(floors.base, base);
       if (isOfs) floors.ofs = lower(floors.ofs, base);
-      const offset = index.offsets[entry]!;
       const node = index.entryNodes[entry]!;
       objects.number[at] = firstNumber + at;
       objects.oid.set(pushed.oid(node), at * OID_BYTES);
       objects.chunk[at] = firstChunk + chunks.length;
       objects.offset[at] = offset - chunk.packOffset;
-      objects.length[at] = (entry + 1 < index.count ? index.offsets[entry + 1]! : index.end) - offset;
+      objects.length[at] = length;
       objects.type[at] = index.kinds[entry]!;
       objects.size[at] = index.sizes[entry]!;
       objects.base[at] = base;
       objects.distance[at] = isOfs ? offset - index.offsets[baseEntry]! : 0;
       at++;
     }
-    if (at === first.at) {
+    if (at === firstAt) {
       if (chunk.key !== null) unusedKeys.push(chunk.key);
       continue;
     }
@@ -77,14 +79,31 @@ export function layOutRows(
       checksum: chunk.checksum,
       push,
       packOffset: chunk.packOffset,
-      firstNumber: firstNumber + first.at,
+      firstNumber: firstNumber + firstAt,
       lastNumber: firstNumber + at - 1,
-      whole: at - first.at === entry - first.entry && !hasStrayDistance && !hasLateBase,
+      whole: at - firstAt === count && !hasStrayDistance && !hasLateBase,
       ofsFloor: floors.ofs,
       baseFloor: floors.base,
     });
   }
   return { chunks, objects, unusedKeys };
+}
+
+/** Where an entry lies, bytes. */
+interface Place extends MadeEntry {
+  readonly entry: number;
+  /** What was made of it lies elsewhere: these bytes belong to nothing. */
+  readonly isLeft: boolean;
+}
+
+/** The pack's entries in their order, then those that were made behind it. */
+function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generator<Place, void> {
+  for (let entry = 0; entry < count; entry++) {
+    const offset = offsets[entry]!;
+    const length = (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
+    yield { entry, offset, length, isLeft: stored[entry] === STORED.made };
+  }
+  for (const [entry, place] of made) yield { entry, ...place, isLeft: false };
 }
 
 /** The lower of two object numbers, of which the first may be 0 for none. */

@@ -118,8 +118,7 @@ export class ChunkWriter {
    */
   async finish(): Promise<WrittenChunk[]> {
     if (this.#end > this.#start) {
-      const isSmall = this.#keys.length === 0 && this.#multipart === null && this.#buffered < HOT_PUSH_BYTES;
-      if (isSmall) this.#keepInline();
+      if (this.#isFirstSmall()) this.#keepInline();
       else await this.#close();
     }
     await this.#settle(0);
@@ -130,6 +129,26 @@ export class ChunkWriter {
   async abort(): Promise<void> {
     await Promise.allSettled(this.#inFlight);
     await this.#multipart?.write.then((write) => write.abort()).catch(() => undefined);
+  }
+
+  /** Ends the open chunk, so that what comes next is in one of its own and all before can be read.
+   * @throws GitError "storage-failed" */
+  async closeChunk(): Promise<void> {
+    if (this.#end === this.#start) return;
+    if (this.#isFirstSmall()) this.#keepInline();
+    else await this.#close();
+  }
+
+  /** Reads bytes of the pack, from memory or not. None are of the chunk that is open, unless they are in its buffer.
+   * @throws GitError "storage-failed" */
+  async read(offset: number, lengthBytes: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(lengthBytes);
+    for (let at = 0; at < lengthBytes;) {
+      const read = this.readBack(offset + at, bytes.subarray(at));
+      if (read === 0) await this.load(offset + at, lengthBytes - at);
+      at += read;
+    }
+    return bytes;
   }
 
   /** Copies bytes of the pack from `offset` into `out`, as far as they are in memory. */
@@ -157,6 +176,7 @@ export class ChunkWriter {
     const chunk = this.#written.find(
       ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
     );
+    if (chunk?.bytes) return this.#remember(chunk.packOffset, chunk.bytes);
     if (chunk === undefined || chunk.key === null)
       throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
     await this.#settle(0);
@@ -178,11 +198,23 @@ export class ChunkWriter {
     this.#end += bytes.length;
   }
 
+  /** Whether the open chunk is all there is, and small enough to stay in SQLite. */
+  #isFirstSmall(): boolean {
+    return this.#written.length === 0 && this.#multipart === null && this.#buffered < HOT_PUSH_BYTES;
+  }
+
   #keepInline(): void {
     const bytes = this.#buffer.slice(0, this.#buffered);
     this.#written.push(this.#chunk(null, bytes));
     this.#remember(this.#start, bytes);
+    this.#begin();
+  }
+
+  /** Begins the next chunk. */
+  #begin(): void {
+    this.#start = this.#end;
     this.#buffered = 0;
+    this.#hash = createHash("sha1");
   }
 
   async #close(): Promise<void> {
@@ -201,9 +233,8 @@ export class ChunkWriter {
       this.#remember(this.#start, bytes);
       await this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
     }
-    this.#start = this.#end;
     this.#renew();
-    this.#hash = createHash("sha1");
+    this.#begin();
   }
 
   async #putPart(): Promise<void> {

@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
+import type { Codec } from "../codec/codec.ts";
 import { NO_INDEX, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES, PUSH_LESS } from "../format/limits.ts";
+import { toTypeNumber } from "../format/object.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
 import type { PackSource, PushRequest } from "./push.ts";
+import { type LargeBase, MadeObjects } from "./made-objects.ts";
+import { pause } from "./pause.ts";
 import { type Place, Slots } from "./slots.ts";
+
+const BLOB = toTypeNumber("blob");
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
@@ -42,6 +48,7 @@ export interface IndexPackOptions {
   /** fsck messages that refuse the pack, one bit each. */
   refused: bigint;
   module: WebAssembly.Module;
+  codec: Codec;
   chunks: ChunkStore;
   keyPrefix: string;
   beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
@@ -50,7 +57,7 @@ export interface IndexPackOptions {
    * @throws GitError "too-large" */
   checkRoom(entryBytes: number, objects: number): void;
   /** Reads a stored object; null when the store does not hold it. */
-  readBase(oid: Oid): Promise<BaseObject | null>;
+  readBase(oid: Oid): Promise<BaseObject | LargeBase | null>;
   /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
   isVetted(oid: Oid, names: number): boolean;
 }
@@ -157,15 +164,25 @@ class Indexing {
       const taken = left.subarray(0, room.length);
       room.set(taken);
       left = left.subarray(taken.length);
-      const consumed = indexer.step(taken.length);
-      this.#hash.update(consumed);
-      await this.#store(indexer, consumed);
-      this.#packBytes += consumed.length;
-      checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
-      this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
-      this.#noteStep(indexer, piece.length);
+      await this.#settleStep(indexer, indexer.step(taken.length), piece.length);
+      while (indexer.isPaused) {
+        await pause();
+        // What was consumed goes first.
+        indexer.room();
+        await this.#settleStep(indexer, indexer.step(0), piece.length);
+      }
     }
     return left;
+  }
+
+  /** Stores what the indexer is done with. */
+  async #settleStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
+    this.#hash.update(consumed);
+    await this.#store(indexer, consumed);
+    this.#packBytes += consumed.length;
+    checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
+    this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
+    this.#noteStep(indexer, pieceBytes);
   }
 
   /** Takes note of a step: counts what is held, and has the writer hold the less of the pack the more the index needs. */
@@ -205,8 +222,14 @@ class Indexing {
 
   async #finish(indexer: PackIndexer): Promise<void> {
     const total = indexer.deferredCount;
-    await this.#meetNeeds(indexer, total);
-    if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total);
+    const made = new MadeObjects(
+      indexer,
+      this.#writer,
+      { ...this.#options, alive: () => this.#place?.renew() },
+      this.#packBytes,
+    );
+    await this.#meetNeeds(indexer, total, made);
+    if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total, made);
     if (total > 0) this.#options.progress("Resolving deltas", total, total);
   }
 
@@ -224,16 +247,20 @@ class Indexing {
     return unvetted.length > 0;
   }
 
-  async #meetNeeds(indexer: PackIndexer, total: number): Promise<void> {
+  async #meetNeeds(indexer: PackIndexer, total: number, made: MadeObjects): Promise<void> {
     for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
-      if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
+      if (need.kind === "pause") await pause();
+      else if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
+      else if (need.kind === "large") await made.make(need);
+      else if (made.has(need.entry)) indexer.supply(need.entry, BLOB, await made.read(need.entry));
       else {
         const base = await this.#options.readBase(need.oid);
         if (base === null) indexer.lack(need.entry);
-        else indexer.supply(need.entry, base.type, base.content);
+        else if ("content" in base) indexer.supply(need.entry, base.type, base.content);
+        else made.addBase(need.entry, base);
       }
       this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
-      this.#noteStep(indexer, 0);
+      this.#noteStep(indexer, made.memoryBytes);
     }
   }
 }

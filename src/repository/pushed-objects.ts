@@ -16,7 +16,7 @@ export class PushedObjects {
   readonly types: Uint8Array;
   /** For nodes that were in the store: the number of the first graph node that brought them, 0 when none did. */
   readonly storedIntroducers: Uint32Array;
-  /** Entries to be stored, in pack order; entry i of this list gets number `firstNumber + i`. */
+  /** Entries to be stored, in the order in which they lie: pack order, then what was made behind the pack. Entry i of this list gets number `firstNumber + i`. */
   readonly fresh: Uint32Array;
   readonly firstNumber: number;
   /** A missing object for the message, and one that needs it; null: everything leads somewhere. */
@@ -149,16 +149,18 @@ export class PushedObjects {
   }
 
   #numberFresh(broken: Uint8Array | null): Uint32Array {
-    const { count, entryNodes, nodeEntries } = this.index;
+    const { count, entryNodes, nodeEntries, stored, made } = this.index;
     const fresh = new Uint32Array(count);
     let length = 0;
-    for (let entry = 0; entry < count; entry++) {
+    const add = (entry: number): void => {
       const node = entryNodes[entry]!;
       // An object that is twice in the pack counts where it was resolved first.
-      if (nodeEntries[node] !== entry || this.numbers[node] !== 0 || broken?.[node] === 1) continue;
+      if (nodeEntries[node] !== entry || this.numbers[node] !== 0 || broken?.[node] === 1) return;
       this.numbers[node] = this.firstNumber + length;
       fresh[length++] = entry;
-    }
+    };
+    for (let entry = 0; entry < count; entry++) if (stored[entry] !== STORED.made) add(entry);
+    for (const entry of made.keys()) add(entry);
     return fresh.slice(0, length);
   }
 }

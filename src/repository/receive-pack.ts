@@ -10,6 +10,7 @@ import { NumberSet } from "../store/number-set.ts";
 import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
+import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, RefOutcome } from "./push.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
@@ -23,6 +24,7 @@ import { keptTree } from "./tree-contents.ts";
 import { callAllWorktrees, callMaterialize } from "./worktree/worktrees.ts";
 
 const TREE = toTypeNumber("tree");
+const BLOB = toTypeNumber("blob");
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
@@ -149,6 +151,7 @@ export class ReceivePack {
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
+      codec: platform.codec,
       chunks: this.#chunks,
       refused: maskRefused(this.#newFsck ?? this.#repository.fsck),
       keyPrefix: this.#keyPrefix,
@@ -164,13 +167,29 @@ export class ReceivePack {
     });
   }
 
-  async #readBase(oid: Uint8Array): Promise<BaseObject | null> {
-    const number = this.#repository.tables?.objects.find(oid)?.number;
+  async #readBase(oid: Uint8Array): Promise<BaseObject | LargeBase | null> {
+    const { tables, platform } = this.#repository;
+    const number = tables?.objects.find(oid)?.number;
     if (number === undefined) return null;
+    const row = tables!.objects.locate(NumberSet.range(number, number + 1));
+    if (row.base[0] === 0 && row.type[0] === BLOB && row.size[0]! > platform.limits.maxResidentObjectBytes)
+      return this.#openBase(row.size[0]!, row.chunk[0]!, row.offset[0]!, row.length[0]!);
     const kept = keptTree(oid);
     if (kept !== undefined) return { type: TREE, content: kept };
     const { type, bytes } = await this.#reader().read(number);
     return { type, content: bytes };
+  }
+
+  /** A blob that is too large to be held, where it lies: what housekeeping moves stays there for long enough. */
+  #openBase(sizeBytes: number, chunk: number, offset: number, lengthBytes: number): LargeBase {
+    const { chunks } = this.#repository.tables!;
+    const { key, start } = chunks.byIds([chunk])[0]!;
+    const bytes = key === null ? chunks.hotBytesOf(chunk)! : null;
+    const read = async (at: number, length: number): Promise<Uint8Array> =>
+      bytes === null
+        ? this.#chunks.read(key!, start + offset + at, length)
+        : bytes.subarray(offset + at, offset + at + length);
+    return { sizeBytes, entry: { lengthBytes, read } };
   }
 
   #isVetted(oid: Uint8Array, names: number): boolean {

@@ -27,7 +27,7 @@ test.each([
     { maxResidentObjectBytes: 20, maxObjectSizeBytes: 20 },
     /a file or another object in the pack \(bytes\) exceeds the limit of 20/,
   ],
-  [{ maxInflatedBytes: 500 }, /inflated pack \(bytes\)/],
+  [{ maxPushWorkBytes: 5_000 }, /work of the push .* exceeds the limit of 5000/],
   // Refused before there is a report to write into: git shows the status, and not the text.
   [{ maxRefsPerPush: 0 }, /HTTP 413/],
   [{ maxCommandBytes: 50 }, /HTTP 413/],

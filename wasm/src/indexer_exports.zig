@@ -13,7 +13,7 @@ fn readBack(offset: u64, out: []u8) usize {
     return read_back(@floatFromInt(offset), out.ptr, @intCast(out.len));
 }
 
-const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3 };
+const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3, need_large = 4, paused = 5 };
 
 var indexer: Indexer = undefined;
 /// Where the heap stood before the first pack.
@@ -24,6 +24,8 @@ fn statusOf(result: failure_table.Error!void) Status {
         error.Refused => .refused,
         error.NeedBytes => .need_bytes,
         error.NeedBase => .need_base,
+        error.NeedLarge => .need_large,
+        error.Paused => .paused,
     };
     return .ok;
 }
@@ -37,9 +39,8 @@ export fn indexer_begin(
     max_table_bytes: usize,
     max_resident_bytes: f64,
     max_object_bytes: f64,
-    max_inflated_bytes: f64,
-    max_inflation_ratio: u32,
-    inflation_floor_bytes: f64,
+    max_work_bytes: f64,
+    slice_bytes: u32,
     max_delta_depth: u32,
     stream_threshold_bytes: u32,
     refused: u64,
@@ -63,9 +64,8 @@ export fn indexer_begin(
             .max_references = @intFromFloat(max_references),
             .max_resident_bytes = @intFromFloat(max_resident_bytes),
             .max_object_bytes = @intFromFloat(max_object_bytes),
-            .max_inflated_bytes = @intFromFloat(max_inflated_bytes),
-            .max_inflation_ratio = max_inflation_ratio,
-            .inflation_floor_bytes = @intFromFloat(inflation_floor_bytes),
+            .max_work_bytes = @intFromFloat(max_work_bytes),
+            .slice_bytes = slice_bytes,
             .max_delta_depth = max_delta_depth,
             .stream_threshold_bytes = stream_threshold_bytes,
             .refused = refused,
@@ -104,6 +104,21 @@ export fn indexer_lack(entry: u32) Status {
     return statusOf(indexer.lack(entry));
 }
 
+/// The same for a blob that is too large to be held.
+export fn indexer_supply_outside(entry: u32, size: f64) Status {
+    return statusOf(indexer.supplyOutside(entry, @intFromFloat(size)));
+}
+
+/// The answer to `need_large`: the object's id and size.
+export fn indexer_settle_large(oid: *const [20]u8, size: f64) Status {
+    return statusOf(indexer.late.settle(&indexer, oid, @intFromFloat(size)));
+}
+
+/// Counts work that JavaScript does for the pack.
+export fn indexer_count_work(bytes: f64) Status {
+    return statusOf(indexer.countWork(indexer.late.present, @intFromFloat(bytes)));
+}
+
 /// What JavaScript may ask; addresses are of the arrays that `entries.zig`, `nodes.zig` and `queue.zig` describe.
 const Value = enum(u32) {
     room_bytes,
@@ -115,7 +130,7 @@ const Value = enum(u32) {
     pack_count,
     entry_count,
     entries_end,
-    inflated_bytes,
+    is_paused,
     deferred_count,
     offsets,
     sizes,
@@ -131,6 +146,9 @@ const Value = enum(u32) {
     needed_entry,
     needed_offset,
     needed_length,
+    needed_delta,
+    needed_base,
+    needed_content,
     failure_code,
     failure_detail,
     failure_oid,
@@ -150,7 +168,7 @@ export fn indexer_value(what: Value) f64 {
         .pack_count => number(indexer.entries.pack_count),
         .entry_count => number(indexer.entries.list.len),
         .entries_end => number(indexer.entries_end),
-        .inflated_bytes => number(indexer.inflated_bytes),
+        .is_paused => number(@intFromBool(indexer.is_paused)),
         .deferred_count => number(indexer.late.left()),
         .offsets => address(list.items(.offset).ptr),
         .sizes => address(list.items(.size).ptr),
@@ -166,6 +184,9 @@ export fn indexer_value(what: Value) f64 {
         .needed_entry => number(indexer.needed_entry),
         .needed_offset => number(indexer.needed_offset),
         .needed_length => number(indexer.needed_length),
+        .needed_delta => number(indexer.late.present),
+        .needed_base => number(indexer.needed_base),
+        .needed_content => if (indexer.needed_content) |content| address(content.ptr) else 0,
         .failure_code => number(@intFromEnum(indexer.failure.code)),
         .failure_detail => number(indexer.failure.detail),
         .failure_oid => if (indexer.failure.has_oid == 1) address(&indexer.failure.oid) else 0,

@@ -52,7 +52,7 @@ pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
     if (size <= ix.ring.maxContent()) {
         try ix.queue.makeSafe(ix);
         if (beside != no_index) try refresh(ix, beside);
-        const at = ix.ring.reserve(size) catch return ix.refuse(.inflates_too_much, entry, ix.inflated_bytes);
+        const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, entry, ix.work_bytes);
         list.items(.cached_at)[entry] = at;
         return ix.ring.slice(at, size);
     }
@@ -74,7 +74,7 @@ fn refresh(ix: *Indexer, entry: u32) Error!void {
     if (!ix.ring.holds(cached_at.*) or !ix.ring.isOld(cached_at.*)) return;
     const size = ix.entries.list.items(.size)[entry];
     const old = ix.ring.slice(cached_at.*, size);
-    const at = ix.ring.reserve(size) catch return ix.refuse(.inflates_too_much, entry, ix.inflated_bytes);
+    const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, entry, ix.work_bytes);
     @memmove(ix.ring.slice(at, size), old);
     cached_at.* = at;
 }
@@ -88,7 +88,7 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     while (cached(ix, entry) == null) {
         ix.chain.append(ix.tables.allocator(), entry) catch return ix.outOfMemory();
         switch (list.items(.stored)[entry]) {
-            .plain, .external => {
+            .plain, .external, .made => {
                 try load(ix, entry);
                 _ = ix.chain.pop();
                 break;
@@ -99,6 +99,7 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     while (ix.chain.pop()) |child| {
         const delta = try readStored(ix, child);
         _ = try apply(ix, child, list.items(.base)[child], delta);
+        if (ix.chain.items.len > 0 and ix.isSliceOver()) return error.Paused;
     }
     return cached(ix, wanted).?;
 }
@@ -116,7 +117,7 @@ pub fn apply(ix: *Indexer, child: u32, base: u32, delta: []const u8) Error![]u8 
         forget(ix, child);
         return ix.refuse(.bad_delta, child, size);
     };
-    try ix.countInflated(child, size, 0);
+    try ix.countWork(child, size);
     return result;
 }
 
@@ -129,7 +130,8 @@ fn forget(ix: *Indexer, entry: u32) void {
 
 /// Brings a chain's root into memory.
 fn load(ix: *Indexer, entry: u32) Error!void {
-    if (ix.entries.list.items(.stored)[entry] == .external) {
+    const origin = ix.entries.list.items(.stored)[entry];
+    if (origin == .external or origin == .made) {
         ix.needed_entry = entry;
         return error.NeedBase;
     }
@@ -141,6 +143,7 @@ fn load(ix: *Indexer, entry: u32) Error!void {
         return;
     }
     const stored = try storedBytes(ix, entry);
+    try ix.countWork(entry, size);
     const header = (window_parse.parseHeader(stored) catch null) orelse return ix.refuse(.bad_entry_header, entry, 0);
     const room = try reserve(ix, entry, size, no_index);
     _ = deflate.inflateWhole(stored[header.length..], room) catch {
@@ -172,6 +175,7 @@ pub fn readStored(ix: *Indexer, entry: u32) Error![]const u8 {
     const header = (window_parse.parseHeader(stored) catch null) orelse return ix.refuse(.bad_entry_header, entry, 0);
     if (header.size > ix.options.stream_threshold_bytes) return inflateBack(ix, entry);
     const size: usize = @intCast(header.size);
+    try ix.countWork(entry, size);
     try growTo(ix, &ix.inflate_buffer, 0, size);
     ix.back.entry = no_index;
     _ = deflate.inflateWhole(stored[header.length..], ix.inflate_buffer[0..size]) catch
@@ -210,6 +214,7 @@ fn inflateBack(ix: *Indexer, entry: u32) Error![]const u8 {
             return ix.refuse(.bad_zlib, entry, back.size);
         back.read += step.consumed;
         back.produced += step.produced;
+        try ix.countWork(entry, step.produced);
         if (step.done) break;
         if (step.consumed == 0 and step.produced == 0) {
             const full = back.produced == ix.inflate_buffer.len and back.produced < back.size;

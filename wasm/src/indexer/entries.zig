@@ -8,14 +8,18 @@ const Allocator = std.mem.Allocator;
 /// Object types by their number in a pack, gitformat-pack(5); `none` while a delta is unresolved.
 pub const Kind = enum(u8) { none = 0, commit = 1, tree = 2, blob = 3, tag = 4 };
 
-pub const Stored = enum(u8) { plain, ofs_delta, ref_delta, external };
+/// `made`: pushed as a delta and stored whole, by the caller, since it or its base is too large to be held.
+pub const Stored = enum(u8) { plain, ofs_delta, ref_delta, external, made };
+
+/// In place of an unresolved delta's size: its instructions are too large to be held.
+pub const large_delta: u32 = 1;
 
 pub const no_index: u32 = std.math.maxInt(u32);
 
 pub const Entry = struct {
     /// Where the entry's first byte stands in the pack.
     offset: u32,
-    /// Inflated size of the object; of an unresolved delta, 0.
+    /// Inflated size of the object; of an unresolved delta, 0 or `large_delta`.
     size: u32,
     /// ofs_delta: base entry. ref_delta: base node until the base is resolved, then base entry.
     base: u32,

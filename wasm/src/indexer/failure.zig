@@ -11,7 +11,7 @@ pub const Code = enum(u8) {
     bad_entry_header = 4,
     bad_zlib = 5,
     object_too_large = 6,
-    inflates_too_much = 7,
+    too_much_work = 7,
     delta_base_not_an_entry = 8,
     delta_base_missing = 9,
     bad_delta = 10,
@@ -38,4 +38,6 @@ pub const Failure = struct {
     value: u64 = 0,
 };
 
-pub const Error = error{ Refused, NeedBytes, NeedBase };
+/// The pack is refused; or something is to be done before `finish` is called again: bytes, a base, or a large object are needed,
+/// or others are to have a turn.
+pub const Error = error{ Refused, NeedBytes, NeedBase, NeedLarge, Paused };

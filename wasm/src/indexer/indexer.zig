@@ -8,6 +8,7 @@
 
 const std = @import("std");
 const deflate = @import("../deflate.zig");
+const delta_format = @import("../delta.zig");
 const contents = @import("contents.zig");
 const large = @import("large.zig");
 const Budget = @import("../budget.zig").Budget;
@@ -31,9 +32,10 @@ pub const Options = struct {
     max_references: u64,
     max_resident_bytes: u64,
     max_object_bytes: u64,
-    max_inflated_bytes: u64,
-    max_inflation_ratio: u32,
-    inflation_floor_bytes: u64,
+    /// Bytes that are inflated, hashed or copied for the whole pack.
+    max_work_bytes: u64,
+    /// Bytes of work after which others are to have a turn.
+    slice_bytes: u64,
     max_delta_depth: u32,
     stream_threshold_bytes: u32,
     /// Bit n: fsck message n refuses the push.
@@ -74,15 +76,22 @@ pub const Indexer = struct {
     declared: u32 = 0,
     /// Where the pack's last entry ends: known exactly when all have come.
     entries_end: u64 = 12,
-    inflated_bytes: u64 = 0,
-    plain_bytes: u64 = 0,
+    work_bytes: u64 = 0,
+    /// Work at which the present call ends, and whether it ended `step` before all that is there was read.
+    slice_end: u64 = 0,
+    is_paused: bool = false,
     needed_entry: u32 = no_index,
+    /// Of `NeedLarge`: the base, and its content if it is held.
+    needed_base: u32 = no_index,
+    needed_content: ?[]const u8 = null,
     needed_offset: u64 = 0,
     needed_length: u64 = 0,
 
-    /// Takes `length` new bytes that the caller wrote into the window's room.
+    /// Takes `length` new bytes that the caller wrote into the window's room. `is_paused` after it: it is to be called again, also without
+    /// new bytes, when others have had a turn.
     pub fn step(ix: *Indexer, length: usize) Error!void {
         ix.window.filled += length;
+        ix.beginSlice();
         while (true) {
             const go_on = switch (ix.phase) {
                 .header => try ix.readPackHeader(),
@@ -91,7 +100,20 @@ pub const Indexer = struct {
                 .done => false,
             };
             if (!go_on) return;
+            if (ix.isSliceOver()) {
+                ix.is_paused = ix.phase != .done;
+                return;
+            }
         }
+    }
+
+    fn beginSlice(ix: *Indexer) void {
+        ix.slice_end = ix.work_bytes + ix.options.slice_bytes;
+        ix.is_paused = false;
+    }
+
+    pub fn isSliceOver(ix: *const Indexer) bool {
+        return ix.work_bytes >= ix.slice_end;
     }
 
     fn readPackHeader(ix: *Indexer) Error!bool {
@@ -130,6 +152,7 @@ pub const Indexer = struct {
         try ix.addEntry(header);
         ix.window.consumed += header.length + used;
         ix.entries_end = ix.window.position();
+        try ix.countWork(index, size);
         if (is_delta) try ix.arrive(index, room) else try ix.keep(index, room);
         ix.finishEntries();
         return true;
@@ -188,7 +211,7 @@ pub const Indexer = struct {
     fn scratchRoom(ix: *Indexer, size: usize) Error![]u8 {
         if (size > ix.ring.maxContent()) return ix.deltaRoom(size);
         try ix.queue.makeSafe(ix);
-        const at = ix.ring.reserve(size) catch return ix.refuse(.inflates_too_much, no_index, ix.inflated_bytes);
+        const at = ix.ring.reserve(size) catch return ix.refuse(.too_much_work, no_index, ix.work_bytes);
         return ix.ring.slice(at, size);
     }
 
@@ -199,16 +222,29 @@ pub const Indexer = struct {
             content = try contents.reserve(ix, index, room.len, no_index);
             @memcpy(content, room);
         } else ix.entries.list.items(.cached_at)[index] = ix.ring.head - Ring.unitsOf(room.len);
-        try ix.countInflated(index, room.len, room.len);
         try ix.queue.push(ix, index, content);
     }
 
     /// A delta's instructions are here: resolve it now if its base is, else defer it.
     pub fn arrive(ix: *Indexer, index: u32, delta: []const u8) Error!void {
         const base = try ix.baseOf(index);
-        const at_hand = if (base) |entry| contents.cached(ix, entry) != null else false;
-        if (at_hand) return ix.resolve(index, base.?, delta);
+        const at_hand = if (base) |entry| !ix.isOutside(entry) and contents.cached(ix, entry) != null else false;
+        if (at_hand and ix.makesLarge(base.?, delta) == null) return ix.resolve(index, base.?, delta);
         try ix.late.add(ix, index);
+    }
+
+    /// Whether the content of an entry is with the caller alone: a blob too large to be held, or one made of such.
+    pub fn isOutside(ix: *const Indexer, entry: u32) bool {
+        const list = ix.entries.list.slice();
+        if (list.items(.stored)[entry] == .made) return true;
+        return list.items(.kind)[entry] == .blob and list.items(.size)[entry] > ix.options.max_resident_bytes;
+    }
+
+    /// The size of a blob that is too large to be held, if that is what a delta makes.
+    pub fn makesLarge(ix: *const Indexer, base: u32, delta: []const u8) ?u64 {
+        const header = delta_format.parseHeader(delta) catch return null;
+        const is_large = ix.entries.list.items(.kind)[base] == .blob and header.result_size > ix.options.max_resident_bytes;
+        return if (is_large) header.result_size else null;
     }
 
     /// The resolved entry that a delta builds on, or null.
@@ -232,8 +268,9 @@ pub const Indexer = struct {
         try ix.queue.push(ix, index, content);
     }
 
-    /// After the last byte: resolves what was deferred. Called again after each `NeedBytes` and `NeedBase`.
+    /// After the last byte: resolves what was deferred. Called again until no error but `Refused` ends it.
     pub fn finish(ix: *Indexer) Error!void {
+        ix.beginSlice();
         if (ix.phase != .done) return ix.explainEnd();
         try ix.queue.flush(ix);
         try ix.late.run(ix);
@@ -287,6 +324,14 @@ pub const Indexer = struct {
         return contents.reserve(ix, entry, @intCast(size), no_index);
     }
 
+    /// Says that an external entry is a blob too large to be held.
+    pub fn supplyOutside(ix: *Indexer, entry: u32, size: u64) Error!void {
+        const list = ix.entries.list.slice();
+        list.items(.kind)[entry] = .blob;
+        list.items(.size)[entry] = @intCast(size);
+        try ix.late.wakeNode(ix, list.items(.node)[entry]);
+    }
+
     /// Blobs that were seen before a tree named them `.gitmodules` or `.gitattributes`.
     fn checkSpecials(ix: *Indexer) Error!void {
         const flags = ix.nodes.flags.items;
@@ -326,13 +371,11 @@ pub const Indexer = struct {
         }
     }
 
-    /// Keeps the sums that stop a pack which inflates without end. `plain`: bytes that no delta explains.
-    pub fn countInflated(ix: *Indexer, entry: u32, size: usize, plain: usize) Error!void {
-        ix.inflated_bytes += size;
-        ix.plain_bytes += plain;
-        const bound = ix.options.inflation_floor_bytes + ix.options.max_inflation_ratio * ix.window.position();
-        if (ix.plain_bytes > bound or ix.inflated_bytes > ix.options.max_inflated_bytes)
-            return ix.refuse(.inflates_too_much, entry, ix.inflated_bytes);
+    /// Keeps the sum that stops a pack which costs without end: bytes, and something for what each object costs besides.
+    pub fn countWork(ix: *Indexer, entry: u32, size: u64) Error!void {
+        const object_work = 512;
+        ix.work_bytes += size + object_work;
+        if (ix.work_bytes > ix.options.max_work_bytes) return ix.refuse(.too_much_work, entry, ix.work_bytes);
     }
 
     pub fn need(ix: *Indexer, offset: u64, length: u64) Error {

@@ -1,10 +1,11 @@
 //! An entry too large to inflate whole: it streams through. A blob is hashed in passing and never held; a tree, commit,
-//! tag or delta is collected, up to the size that may be held at all.
+//! tag or delta is collected, up to the size that may be held at all. A larger delta passes unheld, for the caller to apply.
 
 const std = @import("std");
 const inflate_stream = @import("../inflate_stream.zig");
 const sha1 = @import("../sha1.zig");
 const contents = @import("contents.zig");
+const entry_table = @import("entries.zig");
 const queue = @import("queue.zig");
 const Indexer = @import("indexer.zig").Indexer;
 const Error = @import("failure.zig").Error;
@@ -13,6 +14,8 @@ pub const Large = struct {
     /// Its type in the pack, 1–4, 6 or 7.
     type: u8 = 0,
     size: u64 = 0,
+    /// Its content is collected in the inflate buffer.
+    is_held: bool = false,
     produced: u64 = 0,
     stream: *inflate_stream.InflateStream,
     hash: sha1.Sha1 = undefined,
@@ -25,17 +28,18 @@ const blob = 3;
 pub fn begin(ix: *Indexer, entry_type: u8, size: u64) Error!void {
     const large = &ix.large;
     const index = ix.entries.pack_count - 1;
-    if (entry_type != blob and size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, index, size);
+    if (entry_type != blob and entry_type < 6 and size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, index, size);
     large.type = entry_type;
     large.size = size;
     large.produced = 0;
     large.stream.init();
+    large.is_held = entry_type != blob and size <= ix.options.max_resident_bytes;
+    if (!large.is_held) try contents.growTo(ix, &large.piece, 0, piece_bytes);
     if (entry_type == blob) {
         var header: [32]u8 = undefined;
         large.hash = .init();
         large.hash.update(std.fmt.bufPrint(&header, "blob {d}\x00", .{size}) catch unreachable);
-        try contents.growTo(ix, &large.piece, 0, piece_bytes);
-    } else ix.back.entry = @import("entries.zig").no_index;
+    } else ix.back.entry = entry_table.no_index;
 }
 
 /// Inflates as much as the window holds; true: the entry is complete.
@@ -49,9 +53,13 @@ pub fn pump(ix: *Indexer) Error!bool {
         large.produced += step.produced;
         if (large.produced > large.size) return ix.refuse(.bad_zlib, index, large.size);
         if (large.type == blob) large.hash.update(out[0..step.produced]);
-        try ix.countInflated(index, step.produced, step.produced);
+        try ix.countWork(index, step.produced);
         if (step.done) break;
         if (step.consumed == 0 and step.produced == 0) return false;
+        if (ix.isSliceOver()) {
+            ix.is_paused = true;
+            return false;
+        }
     }
     if (large.produced != large.size) return ix.refuse(.bad_zlib, index, large.size);
     ix.entries_end = ix.window.position();
@@ -63,7 +71,7 @@ pub fn pump(ix: *Indexer) Error!bool {
 /// Where the next bytes go. One byte more than the declared size is offered, so that an excess is seen.
 fn outputRoom(ix: *Indexer) Error![]u8 {
     const large = &ix.large;
-    if (large.type == blob) return large.piece;
+    if (!large.is_held) return large.piece;
     const produced: usize = @intCast(large.produced);
     try contents.growTo(ix, &ix.inflate_buffer, produced, @intCast(large.size + 1));
     return ix.inflate_buffer[produced..@min(ix.inflate_buffer.len, @as(usize, @intCast(large.size + 1)))];
@@ -76,9 +84,13 @@ fn complete(ix: *Indexer, index: u32) Error!void {
         if (digest.collided) return ix.refuseObject(.collision, index, &digest.oid, 0);
         return queue.finishObject(ix, index, &digest.oid, null);
     }
+    if (!large.is_held) {
+        ix.entries.list.items(.size)[index] = entry_table.large_delta;
+        return ix.late.add(ix, index);
+    }
     const size: usize = @intCast(large.size);
     if (large.type >= 6) return ix.arrive(index, ix.inflate_buffer[0..size]);
-    const content = try contents.reserve(ix, index, size, @import("entries.zig").no_index);
+    const content = try contents.reserve(ix, index, size, entry_table.no_index);
     @memcpy(content, ix.inflate_buffer[0..size]);
     try ix.queue.push(ix, index, content);
 }

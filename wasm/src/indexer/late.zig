@@ -4,7 +4,9 @@
 const std = @import("std");
 const contents = @import("contents.zig");
 const entry_table = @import("entries.zig");
+const queue = @import("queue.zig");
 const Indexer = @import("indexer.zig").Indexer;
+const Oid = @import("nodes.zig").Oid;
 const Error = @import("failure.zig").Error;
 
 const no_index = entry_table.no_index;
@@ -38,6 +40,7 @@ pub const Late = struct {
             while (late.next()) |delta| {
                 try late.resolve(ix, delta);
                 late.present = no_index;
+                if (ix.isSliceOver()) return error.Paused;
             }
             try ix.queue.flush(ix);
             if (late.ready.items.len > 0) continue;
@@ -77,10 +80,35 @@ pub const Late = struct {
     fn resolve(late: *Late, ix: *Indexer, delta: u32) Error!void {
         if (ix.entries.list.items(.kind)[delta] != .none) return;
         const base = (try ix.baseOf(delta)).?;
-        _ = try contents.contentOf(ix, base);
+        ix.needed_base = base;
+        ix.needed_content = null;
+        if (ix.isOutside(base)) return error.NeedLarge;
+        ix.needed_content = try contents.contentOf(ix, base);
+        if (ix.entries.list.items(.size)[delta] == entry_table.large_delta) {
+            if (ix.entries.list.items(.kind)[base] == .blob) return error.NeedLarge;
+            return ix.refuse(.object_too_large, delta, ix.options.max_resident_bytes + 1);
+        }
         const instructions = try contents.readStored(ix, delta);
+        if (ix.makesLarge(base, instructions)) |size| {
+            if (size > ix.options.max_object_bytes) return ix.refuse(.object_too_large, delta, size);
+            return error.NeedLarge;
+        }
         try ix.resolve(delta, base, instructions);
         late.resolved += 1;
+        try late.wake(ix, delta);
+    }
+
+    /// The answer to `NeedLarge`: the object that the present delta makes is stored whole.
+    pub fn settle(late: *Late, ix: *Indexer, oid: *const Oid, size: u32) Error!void {
+        const delta = late.present;
+        const list = ix.entries.list.slice();
+        list.items(.size)[delta] = size;
+        list.items(.kind)[delta] = .blob;
+        list.items(.stored)[delta] = .made;
+        list.items(.base)[delta] = no_index;
+        late.present = no_index;
+        late.resolved += 1;
+        try queue.finishObject(ix, delta, oid, null);
         try late.wake(ix, delta);
     }
 

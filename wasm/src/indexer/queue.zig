@@ -85,6 +85,7 @@ pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const
 /// Checks a blob that a tree names `.gitmodules` or `.gitattributes`.
 pub fn checkSpecial(ix: *Indexer, node: u32, content: []const u8) Error!void {
     const entry = ix.nodes.entries.items[node];
+    try ix.countWork(entry, content.len);
     var sink = Sink{ .ix = ix, .entry = entry, .oid = &ix.nodes.oids.items[node] };
     const flags: node_table.Flags = @bitCast(ix.nodes.flags.items[node]);
     if (flags.gitmodules) fsck.gitmodules(content, &sink);

@@ -1,0 +1,93 @@
+import { GitError } from "../format/errors.ts";
+import { type Limits, PUSH_LESS } from "../format/limits.ts";
+import { fromTypeNumber } from "../format/object.ts";
+import { explainFinding } from "./fsck-meanings.ts";
+import { FSCK_MESSAGES } from "./fsck-messages.ts";
+
+/** Why a pack is refused, as failure.zig has it. */
+export interface Refusal {
+  code: number;
+  detail: number;
+  oid: string | null;
+  offset: number;
+  value: number;
+  limits: Limits;
+}
+
+/** Tells how to find an object of which only the size is known, as it is when it is refused before its bytes have come, and what to do. */
+function findBySize(sizeBytes: number): string {
+  const command = `git rev-list --objects --all | git cat-file --batch-check="%(objectsize) %(rest)" | grep "^${sizeBytes} "`;
+  return `${command} names it; take it out of the history (git filter-repo), or split it`;
+}
+
+/** Puts a refusal of failure.zig into words. */
+export function explainRefusal({ code, detail, oid, offset, value, limits }: Refusal): GitError {
+  const corrupt = (reason: string) => new GitError("corrupt-pack", { reason, offset, value });
+  switch (code) {
+    case 1:
+      return corrupt(value === 0 ? "it does not begin with PACK" : `version ${value} is not supported`);
+    case 2:
+      return new GitError("too-large", {
+        what: "objects in a pack",
+        limit: limits.maxPackObjects,
+        actual: value,
+        reason: PUSH_LESS,
+      });
+    case 3:
+      return corrupt(`entry type ${value} does not exist`);
+    case 4:
+      return corrupt("an entry's header is malformed");
+    case 5:
+      return corrupt("an entry does not inflate to its declared size");
+    case 6:
+      return new GitError("too-large", {
+        what: oid === null ? "a file or another object in the pack (bytes)" : `object ${oid} (bytes)`,
+        limit: value > limits.maxObjectSizeBytes ? limits.maxObjectSizeBytes : limits.maxResidentObjectBytes,
+        actual: value,
+        reason: findBySize(value),
+      });
+    case 7:
+      return new GitError("too-large", {
+        what: "work of the push (bytes inflated, hashed and copied)",
+        limit: limits.maxPushWorkBytes,
+        actual: value,
+        reason: PUSH_LESS,
+      });
+    case 8:
+      return corrupt("a delta's base offset is not an entry");
+    case 9:
+      return corrupt(`the delta base ${oid} is neither in it nor in the repository`);
+    case 10:
+      return corrupt("a delta is malformed");
+    case 11:
+      return new GitError("too-large", { what: "delta chain", limit: limits.maxDeltaDepth, actual: value });
+    case 12:
+      return new GitError("sha1-collision", { oid });
+    case 13:
+      return new GitError("bad-object", {
+        oid,
+        id: FSCK_MESSAGES[detail],
+        reason: explainFinding(FSCK_MESSAGES[detail]!),
+      });
+    case 14:
+      return new GitError("wrong-type", { oid, expected: fromTypeNumber(value), actual: fromTypeNumber(detail) });
+    case 15:
+      return corrupt("it ends too early");
+    case 17:
+      return new GitError("too-large", {
+        what: "references in a pack",
+        limit: limits.maxPackReferences,
+        actual: value,
+        reason: PUSH_LESS,
+      });
+    case 18:
+      return new GitError("too-large", {
+        what: "index of a pack (bytes), which grows with its objects and what trees name",
+        limit: limits.maxIndexBytes,
+        actual: limits.maxIndexBytes + value,
+        reason: PUSH_LESS,
+      });
+    default:
+      return new GitError("unavailable", { reason: "the pack indexer is out of memory", offset });
+  }
+}
