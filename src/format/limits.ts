@@ -81,8 +81,8 @@ export const GZIP_FLOOR_BYTES = 1 * MIB;
 /** Bytes of a fetch or ls-refs request, after gunzip. */
 export const MAX_FETCH_REQUEST_BYTES = 64 * MIB;
 
-/** `want` lines of one fetch, and `want-ref` lines: a mirror clone asks for every ref. */
-export const MAX_WANTS = 100_000;
+/** `want` lines of one fetch, and `want-ref` lines: a mirror clone asks for every ref, of which `MAX_REF_BYTES` lets no more in. */
+export const MAX_WANTS = 350_000;
 
 /** `have` lines of one fetch; stateless clients repeat what is common in every round. */
 export const MAX_HAVES = 100_000;
