@@ -79,6 +79,8 @@ async function tryWork({ run }: Work, client: ForeignClient, url: string): Promi
 }
 
 async function main(names: readonly string[], buildDir: string): Promise<boolean> {
+  // One folder for all that each work makes.
+  process.env["HOLDFAST_TEST_DIR"] ??= makeTempDir("foreign-clients");
   const root = makeTempDir("root");
   const [server, native] = await Promise.all([startServer(), startNative(root)]);
   const rows: string[][] = [];

@@ -5,7 +5,7 @@ import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
-import type { FetchOutcome, FetchRequest, RefList } from "../repository/fetch-source.ts";
+import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { Traffic } from "../repository/traffic.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/worktree/worktrees.ts";
@@ -103,6 +103,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see FetchSource.settleResponse */
   settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
     return this.#repository.settleResponse(objectKey, sizeBytes);
+  }
+
+  /** @see FetchSource.awaitResponse */
+  awaitResponse(objectKey: string): ReturnType<FetchSource["awaitResponse"]> {
+    return this.#repository.awaitResponse(objectKey);
   }
 
   /** @see FetchSource.sizes */

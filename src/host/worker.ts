@@ -10,7 +10,7 @@ import { explainPath } from "../protocol/misplaced.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { newChunkCounters } from "../store/chunk-store.ts";
 import { R2ChunkStore } from "../store/r2-chunk-store.ts";
-import type { FetchOutcome } from "../repository/fetch-source.ts";
+import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { answerError } from "../rest/error.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
@@ -148,6 +148,8 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
         return outcome ?? { kind: "unknown-repository" };
       },
       settleResponse: (objectKey, sizeBytes) => repository.tell((stub) => stub.settleResponse(objectKey, sizeBytes)),
+      awaitResponse: (objectKey) =>
+        repository.ask((stub) => stub.awaitResponse(objectKey) as Promise<PlannedPack | StoredPack | null>, isNull),
       sizes: (oids) => repository.ask((stub) => stub.readSizes(oids), isNull),
       bundles: () => repository.ask((stub) => stub.listBundles(), isNull),
     },

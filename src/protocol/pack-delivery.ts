@@ -1,20 +1,24 @@
+import { GitError } from "../format/errors.ts";
 import { Slots } from "../repository/slots.ts";
-import type { PackDelivery } from "../repository/fetch-source.ts";
+import type { PackDelivery, StoredPack } from "../repository/fetch-source.ts";
 import type { PackPlan } from "../repository/pack-plan.ts";
 import { PartWriter } from "../repository/part-writer.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
-import { type CacheStatus, packBody, packBodyBytes, type PackFraming } from "./pack-response.ts";
+import { type CacheStatus, failureBand, packBody, packBodyBytes, type PackFraming } from "./pack-response.ts";
 import { resultResponse } from "./smart-http.ts";
 
 /** Responses that an isolate stores at a time: each takes the memory of a part. */
 const STORING = new Slots(2, 60_000);
 
+/** How long the storing of a response leaves the thread to the client whose request began it, so that its first bytes are on their way. */
+const STORE_AFTER_MS = 50;
+
 /** Says a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
 
-/** Answers a fetch whose pack is due.
+/** Answers a fetch whose pack is due. No response waits for the storing of another.
  * @param preamble packets before the pack */
 export async function deliverPack(
   pack: PackDelivery,
@@ -22,47 +26,95 @@ export async function deliverPack(
   context: FetchContext,
   framing: PackFraming,
 ): Promise<Response> {
-  if (pack.kind === "stored") return storedResponse(pack, context);
-  if (pack.kind === "store") {
-    const storing = storeResponse(pack, preamble, context, framing);
-    // Others wait for it, whether or not this client stays.
-    context.waitUntil(storing);
-    const sizeBytes = await storing;
-    if (sizeBytes !== null) {
-      const { objectKey, plan } = pack;
-      return storedResponse(
-        { kind: "stored", cache: "shared", objectKey, sizeBytes, objectCount: plan.objectCount },
-        context,
-      );
-    }
+  switch (pack.kind) {
+    case "stored":
+      return respond(await openStored(pack, 0, context), pack.cache);
+    case "awaited":
+      return respond(joinBody(pack.objectKey, preamble, context, framing), "shared");
+    case "store":
+      // A second reading, at its own pace: a slow client holds up nobody who waits for it, nor does one that leaves.
+      context.waitUntil(storeResponse(pack, preamble, context, framing));
+      break;
+    case "plan":
   }
   return respond(packBody(preamble, pack.plan, context, framing), "miss");
 }
 
-async function storedResponse(
-  { objectKey, sizeBytes, objectCount, cache }: Extract<PackDelivery, { kind: "stored" }>,
+/** The body of a response that lies in R2, from byte `start` on. */
+async function openStored(
+  { objectKey, sizeBytes, objectCount, cache }: StoredPack,
+  start: number,
   context: FetchContext,
-): Promise<Response> {
+): Promise<ReadableStream<Uint8Array>> {
   let body;
   try {
-    body = await context.chunks.open(objectKey, 0, sizeBytes);
+    body = await context.chunks.open(objectKey, start, sizeBytes - start);
   } catch (error) {
     // The next one is made anew.
     await context.source.settleResponse(objectKey, null);
     throw error;
   }
   context.observe({ objects: objectCount, packBytes: sizeBytes, complete: true, peakBytes: 0, keptBytes: 0 }, cache);
-  return respond(body, cache);
+  return body;
 }
 
-/** Makes a response and stores it. Never throws: what cannot be stored is served all the same.
- * @returns its size, null: it could not be stored */
+/** The body of a response that is being stored: it begins at once, and goes on when the rest is there.
+ * @returns a stream through which no code runs per piece */
+function joinBody(
+  objectKey: string,
+  preamble: Uint8Array,
+  context: FetchContext,
+  framing: PackFraming,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } = new IdentityTransformStream();
+  const begun = write(writable, preamble);
+  const fill = async (): Promise<void> => {
+    let rest;
+    try {
+      rest = await openRest(objectKey, preamble.length, context, framing);
+    } catch (error) {
+      const message = failureBand(error, framing);
+      await begun;
+      await write(writable, message);
+      return writable.abort(error);
+    }
+    await begun;
+    return rest.pipeTo(writable);
+  };
+  // Only a client that leaves makes it fail.
+  context.waitUntil(Promise.all([begun, fill()]).catch(() => undefined));
+  return readable;
+}
+
+/** What follows the preamble once a response is stored, or will never be. */
+async function openRest(
+  objectKey: string,
+  preambleBytes: number,
+  context: FetchContext,
+  framing: PackFraming,
+): Promise<ReadableStream<Uint8Array>> {
+  const pack = await context.source.awaitResponse(objectKey);
+  if (pack === null) throw new GitError("unavailable", { what: "the response", reason: "who made it is gone" });
+  return pack.kind === "stored"
+    ? openStored(pack, preambleBytes, context)
+    : packBody(new Uint8Array(0), pack.plan, context, framing);
+}
+
+/** Writes some bytes to a stream in which others are to follow. */
+async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = writable.getWriter();
+  await writer.write(bytes);
+  writer.releaseLock();
+}
+
+/** Makes a response and stores it. What cannot be stored is told to the log and to the repository, and is served all the same. */
 async function storeResponse(
   { objectKey, plan }: { objectKey: string; plan: PackPlan },
   preamble: Uint8Array,
   context: FetchContext,
   framing: PackFraming,
-): Promise<number | null> {
+): Promise<void> {
+  await new Promise((later) => setTimeout(later, STORE_AFTER_MS));
   const place = await STORING.take();
   let sizeBytes: number | null = null;
   try {
@@ -74,7 +126,6 @@ async function storeResponse(
     place.free();
     await context.source.settleResponse(objectKey, sizeBytes);
   }
-  return sizeBytes;
 }
 
 /** @returns bytes written */

@@ -27,8 +27,8 @@ export interface PackMaker {
   observe(sent: SentPack, cache: CacheStatus): void;
 }
 
-/** Whether a response was made for its request (`miss`), stored for it and equal ones that came at the same time (`shared`), or
- * lay ready (`hit`). */
+/** Whether a response was made for its request (`miss`), was being stored for an equal one when it came (`shared`), or lay ready
+ * (`hit`). */
 export type CacheStatus = "miss" | "shared" | "hit";
 
 /** How a pack is wrapped. */
@@ -104,6 +104,14 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
   }
 }
 
+/** What tells a client of a failure in the midst of a response; empty where there is no side-band. */
+export function failureBand(error: unknown, { bandDataBytes }: PackFraming): Uint8Array {
+  const message = fromByteString(encodeText(`${errorText(error)}\n`));
+  return bandDataBytes === null
+    ? new Uint8Array(0)
+    : Buffer.concat([...encodeSideBand(ERROR_BAND, message, bandDataBytes)]);
+}
+
 async function* bandedPack(
   preamble: Uint8Array,
   plan: PackPlan,
@@ -119,7 +127,7 @@ async function* bandedPack(
       for (const slice of slices) yield* framer.frame(slice);
     }
   } catch (error) {
-    yield* encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)), dataBytes);
+    yield failureBand(error, { bandDataBytes: dataBytes, progress });
     throw error;
   }
   const rest = framer.flush();

@@ -100,21 +100,30 @@ export type FetchOutcome =
 
 /** Where the pack of a response comes from. */
 export type PackDelivery =
-  /** To be made for this client alone. */
-  | { readonly kind: "plan"; readonly plan: PackPlan }
-  /** To be made into this R2 object, as the whole body of the response, and served from there: other requests may be waiting for
-   * `FetchSource.settleResponse`. */
+  | PlannedPack
+  /** To be made for this client, and once more into this R2 object, as the whole body of the response: other requests may be waiting
+   * for `FetchSource.settleResponse`. */
   | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string }
-  /** Already made: the whole body of the response lies in this R2 object. */
-  | {
-      readonly kind: "stored";
-      /** Whether it was there, or was made by an equal request that came shortly before. */
-      readonly cache: "hit" | "shared";
-      readonly objectKey: string;
-      readonly sizeBytes: number;
-      /** Objects in the pack. */
-      readonly objectCount: number;
-    };
+  /** Being made into this R2 object for an equal request that came shortly before: `FetchSource.awaitResponse` tells when it is there. */
+  | { readonly kind: "awaited"; readonly objectKey: string }
+  | StoredPack;
+
+/** To be made for this client alone. */
+export interface PlannedPack {
+  readonly kind: "plan";
+  readonly plan: PackPlan;
+}
+
+/** Already made: the whole body of the response lies in an R2 object. */
+export interface StoredPack {
+  readonly kind: "stored";
+  /** Whether it was there, or was made for an equal request that came shortly before. */
+  readonly cache: "hit" | "shared";
+  readonly objectKey: string;
+  readonly sizeBytes: number;
+  /** Objects in the pack. */
+  readonly objectCount: number;
+}
 
 /** What serving a fetch needs of a repository, wherever that lives. All values survive structured cloning: the port is
  * satisfied by the stub of a Durable Object, and each HTTP request costs one call. */
@@ -127,6 +136,9 @@ export interface FetchSource {
   /** Tells how storing a response went, which `fetch` asked for.
    * @param sizeBytes null: it failed, or its bytes are not there any more */
   settleResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
+  /** Waits for a response that `fetch` said is being stored.
+   * @returns what it has become: a plan, when storing it failed or takes too long; null: nothing is known of it */
+  awaitResponse(objectKey: string): Promise<PlannedPack | StoredPack | null>;
   /** Bytes of objects.
    * @param oids packed
    * @returns one size per id, -1 for an object that no ref leads to; null: there is no such repository */

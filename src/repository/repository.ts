@@ -50,6 +50,10 @@ export class Repository implements FetchSource, PushTarget {
     this.#responses.settle(objectKey, sizeBytes);
   }
 
+  awaitResponse(objectKey: string): ReturnType<FetchSource["awaitResponse"]> {
+    return this.#serve(() => this.#responses.awaitStored(objectKey));
+  }
+
   sizes(oids: Uint8Array): Promise<Float64Array | null> {
     return this.#serve(async () => this.#uploadPack()?.sizes(oids) ?? null);
   }

@@ -1,6 +1,6 @@
 import { toHex } from "../format/oid.ts";
 import type { StoredResponse } from "../store/response-table.ts";
-import type { PackDelivery } from "./fetch-source.ts";
+import type { FetchSource, PackDelivery } from "./fetch-source.ts";
 import { type PackPlan, sentBytes } from "./pack-plan.ts";
 import type { RepositoryState } from "./repository-state.ts";
 
@@ -22,7 +22,8 @@ const SEEN_MS = 10 * 60_000;
 /** Requests remembered as seen. */
 const MAX_SEEN = 512;
 
-/** How long a request waits for an equal one that is storing its response; then it is served by itself. */
+/** How long after it was begun requests wait for a response that is being stored; then each is served by itself, as who stores it may have
+ * died. */
 const WAIT_MS = 10_000;
 
 /** A request that was seen, by the key of its response. */
@@ -36,8 +37,10 @@ interface Seen {
 
 /** A response on its way to R2. */
 interface Making {
+  readonly key: Uint8Array;
+  readonly seen: Seen;
   readonly objectKey: string;
-  readonly objectCount: number;
+  readonly plan: PackPlan;
   readonly startedMs: number;
   /** Null: storing it failed. */
   readonly stored: Promise<StoredResponse | null>;
@@ -46,13 +49,15 @@ interface Making {
 
 /**
  * Shares the work of equal requests. The first is served as if it were alone, but those that come while its pack is planned
- * share the plan. The second has its response stored in R2, as the very bytes of the HTTP body, and the others wait for that;
- * whoever comes later is served from R2. So a clone that nobody repeats costs no write, and a storm costs one.
+ * share the plan. So is the second, whose response is stored in R2 besides, as the very bytes of the HTTP body. Those that come
+ * meanwhile begin their responses and wait for that; whoever comes later is served from R2. So a clone that nobody repeats costs
+ * no write, and a storm costs one.
  */
 export class ResponseCache {
   readonly #repository: RepositoryState;
   readonly #seen = new Map<string, Seen>();
-  readonly #making = new Map<string, { key: Uint8Array; making: Making; seen: Seen }>();
+  /** By R2 object. */
+  readonly #making = new Map<string, Making>();
 
   constructor(repository: RepositoryState) {
     this.#repository = repository;
@@ -69,36 +74,40 @@ export class ResponseCache {
     const name = toHex(key);
     const seen = this.#recall(name);
     if (seen === null) return this.#serveFirst(name, makePlan);
-    for (;;) {
-      if (seen.making !== null) {
-        const shared = await withTimeout(seen.making.stored, WAIT_MS);
-        return shared === null
-          ? { kind: "plan", plan: await makePlan() }
-          : { kind: "stored", cache: "shared", ...shared };
-      }
-      const plan = await (seen.plan ?? makePlan());
-      if (seen.making !== null) continue;
-      return this.#isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan };
+    const awaited = shareMaking(seen);
+    if (awaited !== null) return awaited;
+    const plan = await (seen.plan ?? makePlan());
+    return shareMaking(seen) ?? (this.#isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan });
+  }
+
+  /** Waits for a response that is being stored. @see FetchSource.awaitResponse */
+  async awaitStored(objectKey: string): ReturnType<FetchSource["awaitResponse"]> {
+    const making = this.#making.get(objectKey);
+    if (making === undefined) {
+      const stored = this.#repository.tables?.responses.findObject(objectKey) ?? null;
+      return stored === null ? null : { kind: "stored", cache: "shared", ...stored };
     }
+    const stored = await withTimeout(making.stored, waitMs(making));
+    return stored === null ? { kind: "plan", plan: making.plan } : { kind: "stored", cache: "shared", ...stored };
   }
 
   /** Takes note of how storing a response went.
    * @param objectKey its R2 object
    * @param sizeBytes null: it failed, or its bytes are not there any more */
   settle(objectKey: string, sizeBytes: number | null): void {
-    const entry = this.#making.get(objectKey);
-    if (entry === undefined) {
+    const making = this.#making.get(objectKey);
+    if (making === undefined) {
       // Stored before, or by a life of this object that has ended: then nobody waits, and the sweep takes what was written.
       if (sizeBytes === null) this.#forget(objectKey);
       return;
     }
-    const { key, making, seen } = entry;
+    const { key, plan, seen } = making;
     this.#making.delete(objectKey);
     seen.making = null;
     const { platform, tables, jobs } = this.#repository;
     // A repository that was deleted meanwhile leaves the object to its sweep.
     const isStored = sizeBytes !== null && tables !== null;
-    const stored = isStored ? { objectKey, sizeBytes, objectCount: making.objectCount } : null;
+    const stored = isStored ? { objectKey, sizeBytes, objectCount: plan.objectCount } : null;
     let settled: StoredResponse | null = null;
     try {
       if (stored !== null) {
@@ -158,8 +167,6 @@ export class ResponseCache {
     if (seen === undefined) return null;
     const sinceMs = Date.now() - (seen.making?.startedMs ?? seen.timeMs);
     if (seen.plan !== null || sinceMs <= SEEN_MS) return seen;
-    // Who was to store it will not tell any more.
-    if (seen.making !== null) this.#making.delete(seen.making.objectKey);
     this.#seen.delete(name);
     return null;
   }
@@ -168,13 +175,16 @@ export class ResponseCache {
     const { jobs } = this.#repository;
     const objectKey = `${this.#repository.key}/packs/${crypto.randomUUID()}`;
     const { promise, resolve } = Promise.withResolvers<StoredResponse | null>();
-    const { objectCount } = plan;
     jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
     this.#repository.scheduleJobs();
     // Nobody is to wait for what is not made: nothing fails from here on.
-    const making = { objectKey, objectCount, startedMs: Date.now(), stored: promise, settle: resolve };
+    const making = { key, seen, objectKey, plan, startedMs: Date.now(), stored: promise, settle: resolve };
     seen.making = making;
-    this.#making.set(objectKey, { key, making, seen });
+    // Who has not told by now will not tell any more.
+    for (const [other, { startedMs }] of this.#making) {
+      if (making.startedMs - startedMs > SEEN_MS) this.#making.delete(other);
+    }
+    this.#making.set(objectKey, making);
     return { kind: "store", plan, objectKey };
   }
 }
@@ -188,6 +198,17 @@ export function trimResponses({ tables, jobs, platform }: RepositoryState, nowMs
   }
   const next = responses.nextTrimMs(KEEP_MS, KEEP_UNUSED_MS);
   if (next !== null) jobs.add("trim", "", next + 1);
+}
+
+/** What a request gets whose response is being stored for an equal one, null: it is not. */
+function shareMaking({ making }: Seen): PackDelivery | null {
+  if (making === null) return null;
+  const { objectKey, plan } = making;
+  return waitMs(making) > 0 ? { kind: "awaited", objectKey } : { kind: "plan", plan };
+}
+
+function waitMs({ startedMs }: Making): number {
+  return startedMs + WAIT_MS - Date.now();
 }
 
 async function withTimeout<T>(promise: Promise<T | null>, timeoutMs: number): Promise<T | null> {

@@ -35,9 +35,20 @@ export class ResponseTable {
     return { objectKey, sizeBytes, objectCount };
   }
 
+  /** The response that lies in this R2 object, null: none. */
+  findObject(objectKey: string): StoredResponse | null {
+    const [row] = this.#sql
+      .exec<{ sizeBytes: number; objectCount: number }>(
+        "SELECT size AS sizeBytes, objects AS objectCount FROM responses WHERE object_key = ?",
+        objectKey,
+      )
+      .toArray();
+    return row === undefined ? null : { objectKey, ...row };
+  }
+
   /** Whether a response lies in this R2 object. */
   hasObject(objectKey: string): boolean {
-    return this.#sql.exec("SELECT 1 FROM responses WHERE object_key = ?", objectKey).toArray().length > 0;
+    return this.findObject(objectKey) !== null;
   }
 
   /** Enters a response, in place of another under the same key. */

@@ -54,6 +54,7 @@ const source: FetchSource = {
     return { kind: "refused", message: "nothing is sent" };
   },
   settleResponse: async () => undefined,
+  awaitResponse: async () => null,
   sizes: async (oids) => new Float64Array(oids.length / 20).fill(-1),
   bundles: async () => [],
 };

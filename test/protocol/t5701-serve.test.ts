@@ -301,6 +301,7 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
     sizes: () => Promise.resolve(null),
     bundles: () => Promise.resolve(null),
     settleResponse: () => Promise.resolve(),
+    awaitResponse: () => Promise.resolve(null),
   });
   for (const headers of [{}, { "git-protocol": "version=2" }]) {
     expect((await request(`${nothing.url}/info/refs?service=git-upload-pack`, { headers })).status).toBe(404);

@@ -4,7 +4,12 @@ import type { PackPlan } from "../../src/repository/pack-plan.ts";
 /** The plan of the pack that a fetch came to, whoever else may be waiting for it.
  * @throws Error when there is none */
 export function plannedPack(outcome: FetchOutcome): PackPlan {
-  if (outcome.kind !== "negotiated" || outcome.pack === null || outcome.pack.kind === "stored") {
+  if (
+    outcome.kind !== "negotiated" ||
+    outcome.pack === null ||
+    outcome.pack.kind === "stored" ||
+    outcome.pack.kind === "awaited"
+  ) {
     throw new Error(`no plan: ${outcome.kind}`);
   }
   return outcome.pack.plan;

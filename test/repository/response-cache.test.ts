@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import type { FetchOutcome, FetchRequest, PackDelivery } from "../../src/repository/fetch-source.ts";
 import { git, makeRepository } from "../harness/git.ts";
@@ -58,16 +57,16 @@ describe("equal requests", () => {
     });
   });
 
-  test("twenty at once: one is served alone, one stores, the others wait for it", async () => {
-    const all = Array.from({ length: 20 }, async () => packOf(await fetch()));
-    const settled: PackDelivery[] = [];
-    for (const one of all) void one.then((pack) => settled.push(pack));
-    await vi.waitFor(() => expect(settled).toHaveLength(2));
-    expect(settled.map(({ kind }) => kind).toSorted()).toEqual(["plan", "store"]);
-    const storing = settled.find(({ kind }) => kind === "store");
-    await repository.repository.settleResponse((storing as { objectKey: string }).objectKey, 1000);
-    const kinds = (await Promise.all(all)).map((pack) => (pack.kind === "stored" ? pack.cache : pack.kind));
-    expect(kinds.toSorted()).toEqual(["plan", ...Array.from({ length: 18 }, () => "shared"), "store"]);
+  test("twenty at once: one is served alone, one stores, the others are told at once what to wait for", async () => {
+    const all = (await Promise.all(Array.from({ length: 20 }, () => fetch()))).map(packOf);
+    const kinds = all.map(({ kind }) => kind).toSorted();
+    expect(kinds).toEqual([...Array.from({ length: 18 }, () => "awaited"), "plan", "store"]);
+    const { objectKey, plan } = all.find((pack) => pack.kind === "store")!;
+    const waiting = Array.from({ length: 18 }, () => repository.repository.awaitResponse(objectKey));
+    await repository.repository.settleResponse(objectKey, 1000);
+    const stored = { kind: "stored", cache: "shared", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
+    // Who asks late is told as well.
+    for (const one of [...waiting, repository.repository.awaitResponse(objectKey)]) expect(await one).toEqual(stored);
   });
 
   test("where nothing may be stored, each is served by itself, though they come at once", async () => {
@@ -107,11 +106,12 @@ describe("equal requests", () => {
   });
 
   test("when storing fails, those who wait are served by themselves, and the next tries again", async () => {
-    const { objectKey } = await store();
-    const waiting = fetch();
-    await sleep(100);
+    const { objectKey, plan } = await store();
+    expect(packOf(await fetch())).toEqual({ kind: "awaited", objectKey });
+    const waiting = repository.repository.awaitResponse(objectKey);
     await repository.repository.settleResponse(objectKey, null);
-    expect(packOf(await waiting).kind).toBe("plan");
+    expect(await waiting).toEqual({ kind: "plan", plan });
+    expect(await repository.repository.awaitResponse(objectKey)).toBe(null);
     expect(packOf(await fetch()).kind).toBe("store");
   });
 
@@ -142,22 +142,27 @@ describe("equal requests", () => {
     });
 
     test("when it is told of what was stored", async () => {
-      const { objectKey } = await store();
-      const waiting = fetch();
-      await sleep(1);
+      const { objectKey, plan } = await store();
+      const waiting = repository.repository.awaitResponse(objectKey);
       failOnce("INTO responses");
       await expect(repository.repository.settleResponse(objectKey, 1000)).rejects.toThrow("full");
-      await expectSoon(waiting, "plan");
+      expect(await waiting).toEqual({ kind: "plan", plan });
     });
   });
 
   test("who stores and never tells keeps nobody for long", async () => {
-    await store();
+    const { objectKey, plan } = await store();
     vi.useFakeTimers();
     try {
-      const waiting = fetch();
-      await vi.advanceTimersByTimeAsync(10_000);
-      expect(packOf(await waiting).kind).toBe("plan");
+      await vi.advanceTimersByTimeAsync(4_000);
+      const waiting = repository.repository.awaitResponse(objectKey);
+      await vi.advanceTimersByTimeAsync(6_000);
+      expect(await waiting).toEqual({ kind: "plan", plan });
+      // From then on nobody waits at all.
+      expect(packOf(await fetch())).toEqual({ kind: "plan", plan });
+      // Who was only slow has not worked in vain.
+      await repository.repository.settleResponse(objectKey, 1000);
+      expect(packOf(await fetch())).toMatchObject({ kind: "stored", cache: "hit" });
     } finally {
       vi.useRealTimers();
     }

@@ -129,6 +129,10 @@ export class StoredRepository implements FetchSource {
     return Promise.resolve();
   }
 
+  awaitResponse(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async sizes(oids: Uint8Array): Promise<Float64Array> {
     return this.#uploadPack().sizes(oids);
   }

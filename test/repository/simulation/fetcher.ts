@@ -1,5 +1,5 @@
 /** Somebody who clones, and then fetches what is new, and looks at every byte of it. */
-import { type FetchOutcome, type FetchRequest, type PackDelivery } from "../../../src/repository/fetch-source.ts";
+import { type FetchRequest, type PackDelivery } from "../../../src/repository/fetch-source.ts";
 import { isGitError } from "../../../src/format/errors.ts";
 import { streamPack } from "../../../src/repository/pack-stream.ts";
 import { PLAN_LIFE_MS } from "../../../src/repository/maintenance/housekeeping.ts";
@@ -8,6 +8,9 @@ import { readPack } from "../../harness/pack-reader.ts";
 import { CLONE_REQUEST } from "../clone-request.ts";
 import { fromHex, nodeCodec } from "../stored-repository.ts";
 import { Client, type View } from "./client.ts";
+
+/** The object that knew of a response being stored has ended. */
+class LostResponse extends Error {}
 
 /** A clone that is kept up to date. */
 export class Fetcher extends Client {
@@ -62,9 +65,10 @@ export class Fetcher extends Client {
       return run.count("fetch refused");
     }
     try {
-      this.#take(wants, await this.#receive(outcome));
+      this.#take(wants, await this.#receive(outcome.pack!));
       run.count(`fetch ${outcome.pack!.kind}`);
     } catch (error) {
+      if (error instanceof LostResponse) return run.count("fetch lost");
       world.note(`${this.name}: ${String(error)}`);
       run.count("fetch broken off");
       if (!(isGitError(error) && (isTroubled() || run.isDeleting))) throw error;
@@ -72,12 +76,21 @@ export class Fetcher extends Client {
   }
 
   /** Does a Worker's part: makes the pack, or stores it for others and reads it back. */
-  async #receive({ pack }: Extract<FetchOutcome, { kind: "negotiated" }>): Promise<Buffer> {
+  async #receive(pack: PackDelivery): Promise<Buffer> {
     const { world } = this.run;
     const store = world.openWorker();
-    if (pack!.kind === "plan") return this.#stream(pack!.plan);
-    if (pack!.kind === "store") {
-      const { objectKey, plan } = pack!;
+    if (pack.kind === "plan") return this.#stream(pack.plan);
+    if (pack.kind === "awaited") {
+      const { objectKey } = pack;
+      const answer = await world.request(
+        (repository) => repository.awaitResponse(objectKey),
+        () => undefined,
+      );
+      if (answer.kind === "done" && answer.value !== null) return this.#receive(answer.value);
+      throw new LostResponse();
+    }
+    if (pack.kind === "store") {
+      const { objectKey, plan } = pack;
       const bytes = await this.#stream(plan);
       const isStored = await store.put(objectKey, bytes).then(
         () => true,
@@ -86,7 +99,7 @@ export class Fetcher extends Client {
       await this.#settle(objectKey, isStored ? bytes.length : null);
       return bytes;
     }
-    const { objectKey, sizeBytes } = pack as Extract<PackDelivery, { kind: "stored" }>;
+    const { objectKey, sizeBytes } = pack;
     try {
       return Buffer.from(await store.read(objectKey, 0, sizeBytes));
     } catch (error) {

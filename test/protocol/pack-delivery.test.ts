@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
+import type { FetchContext } from "../../src/protocol/fetch-context.ts";
+import { deliverPack } from "../../src/protocol/pack-delivery.ts";
+import { packBody } from "../../src/protocol/pack-response.ts";
+import type { FetchSource, PackDelivery } from "../../src/repository/fetch-source.ts";
+import type { PackPlan } from "../../src/repository/pack-plan.ts";
+import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import { decodePkts, demux } from "../harness/raw.ts";
+import { nodeCodec } from "../repository/stored-repository.ts";
+
+const OBJECT_KEY = "packs/response";
+const SIZE_BYTES = 2_000_000;
+const PREAMBLE = new TextEncoder().encode("000dpackfile\n");
+const FRAMING = { bandDataBytes: 65_515, progress: true };
+
+/** A pack of one stored chunk. */
+const PLAN: PackPlan = {
+  objectCount: 1,
+  entriesBytes: SIZE_BYTES,
+  extents: [{ key: "chunk", start: 0, length: SIZE_BYTES }],
+  pieces: Uint32Array.of(0, 0, 0, SIZE_BYTES, 0),
+  bases: new Uint8Array(0),
+  links: new Uint32Array(0),
+  expansions: new Uint32Array(0),
+};
+
+const STORE: PackDelivery = { kind: "store", plan: PLAN, objectKey: OBJECT_KEY };
+const AWAITED: PackDelivery = { kind: "awaited", objectKey: OBJECT_KEY };
+
+/** A store in which writing waits for `go`. */
+class SlowStore extends MemoryChunkStore {
+  readonly go = Promise.withResolvers<void>();
+
+  override async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
+    await this.go.promise;
+    return super.putStream(key, bytes, length);
+  }
+}
+
+let chunks: SlowStore;
+/** What the repository answers to who waits. */
+let awaited: PromiseWithResolvers<Awaited<ReturnType<FetchSource["awaitResponse"]>>>;
+let settled: [objectKey: string, sizeBytes: number | null][];
+let background: Promise<unknown>[];
+let whole: Buffer;
+
+beforeAll(() => {
+  // The runtime has this one; it passes on what is written, as the standard one does.
+  vi.stubGlobal("IdentityTransformStream", TransformStream);
+});
+afterAll(() => vi.unstubAllGlobals());
+
+beforeEach(async () => {
+  chunks = new SlowStore();
+  awaited = Promise.withResolvers();
+  settled = [];
+  background = [];
+  await chunks.put("chunk", new Uint8Array(SIZE_BYTES).fill(7));
+  whole = Buffer.from(await new Response(packBody(PREAMBLE, PLAN, context(), FRAMING)).arrayBuffer());
+});
+
+function context(): FetchContext {
+  const source: Partial<FetchSource> = {
+    awaitResponse: () => awaited.promise,
+    settleResponse: async (objectKey, sizeBytes) => void settled.push([objectKey, sizeBytes]),
+  };
+  return {
+    source: source as FetchSource,
+    chunks,
+    codec: nodeCodec,
+    limits: DEFAULT_LIMITS,
+    waitUntil: (promise) => void background.push(promise),
+    observe: () => undefined,
+  };
+}
+
+function deliver(pack: PackDelivery): Promise<Response> {
+  return deliverPack(pack, PREAMBLE, context(), FRAMING);
+}
+
+async function store(): Promise<void> {
+  await chunks.put(OBJECT_KEY, Uint8Array.from(whole));
+  awaited.resolve({ kind: "stored", cache: "shared", objectKey: OBJECT_KEY, sizeBytes: whole.length, objectCount: 1 });
+}
+
+async function readAll(response: Response): Promise<Buffer> {
+  return Buffer.from(await response.arrayBuffer());
+}
+
+test("whose response is stored is served meanwhile", async () => {
+  const response = await deliver(STORE);
+  expect(response.headers.get("Holdfast-Cache")).toBe("miss");
+  expect((await readAll(response)).equals(whole)).toBe(true);
+  expect(settled).toEqual([]);
+  chunks.go.resolve();
+  await Promise.all(background);
+  expect(settled).toEqual([[OBJECT_KEY, whole.length]]);
+  expect(Buffer.from(await chunks.read(OBJECT_KEY, 0, whole.length)).equals(whole)).toBe(true);
+});
+
+test("a client that takes nothing, or leaves, does not hold up the storing", async () => {
+  for (const leaves of [false, true]) {
+    settled = [];
+    const response = await deliver(STORE);
+    if (leaves) await response.body!.cancel();
+    chunks.go.resolve();
+    await Promise.all(background);
+    expect(settled).toEqual([[OBJECT_KEY, whole.length]]);
+  }
+});
+
+test("who comes meanwhile has the beginning at once, and the rest when it is stored", async () => {
+  const response = await deliver(AWAITED);
+  expect(response.headers.get("Holdfast-Cache")).toBe("shared");
+  const [first, rest] = response.body!.tee();
+  const reader = first.getReader();
+  expect((await reader.read()).value).toEqual(PREAMBLE);
+  await store();
+  expect((await readAll(new Response(rest))).equals(whole)).toBe(true);
+});
+
+test("when storing fails, who waits is served by himself, with the same bytes", async () => {
+  const response = await deliver(AWAITED);
+  awaited.resolve({ kind: "plan", plan: PLAN });
+  expect((await readAll(response)).equals(whole)).toBe(true);
+});
+
+test.each<[string, () => void, string]>([
+  ["nothing is known any more of what was stored", () => awaited.resolve(null), "who made it is gone"],
+  [
+    "what was stored is lost",
+    () => awaited.resolve({ kind: "stored", cache: "shared", objectKey: OBJECT_KEY, sizeBytes: 500, objectCount: 1 }),
+    "storage failed",
+  ],
+  ["the repository does not answer", () => awaited.reject(new Error("gone")), "internal error"],
+])("%s: who waits is told, and gets no shorter answer", async (_, come, message) => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  const response = await deliver(AWAITED);
+  come();
+  const received: Uint8Array[] = [];
+  await expect(
+    (async () => {
+      for await (const piece of response.body!) received.push(piece);
+    })(),
+  ).rejects.toThrow();
+  const [, ...bands] = decodePkts(Buffer.concat(received));
+  expect(demux(bands).error).toContain(message);
+  await Promise.all(background);
+  expect(logged).toHaveBeenCalledOnce();
+  logged.mockRestore();
+});
+
+test("who waits and leaves is forgotten without a word", async () => {
+  const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
+  for (const reads of [0, 1]) {
+    background = [];
+    const reader = (await deliver(AWAITED)).body!.getReader();
+    for (let i = 0; i < reads; i++) await reader.read();
+    await reader.cancel();
+    await store();
+    await Promise.all(background);
+  }
+  expect(logged).not.toHaveBeenCalled();
+  logged.mockRestore();
+});
