@@ -47,6 +47,7 @@ export class Slots {
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
+    // oxlint-disable-next-line bounded/no-call-spread -- as many as there are places.
     const endMs = Math.min(...this.#taken.values());
     const timer = endMs === Infinity ? undefined : setTimeout(resolve, endMs - Date.now());
     await promise;

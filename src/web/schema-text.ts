@@ -7,8 +7,12 @@ export function resolve(schemas: Schemas, schema: Schema): Schema {
   const { allOf, ...own } = schema;
   const parts = [...allOf, own].map((part) => resolve(schemas, part));
   const required = parts.flatMap((part) => part.required ?? []);
-  const properties = Object.assign({}, ...parts.map((part) => part.properties ?? {})) as Record<string, Schema>;
-  const all = Object.assign({}, ...parts) as Schema;
+  const properties: Record<string, Schema> = {};
+  const all: Schema = {};
+  for (const part of parts) {
+    Object.assign(properties, part.properties);
+    Object.assign(all, part);
+  }
   return Object.keys(properties).length === 0 ? all : { ...all, properties, required };
 }
 

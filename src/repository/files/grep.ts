@@ -6,8 +6,10 @@ import { type PlannedFile, readWhole } from "./planned-files.ts";
 /** Bytes of a file up to which it is searched. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Bytes that are searched for one request: then the answer tells where to go on. */
+/** Bytes and files that are searched for one request: then the answer tells where to go on. The clock stands still while code runs, and
+ * small files that are at hand give it no time. */
 const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_FILES = 10_000;
 
 /** Characters of a line that are searched, and of one that are shown. */
 const MAX_LINE_CHARS = 256 * 1024;
@@ -67,9 +69,10 @@ export async function grepFiles(
     const { path, sizeBytes } = file;
     if (sizeBytes > MAX_FILE_BYTES) result.skipped.push(path);
     else {
-      const isSpent = result.searched.bytes > MAX_BYTES || Date.now() > endMs;
+      const { searched } = result;
+      const isSpent = searched.bytes > MAX_BYTES || searched.files === MAX_FILES || Date.now() > endMs;
       // Each answer gets further.
-      if (isSpent && result.searched.files > 0) return { ...result, next: place };
+      if (isSpent && searched.files > 0) return { ...result, next: place };
       const content = await readWhole(file);
       result.searched.files += 1;
       result.searched.bytes += content.length;

@@ -16,6 +16,7 @@ const TAG = toTypeNumber("tag");
 export const checkRefs: FsckStage = async (run, after) => {
   if (after === "") checkHead(run);
   let last = after;
+  const peeled: Peeled = new Map();
   for (;;) {
     const { refs, objects } = run.tables;
     const page = refs.page("", last === "" ? null : last, PAGE_REFS);
@@ -33,7 +34,7 @@ export const checkRefs: FsckStage = async (run, after) => {
       if (row === undefined) say("its object is not there");
       else if (!nodes.has(row.number)) say("its object is not in the graph");
       else if (ref.name.startsWith("refs/heads/") && row.type !== COMMIT) say("a branch must be at a commit");
-      else await checkPeeled(run, ref, row);
+      else await checkPeeled(run, ref, row, peeled);
     }
     last = page.at(-1)!.name;
     if (run.isSpent) return last;
@@ -60,19 +61,28 @@ function checkName(run: FsckRun, name: string): void {
   }
 }
 
-async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow): Promise<void> {
+/** What tags lead to in the end, by object number. A tag may be one of a tag without end: each is read once, however many lead to it. */
+type Peeled = Map<number, Oid>;
+
+async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Peeled): Promise<void> {
   let row: ObjectRow | null = target;
   let peeled: Oid | null = null;
+  const way: number[] = [];
   try {
     while (row?.type === TAG) {
-      peeled = parseTag((await run.entries.whole(row)).bytes).object;
+      const end = known.get(row.number);
+      way.push(row.number);
+      peeled = end ?? parseTag((await run.entries.whole(row)).bytes).object;
+      if (end !== undefined) break;
       row = run.tables.objects.find(peeled);
+      await run.step();
     }
   } catch (error) {
     // That it cannot be read was told with the tag.
     damageOf(error);
     return;
   }
+  for (const tag of way) known.set(tag, peeled!);
   if (peeled === null ? ref.peeled === null : ref.peeled !== null && equalOids(peeled, ref.peeled)) return;
   const shown = (oid: Oid | null): string => (oid === null ? "nothing" : toHex(oid));
   const detail = `it is peeled to ${shown(ref.peeled)}, and leads to ${shown(peeled)}`;
