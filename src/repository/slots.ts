@@ -48,7 +48,7 @@ export class Slots {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
     // oxlint-disable-next-line bounded/no-call-spread -- as many as there are places.
-    const endMs = Math.min(...this.#taken.values());
+    const endMs = this.#taken.values().reduce((first, one) => Math.min(first, one), Infinity);
     const timer = endMs === Infinity ? undefined : setTimeout(resolve, endMs - Date.now());
     await promise;
     clearTimeout(timer);
