@@ -47,7 +47,6 @@ export class Slots {
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
-    // oxlint-disable-next-line bounded/no-call-spread -- as many as there are places.
     const endMs = this.#taken.values().reduce((first, one) => Math.min(first, one), Infinity);
     const timer = endMs === Infinity ? undefined : setTimeout(resolve, endMs - Date.now());
     await promise;
