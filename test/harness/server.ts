@@ -5,7 +5,6 @@
  * across a restart. A start takes 0.25 s. */
 import { type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -13,6 +12,7 @@ import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import type { Limits } from "../../src/format/limits.ts";
+import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
@@ -141,20 +141,14 @@ interface Runtime {
 /** Starts Miniflare and catches the workerd which it starts: it tells nobody the process id. */
 async function startRuntime(options: ConstructorParameters<typeof Miniflare>[0], port: number): Promise<Runtime> {
   let workerd: ChildProcess | undefined;
-  const noticeChild = (message: unknown): void => {
-    const { process: child } = message as { process: ChildProcess };
-    process.nextTick(() => {
-      if (child.spawnargs?.some((argument) => argument.includes(`entry=127.0.0.1:${port}`))) workerd = child;
-    });
-  };
-  subscribe("child_process", noticeChild);
+  const endWatch = watchRuntimes(`127.0.0.1:${port}`, (child) => (workerd = child));
   try {
     const miniflare = new Miniflare(options);
     await miniflare.ready;
     if (workerd === undefined) throw new Error("Miniflare became ready without starting workerd");
     return { miniflare, workerd };
   } finally {
-    unsubscribe("child_process", noticeChild);
+    endWatch();
   }
 }
 

@@ -4,7 +4,7 @@ import { type Server, startServer } from "../harness/server.ts";
 let server: Server;
 beforeAll(async () => {
   // With this, every repository's object, and much of the Worker, throws what nobody foresaw.
-  server = await startServer({ vars: { LIMITS: "nonsense" } });
+  server = await startServer({ vars: { LIMITS: '{"maxWants":"nonsense"}' } });
 });
 afterAll(() => server.close());
 

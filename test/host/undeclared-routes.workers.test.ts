@@ -6,6 +6,9 @@ import worker from "../../src/host/worker.ts";
 /** What everybody may ask. */
 const OPEN = new Set(["/", "/healthz", "/api/docs", "/api/openapi.json", "/api/repos", "/api/repos/:owner"]);
 
+/** What says the same to everybody, of whatever repository. */
+const UNSERVED = "/:owner/:repository/info/lfs/*";
+
 test("every route of the Worker asks for a token, but for those that are meant for everybody", async () => {
   const paths = new Set(worker.routes.map(({ path }) => path).filter((path) => !/^(\/api)?\/\*$/.test(path)));
   expect(paths.size).toBeGreaterThan(40);
@@ -21,6 +24,7 @@ test("every route of the Worker asks for a token, but for those that are meant f
         createExecutionContext(),
       );
       if (OPEN.has(path) && verb === "GET") expect(response.status, path).toBe(200);
+      else if (path === UNSERVED) expect(response.status).toBe(501);
       // An RPC by another method is told so without a look at who asks.
       else if (response.status !== 405) expect([verb, path, response.status]).toEqual([verb, path, 401]);
       asked.push(path);

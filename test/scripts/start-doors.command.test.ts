@@ -1,10 +1,9 @@
 /** Which doors `npm start` leaves open besides the Worker's: none. */
-import { once } from "node:events";
 import { request } from "node:http";
 import { networkInterfaces } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readUntil, start } from "../harness/npm-start.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { StartedServer } from "./started-server.ts";
 
 /** What the local runtime is known to serve, and what it served under older names. */
 const LOCAL_PATHS = [
@@ -67,20 +66,16 @@ const others = Object.values(networkInterfaces()).flatMap((addresses) => address
 const lanAddress = others.find(({ internal, family }) => !internal && family === "IPv4")?.address;
 
 describe("a server that listens for everybody, with tokens", () => {
-  let child: ReturnType<typeof start>;
+  let server: StartedServer;
   let port: string;
 
   beforeAll(async () => {
-    child = start("--port", "0", "--persist-to", makeTempDir("doors"), "--ip", "0.0.0.0");
-    const text = await readUntil(child, /Ctrl-C/);
-    [, port = ""] = /:(\d+)\/me\/my-repo.git main/.exec(text) ?? [];
-    expect(text).toContain("Requests need a token");
+    server = new StartedServer("--port", "0", "--persist-to", makeTempDir("doors"), "--ip", "0.0.0.0");
+    ({ port } = new URL((await server.ready()).url));
+    expect(server.output).toContain("Requests need a token");
   });
 
-  afterAll(async () => {
-    child.kill("SIGTERM");
-    await once(child, "close");
-  });
+  afterAll(() => server[Symbol.asyncDispose]());
 
   test.each(LOCAL_PATHS)("serves nothing of the runtime's own at %s", async (path) => {
     const wrong: string[] = [];
@@ -135,12 +130,11 @@ describe("a server that listens for everybody, with tokens", () => {
 test.each(["0.0.0.0", "::", "192.168.1.2", "git.example.com", "127.example.com", "0", "*"])(
   "npm start does not open %s to everybody",
   async (ip) => {
-    const child = start("--port", "0", "--ip", ip, "--access", "open");
-    const text = await readUntil(child, /Ctrl-C/);
-    child.kill("SIGTERM");
-    expect(text).toContain(`--access open is for this machine alone, and others reach ${ip}`);
-    expect(text.match(/^Holdfast.*/gm)).toBeNull();
-    expect(child.exitCode).toBe(2);
+    const server = new StartedServer("--port", "0", "--ip", ip, "--access", "open");
+    const { status } = await server.ended();
+    expect(server.output).toContain(`--access open is for this machine alone, and others reach ${ip}`);
+    expect(server.output.match(/^Holdfast.*/gm)).toBeNull();
+    expect(status).toBe(2);
   },
 );
 
@@ -148,15 +142,9 @@ test.each([
   ["::1", "[::1]"],
   ["localhost", "localhost"],
 ])("npm start is open on %s, which is this machine's alone", async (ip, host) => {
-  const child = start("--port", "0", "--persist-to", makeTempDir("doors"), "--ip", ip);
-  try {
-    const text = await readUntil(child, /Ctrl-C/);
-    expect(text).not.toContain("Requests need a token");
-    const [, url = ""] = /git push (http:\S+)\/me\/my-repo.git main/.exec(text) ?? [];
-    expect(new URL(url).hostname).toBe(host);
-    expect((await fetch(`${url}/api/repos`)).status).toBe(200);
-  } finally {
-    child.kill("SIGTERM");
-    if (child.exitCode === null) await once(child, "close");
-  }
+  await using server = new StartedServer("--port", "0", "--persist-to", makeTempDir("doors"), "--ip", ip);
+  const { url } = await server.ready();
+  expect(server.output).not.toContain("Requests need a token");
+  expect(new URL(url).hostname).toBe(host);
+  expect((await fetch(`${url}/api/repos`)).status).toBe(200);
 });

@@ -18,17 +18,23 @@ const second = makeVersion(first, "second", 100_000);
 export async function readClone({ repository }: World, tip: string): Promise<Buffer> {
   const outcome = await repository.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(tip), framing: "bare" });
   assert.ok(outcome.kind === "negotiated" && outcome.pack !== null);
+  const storing: Promise<unknown>[] = [];
   const context = {
     source: repository.repository,
     limits: DEFAULT_LIMITS,
     chunks: repository.chunks,
     codec: nodeCodec,
     observe: () => undefined,
-    waitUntil: () => undefined,
+    waitUntil: (promise: Promise<unknown>) => void storing.push(promise),
   };
   const framing = { bandDataBytes: null, progress: false };
-  const response = await deliverPack(outcome.pack, new Uint8Array(0), context, framing);
-  return Buffer.from(await response.arrayBuffer());
+  try {
+    const response = await deliverPack(outcome.pack, new Uint8Array(0), context, framing);
+    return Buffer.from(await response.arrayBuffer());
+  } finally {
+    // A Worker lives until that has ended, however it does.
+    await Promise.allSettled(storing);
+  }
 }
 
 /** Packs that git took, by their bytes: the same ones come again and again. */
