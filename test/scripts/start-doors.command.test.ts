@@ -75,7 +75,10 @@ describe("a server that listens for everybody, with tokens", () => {
     expect(server.output).toContain("Requests need a token");
   });
 
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(async () => {
+    server.kill();
+    await server.ended();
+  });
 
   test.each(LOCAL_PATHS)("serves nothing of the runtime's own at %s", async (path) => {
     const wrong: string[] = [];
