@@ -20,8 +20,8 @@ import { printEvent } from "./event-log.ts";
  * that led here may lead elsewhere by now. It is never shown to a client. */
 export const GONE = 410;
 
-/** Of all objects of the isolate. */
-const traffic = new Traffic();
+/** Of all objects of the isolate, and of the Worker where it shares their isolate, as the local runtime has it. */
+export const traffic = new Traffic();
 
 /** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
 export const ORIGIN_HEADER = "Holdfast-Origin";

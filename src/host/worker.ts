@@ -22,7 +22,7 @@ import { serveHealth } from "./health.ts";
 import { HostRequest } from "./host-request.ts";
 import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
-import { configuredLimits, RepositoryObject } from "./repository-object.ts";
+import { configuredLimits, RepositoryObject, traffic } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
 import { showRepository, welcome } from "./visitors.ts";
 
@@ -117,6 +117,8 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
   if (!methods.includes(request.method))
     return textResponse(405, `this is served by ${methods.join(" and ")}`, { Allow: methods.join(", ") });
   const { owner, repository: name } = context.req.param() as { owner: string; repository: string };
+  // A push to a new name asks no object for its refs; what follows must not meet jobs that began meanwhile.
+  const end = traffic.begin();
   try {
     const repository = await context.get("request").open(parseRepositoryName(owner, name), route.needed);
     const fetch = fetchContext(context, repository);
@@ -125,6 +127,8 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
     return await route.serve({ request, repository, fetch, isOpen, createsOnPush: CREATE_ON_PUSH !== "off" });
   } catch (error) {
     return (route.fail ?? errorResponse)(error);
+  } finally {
+    end();
   }
 }
 

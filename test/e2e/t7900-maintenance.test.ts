@@ -95,6 +95,9 @@ test("works that follow each other meet no jobs; these begin when nobody has ask
     await git(dir, "push", "-q", url, "main");
     await git(dir, "push", "-q", beside, "main");
     for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await git(dir, "ls-remote", url);
+    // As a push to a new name begins: no repository is there to be asked.
+    const beginning = `${waiting.url}/me/new.git/info/refs?service=git-receive-pack`;
+    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await (await fetch(beginning)).arrayBuffer();
     const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
     expect(jobs()).toEqual([]);
     for (const repository of ["followed", "beside"]) {

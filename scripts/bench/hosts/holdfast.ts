@@ -131,16 +131,16 @@ async function removeHoldfast(url: string): Promise<number> {
 
 /** The jobs of a repository that are to be run.
  * @throws Error if the server refuses */
-export async function listJobs(url: string): Promise<readonly { readonly kind: string; readonly dueMs: number }[]> {
+export async function listJobs(url: string): Promise<readonly { readonly kind: string; readonly dueAt: string }[]> {
   const path = `${apiPathOf(url)}/maintenance`;
-  return (await askHoldfast<{ jobs: { kind: string; dueMs: number }[] }>(url, path)).jobs;
+  return (await askHoldfast<{ jobs: { kind: string; dueAt: string }[] }>(url, path)).jobs;
 }
 
 /** @throws Error if there is always something left to do */
 async function waitForJobs(url: string): Promise<void> {
   for (const deadline = Date.now() + JOBS_WAIT_MS; ; await sleep(100)) {
     const jobs = await listJobs(url);
-    const due = jobs.filter(({ dueMs }) => dueMs < Date.now() + SOON_MS).map(({ kind }) => kind);
+    const due = jobs.filter(({ dueAt }) => Date.parse(dueAt) < Date.now() + SOON_MS).map(({ kind }) => kind);
     if (due.length === 0) return;
     if (Date.now() > deadline) throw new Error(`${url} still has to do: ${due.join(", ")}`);
   }
