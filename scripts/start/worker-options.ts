@@ -18,7 +18,7 @@ export const DECLARED = {
 };
 
 /** What Miniflare is to run, and how. */
-export function describeServer(options: StartOptions, modules: WorkerModule[]): MiniflareOptions {
+export function describeServer(options: StartOptions, workerModules: readonly WorkerModule[]): MiniflareOptions {
   return convertV4MiniflareOptions({
     host: options.ip,
     port: options.port,
@@ -41,7 +41,7 @@ export function describeServer(options: StartOptions, modules: WorkerModule[]): 
         // Read whenever it is asked for, so that what npm run setup makes is good, and what it replaces is not, from then on.
         serviceBindings: { ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)) },
         modulesRoot: "/",
-        modules,
+        modules: [...workerModules],
       },
     ],
   });
