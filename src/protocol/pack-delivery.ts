@@ -1,12 +1,19 @@
 import { GitError } from "../format/errors.ts";
 import { Slots } from "../repository/slots.ts";
-import type { PackDelivery, StoredPack } from "../repository/fetch-source.ts";
-import type { PackPlan } from "../repository/pack-plan.ts";
+import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
+import type { PackDelivery, PlannedPack, StoredPack } from "../repository/fetch-source.ts";
 import { PartWriter } from "../repository/part-writer.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
-import { type CacheStatus, failureBand, packBody, packBodyBytes, type PackFraming } from "./pack-response.ts";
+import {
+  type CacheStatus,
+  failureBand,
+  packBody,
+  packBodyBytes,
+  type PackFraming,
+  type PackMaker,
+} from "./pack-response.ts";
 import { resultResponse } from "./smart-http.ts";
 
 /** Responses that an isolate stores at a time: each takes the memory of a part. */
@@ -14,6 +21,11 @@ const STORING = new Slots(2, 60_000);
 
 /** How long the storing of a response leaves the thread to the client whose request began it, so that its first bytes are on their way. */
 const STORE_AFTER_MS = 50;
+
+/** Bytes of the entries of packs that were made here and had expansions, by `responseKey`: a plan does not tell them, and an object whose
+ * length is known takes one write where another takes one for each part. The oldest goes first. */
+const entriesBytesMade = new Map<string, number>();
+const MAX_MADE = 512;
 
 /** Says a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
@@ -36,8 +48,23 @@ export async function deliverPack(
       context.waitUntil(storeResponse(pack, preamble, context, framing));
       break;
     case "plan":
+      return respond(packBody(preamble, pack.plan, noting(pack, context), framing), "miss");
   }
   return respond(packBody(preamble, pack.plan, context, framing), "miss");
+}
+
+/** A maker that remembers how long a pack became that may be made again, to be stored. */
+function noting({ plan, responseKey }: PlannedPack, context: FetchContext): PackMaker {
+  if (responseKey === null || plan.entriesBytes >= 0) return context;
+  return {
+    ...context,
+    observe(sent, cache) {
+      context.observe(sent, cache);
+      if (!sent.complete) return;
+      entriesBytesMade.set(responseKey, sent.packBytes - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
+      if (entriesBytesMade.size > MAX_MADE) entriesBytesMade.delete(entriesBytesMade.keys().next().value!);
+    },
+  };
 }
 
 /** The body of a response that lies in R2, from byte `start` on. */
@@ -109,17 +136,25 @@ async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): P
 
 /** Makes a response and stores it. What cannot be stored is told to the log and to the repository, and is served all the same. */
 async function storeResponse(
-  { objectKey, plan }: { objectKey: string; plan: PackPlan },
+  { objectKey, plan, responseKey }: PackDelivery & { readonly kind: "store" },
   preamble: Uint8Array,
   context: FetchContext,
   framing: PackFraming,
 ): Promise<void> {
   await new Promise((later) => setTimeout(later, STORE_AFTER_MS));
   const place = await STORING.take();
+  const entriesBytes = entriesBytesMade.get(responseKey) ?? plan.entriesBytes;
+  // Once only: if it were wrong, the next one is stored in parts.
+  entriesBytesMade.delete(responseKey);
   let sizeBytes: number | null = null;
   try {
     const body = packBody(preamble, plan, { ...context, isKept: true }, framing);
-    sizeBytes = await writeBody(context.chunks, objectKey, body, packBodyBytes(preamble, plan, framing));
+    sizeBytes = await writeBody(
+      context.chunks,
+      objectKey,
+      body,
+      packBodyBytes(preamble, { ...plan, entriesBytes }, framing),
+    );
   } catch (error) {
     errorText(error);
   } finally {

@@ -103,7 +103,7 @@ export type PackDelivery =
   | PlannedPack
   /** To be made for this client, and once more into this R2 object, as the whole body of the response: other requests may be waiting
    * for `FetchSource.settleResponse`. */
-  | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string }
+  | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string; readonly responseKey: string }
   /** Being made into this R2 object for an equal request that came shortly before: `FetchSource.awaitResponse` tells when it is there. */
   | { readonly kind: "awaited"; readonly objectKey: string }
   | StoredPack;
@@ -112,6 +112,8 @@ export type PackDelivery =
 export interface PlannedPack {
   readonly kind: "plan";
   readonly plan: PackPlan;
+  /** Tells equal responses by, hex; null: an equal one would not be stored. */
+  readonly responseKey: string | null;
 }
 
 /** Already made: the whole body of the response lies in an R2 object. */

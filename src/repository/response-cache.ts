@@ -68,7 +68,7 @@ export class ResponseCache {
    * @param makePlan plans the pack
    * @throws what `makePlan` throws */
   async deliver(key: Uint8Array, makePlan: () => Promise<PackPlan>): Promise<PackDelivery> {
-    if (this.#repository.platform.limits.maxStoredResponseBytes === 0) return { kind: "plan", plan: await makePlan() };
+    if (this.#repository.platform.limits.maxStoredResponseBytes === 0) return toPlanned(await makePlan());
     const stored = this.#repository.tables!.responses.find(key, Date.now());
     if (stored !== null) return { kind: "stored", cache: "hit", ...stored };
     const name = toHex(key);
@@ -77,7 +77,7 @@ export class ResponseCache {
     const awaited = shareMaking(seen);
     if (awaited !== null) return awaited;
     const plan = await (seen.plan ?? makePlan());
-    return shareMaking(seen) ?? (this.#isWorthStoring(plan) ? this.#make(key, seen, plan) : { kind: "plan", plan });
+    return shareMaking(seen) ?? (this.#isWorthStoring(plan) ? this.#make(key, seen, plan) : toPlanned(plan));
   }
 
   /** Waits for a response that is being stored. @see FetchSource.awaitResponse */
@@ -88,7 +88,7 @@ export class ResponseCache {
       return stored === null ? null : { kind: "stored", cache: "shared", ...stored };
     }
     const stored = await withTimeout(making.stored, waitMs(making));
-    return stored === null ? { kind: "plan", plan: making.plan } : { kind: "stored", cache: "shared", ...stored };
+    return stored === null ? toPlanned(making.plan) : { kind: "stored", cache: "shared", ...stored };
   }
 
   /** Takes note of how storing a response went.
@@ -144,8 +144,9 @@ export class ResponseCache {
     }
     try {
       const plan = await seen.plan!;
-      if (!this.#isWorthStoring(plan)) this.#seen.delete(name);
-      return { kind: "plan", plan };
+      if (this.#isWorthStoring(plan)) return { kind: "plan", plan, responseKey: name };
+      this.#seen.delete(name);
+      return toPlanned(plan);
     } catch (error) {
       this.#seen.delete(name);
       throw error;
@@ -185,7 +186,7 @@ export class ResponseCache {
       if (making.startedMs - startedMs > SEEN_MS) this.#making.delete(other);
     }
     this.#making.set(objectKey, making);
-    return { kind: "store", plan, objectKey };
+    return { kind: "store", plan, objectKey, responseKey: toHex(key) };
   }
 }
 
@@ -204,7 +205,12 @@ export function trimResponses({ tables, jobs, platform }: RepositoryState, nowMs
 function shareMaking({ making }: Seen): PackDelivery | null {
   if (making === null) return null;
   const { objectKey, plan } = making;
-  return waitMs(making) > 0 ? { kind: "awaited", objectKey } : { kind: "plan", plan };
+  return waitMs(making) > 0 ? { kind: "awaited", objectKey } : toPlanned(plan);
+}
+
+/** A pack that is made for one client, and whose like is not to be stored after it. */
+function toPlanned(plan: PackPlan): PackDelivery & { readonly kind: "plan" } {
+  return { kind: "plan", plan, responseKey: null };
 }
 
 function waitMs({ startedMs }: Making): number {

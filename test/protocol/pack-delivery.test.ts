@@ -25,7 +25,7 @@ const PLAN: PackPlan = {
   expansions: new Uint32Array(0),
 };
 
-const STORE: PackDelivery = { kind: "store", plan: PLAN, objectKey: OBJECT_KEY };
+const STORE: PackDelivery = { kind: "store", plan: PLAN, objectKey: OBJECT_KEY, responseKey: "key" };
 const AWAITED: PackDelivery = { kind: "awaited", objectKey: OBJECT_KEY };
 
 /** A store in which writing waits for `go`. */
@@ -122,7 +122,7 @@ test("who comes meanwhile has the beginning at once, and the rest when it is sto
 
 test("when storing fails, who waits is served by himself, with the same bytes", async () => {
   const response = await deliver(AWAITED);
-  awaited.resolve({ kind: "plan", plan: PLAN });
+  awaited.resolve({ kind: "plan", plan: PLAN, responseKey: null });
   expect((await readAll(response)).equals(whole)).toBe(true);
 });
 
@@ -163,4 +163,30 @@ test("who waits and leaves is forgotten without a word", async () => {
   }
   expect(logged).not.toHaveBeenCalled();
   logged.mockRestore();
+});
+
+test("a pack of unknown length is stored by one write when it was made whole before, else by an unsized one", async () => {
+  const puts = vi.spyOn(chunks, "putStream");
+  chunks.go.resolve();
+  const unsized = { ...PLAN, entriesBytes: -1 };
+  const makings: [taken: "whole" | "in part" | "not at all", sizes: number[]][] = [
+    ["not at all", []],
+    ["in part", []],
+    ["whole", [whole.length]],
+    // What was remembered is gone: had it been wrong, each storing would fail.
+    ["not at all", []],
+  ];
+  for (const [taken, sizes] of makings) {
+    puts.mockClear();
+    background = [];
+    if (taken !== "not at all") {
+      const made = await deliver({ kind: "plan", plan: unsized, responseKey: "unsized" });
+      if (taken === "whole") expect((await readAll(made)).equals(whole)).toBe(true);
+      else await made.body!.cancel();
+    }
+    await readAll(await deliver({ kind: "store", plan: unsized, objectKey: OBJECT_KEY, responseKey: "unsized" }));
+    await Promise.all(background);
+    expect(puts.mock.calls.map(([, , sizeBytes]) => sizeBytes)).toEqual(sizes);
+    expect(Buffer.from(await chunks.read(OBJECT_KEY, 0, whole.length)).equals(whole)).toBe(true);
+  }
 });

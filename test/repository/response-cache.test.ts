@@ -110,7 +110,7 @@ describe("equal requests", () => {
     expect(packOf(await fetch())).toEqual({ kind: "awaited", objectKey });
     const waiting = repository.repository.awaitResponse(objectKey);
     await repository.repository.settleResponse(objectKey, null);
-    expect(await waiting).toEqual({ kind: "plan", plan });
+    expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
     expect(await repository.repository.awaitResponse(objectKey)).toBe(null);
     expect(packOf(await fetch()).kind).toBe("store");
   });
@@ -146,7 +146,7 @@ describe("equal requests", () => {
       const waiting = repository.repository.awaitResponse(objectKey);
       failOnce("INTO responses");
       await expect(repository.repository.settleResponse(objectKey, 1000)).rejects.toThrow("full");
-      expect(await waiting).toEqual({ kind: "plan", plan });
+      expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
     });
   });
 
@@ -157,9 +157,9 @@ describe("equal requests", () => {
       await vi.advanceTimersByTimeAsync(4_000);
       const waiting = repository.repository.awaitResponse(objectKey);
       await vi.advanceTimersByTimeAsync(6_000);
-      expect(await waiting).toEqual({ kind: "plan", plan });
+      expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
       // From then on nobody waits at all.
-      expect(packOf(await fetch())).toEqual({ kind: "plan", plan });
+      expect(packOf(await fetch())).toEqual({ kind: "plan", plan, responseKey: null });
       // Who was only slow has not worked in vain.
       await repository.repository.settleResponse(objectKey, 1000);
       expect(packOf(await fetch())).toMatchObject({ kind: "stored", cache: "hit" });

@@ -143,7 +143,7 @@ export class StoredRepository implements FetchSource {
     const advertised = new AdvertisedRefs({ refs: this.refStore, objects, graph });
     const responses = {
       deliver: async (_: Uint8Array, makePlan: () => Promise<PackPlan>) =>
-        ({ kind: "plan", plan: await makePlan() }) as const,
+        ({ kind: "plan", plan: await makePlan(), responseKey: null }) as const,
     };
     return new UploadPack({ advertised, objects, graph, reachability, chunks, reader, responses });
   }

@@ -76,7 +76,11 @@ export class Inspection {
       chunks,
       reader: new ObjectReader(this.#tables!, this.#objects, codec),
       responses: {
-        deliver: async (_: Uint8Array, makePlan: () => Promise<PackPlan>) => ({ kind: "plan", plan: await makePlan() }),
+        deliver: async (_: Uint8Array, makePlan: () => Promise<PackPlan>) => ({
+          kind: "plan",
+          plan: await makePlan(),
+          responseKey: null,
+        }),
       },
     });
     const answer = await uploadPack.fetch({ ...CLONE_REQUEST, wants: fromHex([...tips].join("")) });
