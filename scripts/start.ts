@@ -1,12 +1,12 @@
 /** `npm start`: serves Holdfast on this machine, with its data under the project folder. */
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
-import { createServer, isIPv6 } from "node:net";
+import { isIPv6 } from "node:net";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runCommandLine, UsageError } from "./command-line.ts";
 import { takeDataFolder } from "./start/data-folder.ts";
+import { HeldSocket } from "./start/held-socket.ts";
 import { keepModules } from "./start/kept-modules.ts";
 import { OPTIONS, readStartOptions, type StartOptions, USAGE } from "./start/options.ts";
 import { PROJECT } from "./project.ts";
@@ -28,19 +28,17 @@ function readParents(): string {
   }
 }
 
-/** Refuses a port that cannot be listened on, before anything else is begun.
- * @throws UsageError */
-async function checkPort({ port, ip }: StartOptions): Promise<void> {
-  const probe = createServer().listen(port, ip);
+/** Takes the port, before anything else is begun.
+ * @throws UsageError if nobody can listen there */
+async function takePort({ port, ip }: StartOptions): Promise<HeldSocket> {
   try {
-    await once(probe, "listening");
+    return await HeldSocket.open(ip, port);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
       throw new UsageError(`--port ${port}: the port is taken; npm start -- --port N takes another`);
     throw new UsageError(`--ip ${ip} --port ${port}: ${message}`);
   }
-  await new Promise((closed) => probe.close(closed));
 }
 
 function describe({ ip, access }: StartOptions, port: string): string {
@@ -56,7 +54,7 @@ Ctrl-C ends it.`;
 }
 
 async function start(options: StartOptions): Promise<void> {
-  await checkPort(options);
+  const socket = await takePort(options);
   takeDataFolder(options.dataFolder);
   // A quarter of this process's memory; it has little to do that would want it.
   setFlagsFromString("--optimize-for-size");
@@ -70,7 +68,7 @@ async function start(options: StartOptions): Promise<void> {
     import("./start/local-server.ts"),
     import("./start/worker-options.ts"),
   ]);
-  const server = new LocalServer(describeServer(options, await modules), {
+  const server = new LocalServer(describeServer({ ...options, port: socket.port }, await modules), socket, {
     note: (line) => console.error(line),
     ended: (status) => process.exit(status),
   });

@@ -5,6 +5,7 @@ import "./shut-local-paths.ts";
 import { Miniflare, type MiniflareOptions } from "miniflare";
 import { EndWithParent } from "./end-with-parent.ts";
 import { waitForHang } from "./health.ts";
+import type { HeldSocket } from "./held-socket.ts";
 import { watchRuntimes } from "./runtime-process.ts";
 
 /** How long what is under way has when the server is told to end: people wait for no longer, nor do service managers. */
@@ -29,6 +30,7 @@ export interface ServerObserver {
  * one that hangs. */
 export class LocalServer {
   readonly #observer: ServerObserver;
+  readonly #socket: HeldSocket;
   readonly #parentWatch = new EndWithParent();
   readonly #watching = new AbortController();
   readonly #miniflare: Miniflare;
@@ -42,10 +44,11 @@ export class LocalServer {
   /** When it was started again, on the clock of `performance`. */
   #restartsMs: number[] = [];
 
-  constructor(options: MiniflareOptions, observer: ServerObserver) {
+  constructor(options: MiniflareOptions, socket: HeldSocket, observer: ServerObserver) {
+    this.#socket = socket;
     this.#observer = observer;
     wrapRuntime();
-    watchRuntimes("", (runtime) => this.#meet(runtime));
+    watchRuntimes(null, (runtime) => this.#meet(runtime));
     this.#miniflare = withoutNewListeners(SIGNALS, () => new Miniflare(options));
   }
 
@@ -72,6 +75,7 @@ export class LocalServer {
     this.#watching.abort();
     // On this it takes no more connections, closes those that wait for a request, and ends when the others are done.
     this.#runtime.kill("SIGTERM");
+    this.#socket.refuse();
     setTimeout(() => {
       this.#isWaiting = true;
       this.#observer.note(`Waits up to ${STOP_MS / 1000} seconds for what is under way; Ctrl-C again ends it at once.`);

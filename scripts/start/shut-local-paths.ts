@@ -2,7 +2,10 @@
  *
  * Below `/cdn-cgi/` and `/__cf_local/` that runtime reads R2 objects, takes mails and runs schedules for whoever forges a loopback Host, and
  * asks for no token; of all that, only the explorer has a switch. The header `MF-Original-URL` has it take a request for one to another Host.
- * So the script by which every request enters is wrapped when it is read: those paths are 404, whatever is there, and so is who says that. */
+ * So the script by which every request enters is wrapped when it is read: those paths are 404, whatever is there, and so is who says that.
+ *
+ * There is no way around that script: Miniflare has it listen whatever else does, so that it would be open at
+ * another port, and a socket straight to the Worker goes without what the script adds, the client's address. */
 import fs from "node:fs";
 import { join } from "node:path";
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { tryGit } from "../harness/git.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { encodePushHead, readRefs, sendBody } from "../harness/raw-push.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -40,6 +41,13 @@ async function expectRefs(dir: string, tip: string | undefined): Promise<void> {
   expect((await readRefs(`${server.url}/me/repo.git`)).get("refs/heads/main")).toBe(tip);
 }
 
+/** Connects anew and asks; null: there was no answer within a second. */
+function ask(url: string, init: RequestInit = {}): Promise<Response | null> {
+  return fetch(url, { ...init, headers: { Connection: "close" }, signal: AbortSignal.timeout(1_000) }).catch(
+    () => null,
+  );
+}
+
 const WAITS = /Waits up to 10 seconds for what is under way; Ctrl-C again ends it at once\./;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const)
@@ -49,12 +57,32 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     const push = await beginPush(server.url);
     server.signalGroup(signal);
     await server.says(WAITS);
+    // Whoever comes now is told at once, however often, and whatever they bring.
+    for (let times = 0; times < 20; times++) {
+      const refused = (await ask(`${server.url}/healthz`))!;
+      expect(refused.status).toBe(503);
+      expect(await refused.text()).toBe("the server is ending; try again when it has been started\n");
+    }
+    const body = randomBytes(3_000_000);
+    expect((await ask(`${server.url}/me/repo.git/git-receive-pack`, { method: "POST", body }))?.status).toBe(503);
     push.goOn();
     expect(await push.answer).toBe("unpack ok");
     await server.ended();
     expect(server.output).not.toContain("cut off");
     await expectRefs(dir, push.tip);
   });
+
+test("a git that comes when the server ends is told so", async () => {
+  await using server = await new StartedServer("--port", "0", "--persist-to", makeTempDir("start")).ready();
+  const push = await beginPush(server.url);
+  server.signalGroup("SIGTERM");
+  await server.says(WAITS);
+  const { code, stderr } = await tryGit(makeTempDir("git"), ["ls-remote", `${server.url}/me/repo.git`]);
+  expect(stderr).toContain("The requested URL returned error: 503");
+  expect(code).toBe(128);
+  push.goOn();
+  expect(await push.answer).toBe("unpack ok");
+});
 
 test("a second Ctrl-C ends at once, and a push that was under way is not there", async () => {
   const dir = makeTempDir("start");
