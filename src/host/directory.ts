@@ -11,6 +11,7 @@ import {
   newRepositoryClient,
   type RepositoryClient,
 } from "../repository/calls.ts";
+import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
 import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry.ts";
 import type { QuotaHolder } from "../store/quota-table.ts";
@@ -56,6 +57,12 @@ export function forgetRoutesTo(holder: QuotaHolder): void {
   );
 }
 
+/** Where a former name leads; null: it is none. */
+function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): NewPlace | null {
+  const path = `${owner}/${name}`;
+  return isFormer ? { name: path, url: new URL(`/${path}.git`, requestUrl).href } : null;
+}
+
 /** The registry of the deployment. */
 export function registryOf(env: Env): DurableObjectStub<RegistryObject> {
   // The bindings do not know the classes: they know each other.
@@ -84,6 +91,12 @@ export class NamedRepository {
   /** The id of the repository that this request has met; null: of none so far. */
   get id(): string | null {
     return this.#met?.id ?? null;
+  }
+
+  /** Where the repository is that this request has met, if it came by a name which that left; else null.
+   * @param requestUrl of the deployment */
+  movedTo(requestUrl: string): NewPlace | null {
+    return this.#met === null ? null : newPlace(this.#met, requestUrl);
   }
 
   /** Refuses who lacks the right, before anything else is looked at. Nobody is refused by what is only remembered: it may have changed,
@@ -224,9 +237,8 @@ export class NamedRepository {
   async #fetch(route: KnownRoute, request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
     // Whatever a client says under this name is replaced.
-    const path = `${route.owner}/${route.name}`;
-    const movedTo = route.isFormer ? new URL(`/${path}.git`, request.url).href : null;
-    const origin: PushOrigin = { requester: this.#requesterAt(route), place: { name: path, movedTo } };
+    const place = { name: `${route.owner}/${route.name}`, movedTo: newPlace(route, request.url)?.url ?? null };
+    const origin: PushOrigin = { requester: this.#requesterAt(route), place };
     headers.set(ORIGIN_HEADER, encodeURIComponent(JSON.stringify(origin)));
     const sent = new Request(request, { headers });
     const response = await this.#timings.time("repository", () => this.#open(route.id).fetch(sent));

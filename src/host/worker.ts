@@ -158,6 +158,7 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
       bundles: () => repository.ask((stub) => stub.listBundles(), isNull),
     },
     limits: configuredLimits(env),
+    movedTo: () => repository.movedTo(context.req.url),
     chunks: new R2ChunkStore(env.BUCKET, operations),
     codec,
     waitUntil: (promise) => executionCtx.waitUntil(promise),

@@ -1,6 +1,7 @@
 import type { Limits } from "../format/limits.ts";
 import type { FetchSource } from "../repository/fetch-source.ts";
 import { encodeErrPkt, textResponse } from "./error-response.ts";
+import type { NewPlace } from "./moved.ts";
 import type { PackMaker } from "./pack-response.ts";
 import { resultResponse } from "./smart-http.ts";
 
@@ -8,6 +9,8 @@ import { resultResponse } from "./smart-http.ts";
 export interface FetchContext extends PackMaker {
   readonly source: FetchSource;
   readonly limits: Limits;
+  /** Where the repository is now, if the request came by a name that it left; else null. Known once `source` has answered. */
+  movedTo(): NewPlace | null;
   /** Keeps the request alive until the promise is settled, even when its client leaves. */
   waitUntil(promise: Promise<unknown>): void;
 }

@@ -1,4 +1,6 @@
+import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
+import { encodeSideBand, PROGRESS_BAND } from "../format/side-band.ts";
 import { Slots } from "../repository/slots.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { PackDelivery, PlannedPack, StoredPack } from "../repository/fetch-source.ts";
@@ -6,6 +8,7 @@ import { PartWriter } from "../repository/part-writer.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
+import { movedNotice } from "./moved.ts";
 import {
   type CacheStatus,
   failureBand,
@@ -30,7 +33,8 @@ const MAX_MADE = 512;
 /** Says a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
 
-/** Answers a fetch whose pack is due. No response waits for the storing of another.
+/** Answers a fetch whose pack is due. No response waits for the storing of another. What only this client is told comes behind the
+ * preamble, and is never stored.
  * @param preamble packets before the pack */
 export async function deliverPack(
   pack: PackDelivery,
@@ -38,19 +42,37 @@ export async function deliverPack(
   context: FetchContext,
   framing: PackFraming,
 ): Promise<Response> {
+  const notice = noticeBand(context, framing);
+  const begun = notice.length === 0 ? preamble : Buffer.concat([preamble, notice]);
+  const rest = { begun, fromByte: preamble.length };
   switch (pack.kind) {
     case "stored":
-      return respond(await openStored(pack, 0, context), pack.cache);
+      if (notice.length === 0) return respond(await openStored(pack, 0, context), pack.cache);
+      return respond(
+        joinBody(rest, framing, context, (start) => openStored(pack, start, context)),
+        pack.cache,
+      );
     case "awaited":
-      return respond(joinBody(pack.objectKey, preamble, context, framing), "shared");
+      return respond(
+        joinBody(rest, framing, context, (start) => openRest(pack.objectKey, start, context, framing)),
+        "shared",
+      );
     case "store":
       // A second reading, at its own pace: a slow client holds up nobody who waits for it, nor does one that leaves.
       context.waitUntil(storeResponse(pack, preamble, context, framing));
       break;
     case "plan":
-      return respond(packBody(preamble, pack.plan, noting(pack, context), framing), "miss");
+      return respond(packBody(begun, pack.plan, noting(pack, context), framing), "miss");
   }
-  return respond(packBody(preamble, pack.plan, context, framing), "miss");
+  return respond(packBody(begun, pack.plan, context, framing), "miss");
+}
+
+/** What tells a client that it uses a former name, if it wants to be told anything; else empty. */
+function noticeBand(context: FetchContext, { bandDataBytes, progress }: PackFraming): Uint8Array {
+  const place = progress && bandDataBytes !== null ? context.movedTo() : null;
+  if (place === null) return new Uint8Array(0);
+  const message = fromByteString(encodeText(`${movedNotice(place)}\n`));
+  return Buffer.concat([...encodeSideBand(PROGRESS_BAND, message, bandDataBytes!)]);
 }
 
 /** A maker that remembers how long a pack became that may be made again, to be stored. */
@@ -85,20 +107,21 @@ async function openStored(
   return body;
 }
 
-/** The body of a response that is being stored: it begins at once, and goes on when the rest is there.
+/** The body of a response whose beginning is known before the rest: it begins at once, and goes on when that is there.
+ * @param open gives the rest, from a byte of the stored response on
  * @returns a stream through which no code runs per piece */
 function joinBody(
-  objectKey: string,
-  preamble: Uint8Array,
-  context: FetchContext,
+  { begun: beginning, fromByte }: { readonly begun: Uint8Array; readonly fromByte: number },
   framing: PackFraming,
+  context: FetchContext,
+  open: (fromByte: number) => Promise<ReadableStream<Uint8Array>>,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream();
-  const begun = write(writable, preamble);
+  const begun = write(writable, beginning);
   const fill = async (): Promise<void> => {
     let rest;
     try {
-      rest = await openRest(objectKey, preamble.length, context, framing);
+      rest = await open(fromByte);
     } catch (error) {
       const message = failureBand(error, framing);
       await begun;

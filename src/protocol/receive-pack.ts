@@ -10,6 +10,7 @@ import { whenFull } from "../store/full-storage.ts";
 import { AGENT } from "./agent.ts";
 import { errorResponse, errorText } from "./error-response.ts";
 import { PacketText } from "./packet-text.ts";
+import { movedNotice } from "./moved.ts";
 import { PushChannel } from "./push-channel.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
 import { encodeReport } from "./report-status.ts";
@@ -158,7 +159,7 @@ class Push {
     if (this.#pack.failure !== null) throw this.#pack.failure;
     const { name, movedTo } = this.#place;
     if (result.hasCreated) this.#channel?.tell(`Created ${name}`);
-    if (movedTo !== null) this.#channel?.tell(`This repository is now ${name}: git remote set-url origin ${movedTo}`);
+    if (movedTo !== null) this.#channel?.tell(movedNotice({ name, url: movedTo }));
     const outcomes = result.refs.values();
     return {
       unpack: result.unpack,

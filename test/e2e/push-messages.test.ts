@@ -70,6 +70,37 @@ test("a push by a former name says what the name is now", async () => {
   expect(await push(dir, `${server.url}/me/diary`, "main:refs/heads/more")).not.toContain("remote:");
 });
 
+test.each(["0", "1", "2"])("a clone and a fetch by a former name say what it is now, protocol %s", async (version) => {
+  const [before, after] = [`${server.url}/me/first${version}`, `${server.url}/me/second${version}`];
+  await push(dir, before, "main~2:refs/heads/main");
+  await askApi(server, `/repos/me/first${version}`, { method: "PATCH", json: { name: `second${version}` } });
+  const shown = async (cwd: string, ...args: string[]): Promise<string> => {
+    const { code, stderr } = await tryGit(cwd, ["-c", `protocol.version=${version}`, ...args]);
+    expect(code, stderr).toBe(0);
+    return stderr.replaceAll(/ +$/gm, "");
+  };
+  const notice = `remote: This repository is now me/second${version}: git remote set-url origin ${after}.git\n`;
+  const clone = await makeRepository("clone");
+  let clones = 0;
+  const cloned = (url: string, progress: string) => shown(clone, "clone", progress, url, String((clones += 1)));
+  // As long as a name is remembered nothing is known of its having changed.
+  await expect.poll(() => cloned(before, "--progress"), { timeout: 30_000 }).toContain(notice);
+  // However the response comes: made, shared with others, or stored; for who asks to be told, and by this name.
+  for (let times = 0; times < 3; times++) {
+    const [told, ...quiet] = await Promise.all([
+      cloned(before, "--progress"),
+      cloned(before, "--no-progress"),
+      cloned(after, "--progress"),
+    ]);
+    expect(told).toContain(notice);
+    for (const text of quiet) expect(text).not.toContain("is now");
+  }
+  await push(dir, after, "main");
+  await git(clone, "remote", "add", "origin", before);
+  expect(await shown(clone, "fetch", "--progress", "origin")).toContain(notice);
+  expect(await git(clone, "rev-parse", "origin/main")).toBe(await git(dir, "rev-parse", "main"));
+});
+
 test("a file that is too large is told by its size, with what names it", async () => {
   const large = await makeRepository("large");
   await writeFile(join(large, "big file.bin"), Buffer.alloc(MAX_FILE_BYTES + 5, 1));

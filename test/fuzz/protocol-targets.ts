@@ -64,6 +64,7 @@ const context: FetchContext = {
   chunks: new MemoryChunkStore(),
   codec: nodeCodec,
   limits: LIMITS,
+  movedTo: () => null,
   waitUntil: () => undefined,
   observe: () => undefined,
 };

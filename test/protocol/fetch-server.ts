@@ -27,6 +27,7 @@ export async function startFetchServer(
     chunks,
     codec: nodeCodec,
     limits: DEFAULT_LIMITS,
+    movedTo: () => null,
     waitUntil: () => undefined,
     observe: () => undefined,
   };

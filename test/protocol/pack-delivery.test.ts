@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
+import type { NewPlace } from "../../src/protocol/moved.ts";
 import { deliverPack } from "../../src/protocol/pack-delivery.ts";
 import { packBody } from "../../src/protocol/pack-response.ts";
 import type { FetchSource, PackDelivery } from "../../src/repository/fetch-source.ts";
@@ -44,6 +45,8 @@ let awaited: PromiseWithResolvers<Awaited<ReturnType<FetchSource["awaitResponse"
 let settled: [objectKey: string, sizeBytes: number | null][];
 let background: Promise<unknown>[];
 let whole: Buffer;
+/** Where the repository is now, for who came by a former name. */
+let place: NewPlace | null;
 
 beforeAll(() => {
   // The runtime has this one; it passes on what is written, as the standard one does.
@@ -53,6 +56,7 @@ afterAll(() => vi.unstubAllGlobals());
 
 beforeEach(async () => {
   chunks = new SlowStore();
+  place = null;
   awaited = Promise.withResolvers();
   settled = [];
   background = [];
@@ -70,6 +74,7 @@ function context(): FetchContext {
     chunks,
     codec: nodeCodec,
     limits: DEFAULT_LIMITS,
+    movedTo: () => place,
     waitUntil: (promise) => void background.push(promise),
     observe: () => undefined,
   };
@@ -118,6 +123,48 @@ test("who comes meanwhile has the beginning at once, and the rest when it is sto
   expect((await reader.read()).value).toEqual(PREAMBLE);
   await store();
   expect((await readAll(new Response(rest))).equals(whole)).toBe(true);
+});
+
+/** Packets of band 2, as git's own server would send one. */
+const NOTICE = "This repository is now me/diary: git remote set-url origin http://host/me/diary.git\n";
+
+test.each<[string, () => Promise<PackDelivery>]>([
+  ["made", async () => ({ kind: "plan", plan: PLAN, responseKey: null })],
+  ["made and stored", async () => STORE],
+  [
+    "being stored",
+    async () => {
+      await store();
+      return AWAITED;
+    },
+  ],
+  [
+    "stored",
+    async () => {
+      await store();
+      return (await awaited.promise) as PackDelivery;
+    },
+  ],
+])("who comes by a former name is told so, in a response that is %s; nobody else is", async (_, prepare) => {
+  const pack = await prepare();
+  place = { name: "me/diary", url: "http://host/me/diary.git" };
+  const told = await readAll(await deliver(pack));
+  const packet = Buffer.concat([
+    Buffer.from((NOTICE.length + 5).toString(16).padStart(4, "0")),
+    Buffer.from(`\x02${NOTICE}`),
+  ]);
+  expect(told.equals(Buffer.concat([PREAMBLE, packet, whole.subarray(PREAMBLE.length)]))).toBe(true);
+  chunks.go.resolve();
+  await Promise.all(background);
+  if (pack.kind !== "plan")
+    expect(Buffer.from(await chunks.read(OBJECT_KEY, 0, whole.length)).equals(whole)).toBe(true);
+  for (const [_, bytes] of settled) expect(bytes).toBe(whole.length);
+  const quiet = await readAll(await deliverPack(pack, PREAMBLE, context(), { ...FRAMING, progress: false }));
+  expect(quiet.includes(NOTICE)).toBe(false);
+  const bare = await readAll(await deliverPack(pack, PREAMBLE, context(), { bandDataBytes: null, progress: true }));
+  expect(bare.includes(NOTICE)).toBe(false);
+  place = null;
+  expect((await readAll(await deliver(pack))).equals(whole)).toBe(true);
 });
 
 test("when storing fails, who waits is served by himself, with the same bytes", async () => {

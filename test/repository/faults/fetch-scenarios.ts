@@ -25,6 +25,7 @@ export async function readClone({ repository }: World, tip: string): Promise<Buf
     chunks: repository.chunks,
     codec: nodeCodec,
     observe: () => undefined,
+    movedTo: () => null,
     waitUntil: (promise: Promise<unknown>) => void storing.push(promise),
   };
   const framing = { bandDataBytes: null, progress: false };
