@@ -61,6 +61,9 @@ export class HostileRun {
   readonly misanswers: Misanswer[] = [];
   /** The dearest request of each name. */
   readonly dearest = new Map<string, Cost>();
+  /** Of all of them, the one that took longest (of those that have a bound), and the one that took most memory. */
+  slowest: Cost | null = null;
+  largest: Cost | null = null;
   #longestWaitSeconds = 0;
 
   private constructor(server: Server, document: OpenApiDocument) {
@@ -145,9 +148,14 @@ export class HostileRun {
       reason += ` took ${seconds.toFixed(1)} s (${wall.toFixed(1)} s by the clock)`;
     if (reason === "" && bytes > BOUND_BYTES) reason = `took ${Math.round(bytes / 2 ** 20)} MiB`;
     if (reason !== "") this.misanswers.push({ seed, shape, request: `${request.method} ${request.path}`, reason });
-    const known = this.dearest.get(request.name);
-    if (known === undefined || known.seconds < seconds)
-      this.dearest.set(request.name, { request: request.path, shape, seed, seconds, bytes });
+    this.#note(request.name, { request: `${request.method} ${request.path}`, shape, seed, seconds, bytes });
+  }
+
+  #note(name: string, cost: Cost): void {
+    const { seconds, bytes } = cost;
+    if ((this.dearest.get(name)?.seconds ?? -1) < seconds) this.dearest.set(name, cost);
+    if (!UNTIMED.has(name) && (this.slowest?.seconds ?? -1) < seconds) this.slowest = cost;
+    if ((this.largest?.bytes ?? -1) < bytes) this.largest = cost;
   }
 
   /** A request or several for each route of the document; what deletes comes last. */
