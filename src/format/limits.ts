@@ -109,13 +109,20 @@ export const MAX_REF_PREFIXES = 65_536;
 /** Bytes of a sparse-checkout file that filters a fetch, and of a `.gitattributes` file that an archive obeys. */
 export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 
-/** Patterns in such a file: each is held against every path. */
+/** Bytes of the different `.gitattributes` files that hold for one path of an archive: each of their patterns is in memory, read, at some
+ * forty times its length. */
+export const MAX_ATTRIBUTE_BYTES = 256 * KIB;
+
+/** Patterns in a sparse-checkout file: each is held against every path. */
 export const MAX_SPARSE_PATTERNS = 4_096;
 
 /** Steps that directories, paths and patterns may take in one request, beside those that each tree has for itself where a history is
- * walked: a second or two of the object's one thread, in slices. A search looks at half a million paths for it that its globs do not
- * name, or into 30,000 directories in which there is nothing. */
-export const MAX_WALK_STEPS = 30_000_000;
+ * walked: a second of the object's one thread, in slices. A search looks at a third of a million paths for it that its globs do not
+ * name, or into 20,000 directories in which there is nothing. */
+export const MAX_WALK_STEPS = 20_000_000;
+
+/** Steps that all of an archive may take, some fifteen seconds with pauses between: half a million files, with eight hundred steps for each. */
+export const MAX_ARCHIVE_STEPS = 20 * MAX_WALK_STEPS;
 
 /** Bytes of a path, wherever paths are followed: what the systems that files are checked out on take (Linux's PATH_MAX), and more levels
  * of directories than git itself goes down (core.maxTreeDepth). */
@@ -129,8 +136,12 @@ export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
  * in memory. Some 500,000 files. */
 export const MAX_ARCHIVE_PATH_BYTES = 64 * MIB;
 
+/** Paths in a row that do not come into an archive, as they are not to or as there is nothing in them; a directory counts for five. Whoever has
+ * stopped reading is seen by a byte that cannot be sent, and of these there is none. */
+export const MAX_OMITTED_PATHS = 100_000;
+
 /** Milliseconds after which a call that can go on later ends early, and says where: others wait for the object meanwhile. */
-export const CALL_MS = 1_500;
+export const CALL_MS = 1_000;
 
 /** Steps in which a push's refs are held against the rules for refs, at once: half a second of the object's one thread. */
 export const MAX_REF_RULE_STEPS = 10_000_000;
@@ -142,6 +153,10 @@ export const MAX_INTRODUCTION_STEPS = 30_000_000;
 /** Objects that commits of one push bring although others brought them before, counted once for each such commit: a row each, a second in
  * all. Files that a thousand releases without a common history share, 500 of them. What a single commit brings is not bounded by it. */
 export const MAX_REINTRODUCTIONS = 500_000;
+
+/** Entries of stored trees that a push brings back, each tree counted as one more: they are in memory until it is settled, some tens of megabytes.
+ * The largest projects have a few hundred thousand in a commit. */
+export const MAX_RETURNED_ENTRIES = 4_000_000;
 
 /** Steps from child to parent by which a push finds out whether protected refs go forward: a second of the object's one thread. */
 export const MAX_ANCESTRY_STEPS = 50_000_000;

@@ -7,7 +7,7 @@ import { toTypeNumber } from "../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { scheduleBundle } from "./bundle-job.ts";
 import { NumberSet } from "../store/number-set.ts";
-import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
+import type { Tables } from "../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
@@ -17,8 +17,8 @@ import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
 import { callExpire, callMerge, callPrune, callSeal, callTally } from "./maintenance/housekeeping.ts";
-import { changeOf, refuseAll, settlePush, type Settlement } from "./settle-push.ts";
-import { pause } from "./pause.ts";
+import { changeOf, findUnread, refuseAll, type SettledPush, settlePush, type Settlement } from "./settle-push.ts";
+import { ReturnedTrees } from "./returned-trees.ts";
 import { Room } from "./room.ts";
 import { keptTree } from "./tree-contents.ts";
 import { callAllWorktrees, callMaterialize } from "./worktree/worktrees.ts";
@@ -200,45 +200,13 @@ export class ReceivePack {
   }
 
   async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
-    const entries = new Map<number, readonly number[]>();
-    // Each time twice as many levels: a tree as deep as a pack allows takes few transactions.
-    for (let levels = 1; ; levels *= 2) {
+    const returned = new ReturnedTrees();
+    for (;;) {
       if (isStale(this.#requester, Date.now())) await this.#renewStanding();
       const isNew = this.#repository.tables === null;
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
-        const { limits, worktrees } = this.#repository.platform;
-        const room = new Room(tables, this.#requester, limits);
-        const result = settlePush(
-          tables,
-          {
-            commands: this.#request.commands,
-            atomic: this.#request.atomic,
-            isShallow: this.#request.shallow.length > 0,
-            pushed: new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
-            written: pack?.chunks ?? [],
-            packBytes: pack?.packBytes ?? 0,
-            timeMs: Date.now(),
-            who: nameOf(this.#requester.caller),
-            requester: this.#requester,
-            limits,
-            checkRoom: (addedBytes, addedObjects) => room.check(addedBytes, addedObjects),
-            head: this.#request.head ?? null,
-          },
-          entries,
-        );
-        if (result.kind === "settled") {
-          callMerge(tables, Date.now());
-          // Only this push's own objects can be small anew.
-          if (this.#hasWritten) callSeal(tables, Date.now());
-          const moved = this.#request.commands.filter((_, i) => result.outcomes[i]!.error === null);
-          if (this.#request.head !== undefined) callAllWorktrees(tables, worktrees, Date.now());
-          else callMaterialize(tables, moved, worktrees, Date.now());
-          scheduleBundle(tables, moved, limits, Date.now());
-          callTally(tables, Date.now());
-          callExpire(tables, Date.now());
-          callPrune(tables, moved, moved.length < result.outcomes.length, limits, Date.now());
-          if (this.#hasWritten && result.unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
-        }
+        const result = settlePush(tables, this.#describe(tables, pack), returned);
+        if (result.kind === "settled") this.#callJobs(tables, result);
         return { result, stands: result.kind === "settled" };
       });
       if (settlement.kind !== "unread") {
@@ -246,25 +214,51 @@ export class ReceivePack {
         this.#hasCreated = isNew && settlement.kind === "settled";
         return settlement;
       }
-      await this.#readLevels(settlement.trees, levels, entries);
+      // All that there is to be read, before the next transaction: more may come to be there meanwhile by other pushes alone.
+      for (let { trees } = settlement; trees.length > 0;) {
+        await returned.read(this.#reader(), trees);
+        const { tables } = this.#repository;
+        trees = tables === null ? [] : findUnread(tables, this.#describe(tables, pack), returned);
+      }
     }
   }
 
-  /** Reads stored trees, and what is below them, so many levels deep.
-   * @param entries is told what is in each */
-  async #readLevels(trees: readonly number[], levels: number, entries: Map<number, readonly number[]>): Promise<void> {
-    let unread = new Set(trees);
-    for (let level = 0; level < levels && unread.size > 0; level++) {
-      const below = new Set<number>();
-      const read = await this.#reader().readEntries(NumberSet.fromSorted(Uint32Array.from(unread).sort()));
-      for (const [tree, words] of read) {
-        entries.set(tree, Array.from(words, entryNumber));
-        for (const word of words)
-          if (isTreeEntry(word) && !entries.has(entryNumber(word))) below.add(entryNumber(word));
-      }
-      unread = below;
-      await pause();
-    }
+  /** The push as it is to be settled now. */
+  #describe(tables: Tables, pack: IndexedPack | null): SettledPush {
+    const { limits } = this.#repository.platform;
+    const { commands, atomic, shallow, head } = this.#request;
+    const room = new Room(tables, this.#requester, limits);
+    return {
+      commands,
+      atomic,
+      isShallow: shallow.length > 0,
+      pushed: new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
+      written: pack?.chunks ?? [],
+      packBytes: pack?.packBytes ?? 0,
+      timeMs: Date.now(),
+      who: nameOf(this.#requester.caller),
+      requester: this.#requester,
+      limits,
+      checkRoom: (addedBytes, addedObjects) => room.check(addedBytes, addedObjects),
+      head: head ?? null,
+    };
+  }
+
+  /** Adds the jobs that a settled push calls for; belongs in its transaction. */
+  #callJobs(tables: Tables, { outcomes, unusedKeys }: Extract<Settlement, { kind: "settled" }>): void {
+    const { limits, worktrees } = this.#repository.platform;
+    const nowMs = Date.now();
+    callMerge(tables, nowMs);
+    // Only this push's own objects can be small anew.
+    if (this.#hasWritten) callSeal(tables, nowMs);
+    const moved = this.#request.commands.filter((_, i) => outcomes[i]!.error === null);
+    if (this.#request.head !== undefined) callAllWorktrees(tables, worktrees, nowMs);
+    else callMaterialize(tables, moved, worktrees, nowMs);
+    scheduleBundle(tables, moved, limits, nowMs);
+    callTally(tables, nowMs);
+    callExpire(tables, nowMs);
+    callPrune(tables, moved, moved.length < outcomes.length, limits, nowMs);
+    if (this.#hasWritten && unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
   }
 
   /** @throws GitError @see renewStanding */

@@ -17,6 +17,7 @@ import type { WrittenChunk } from "./chunk-writer.ts";
 import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
 import type { RefCommand, RefOutcome } from "./push.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
+import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "./tag-peeling.ts";
 
 const COMMIT = toTypeNumber("commit");
@@ -61,30 +62,33 @@ interface Target {
 /**
  * Makes a push visible: rows, graph and refs, in the caller's transaction and in one go, so that nothing can come between
  * what is checked and what is written. The graph in memory is left as it was unless the outcome is "settled".
- * @param entries object numbers of the entries of stored trees that have been read
+ * @param returned stored trees that have been read
  */
-export function settlePush(
-  tables: Tables,
-  push: SettledPush,
-  entries: ReadonlyMap<number, readonly number[]>,
-): Settlement {
-  return new Settling(tables, push, entries).run();
+export function settlePush(tables: Tables, push: SettledPush, returned: ReturnedTrees): Settlement {
+  return new Settling(tables, push, returned).run();
+}
+
+/** Finds the stored trees that must be read before a push can be settled, as far as those that have been read lead to. Needs no transaction:
+ * nothing is written, and the graph in memory is left as it was.
+ * @throws GitError as `settlePush` */
+export function findUnread(tables: Tables, push: SettledPush, returned: ReturnedTrees): number[] {
+  return new Settling(tables, push, returned).findUnread();
 }
 
 class Settling {
   readonly #tables: Tables;
   readonly #push: SettledPush;
-  readonly #entries: ReadonlyMap<number, readonly number[]>;
+  readonly #returned: ReturnedTrees;
   readonly #rules: RefRules;
   readonly #moved: PushedRef[] = [];
   /** Of the graph with the push's nodes in it. */
   #peeling: TagPeeling | null = null;
   #ancestrySteps = 0;
 
-  constructor(tables: Tables, push: SettledPush, entries: ReadonlyMap<number, readonly number[]>) {
+  constructor(tables: Tables, push: SettledPush, returned: ReturnedTrees) {
     this.#tables = tables;
     this.#push = push;
-    this.#entries = entries;
+    this.#returned = returned;
     this.#rules = new RefRules(tables.refRules.all(), push.requester);
   }
 
@@ -119,6 +123,17 @@ class Settling {
       return { kind: "settled", outcomes, unusedKeys };
     } finally {
       if (!isSettled) graph.truncate(before);
+    }
+  }
+
+  findUnread(): number[] {
+    const { graph } = this.#tables;
+    const before = graph.length;
+    try {
+      graph.append(this.#newNodes(this.#findTargets()));
+      return introduce(this.#push.pushed, graph, before, this.#storedObjects()).unread;
+    } finally {
+      graph.truncate(before);
     }
   }
 
@@ -188,7 +203,7 @@ class Settling {
         }
         return known.get(number)!;
       },
-      entries: (tree) => this.#entries.get(tree) ?? null,
+      entries: (tree) => this.#returned.entries(tree),
     };
   }
 
