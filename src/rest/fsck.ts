@@ -52,7 +52,7 @@ const run = defineRoute("admin", {
   tags: ["maintenance"],
   summary: "Check that a repository is whole",
   description:
-    "Each call checks for some 1.5 seconds; `nextCursor` goes on, and is null when all is checked. A problem of kind `orphan` is storage that nothing needs, all others are damage.",
+    "Each call checks for a second; `nextCursor` goes on, and is null when all is checked. A problem of kind `orphan` is storage that nothing needs, all others are damage.",
   request: {
     params: RepositoryParams,
     query: z.object({

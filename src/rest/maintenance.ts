@@ -52,6 +52,8 @@ const run = defineRoute("admin", {
   path: "/repos/{owner}/{repo}/maintenance",
   tags: ["maintenance"],
   summary: "Run jobs now, and tell how things are after",
+  description:
+    "After five seconds no further run of a job begins: `jobs` tells what is left, which goes on by itself. Asked again, it is gone on with at once.",
   request: {
     params: RepositoryParams,
     query: z.object({

@@ -11,43 +11,58 @@ import type { FsckProblem } from "./problem.ts";
 import { findLoss, hasOid } from "./stored-entries.ts";
 
 /** Chunks by id: are their bytes there, and those that were written; are their objects what their rows and ids say, and what they name
- * there? A chunk is the smallest step. */
+ * there? An object is the smallest step: `5` says that chunk 5 is done, `5.100` that its objects up to number 100 are. */
 export const checkChunks: FsckStage = async (run, after) => {
-  let last = Number(after);
+  const [id = "", number = ""] = after.split(".");
+  const begun = number === "" ? null : { chunk: Number(id), number: Number(number) };
+  let last = begun === null ? Number(id) : begun.chunk - 1;
   for (;;) {
     const chunk = run.tables.chunks.next(last);
     if (chunk === null) return null;
-    await checkChunk(run, chunk);
+    const end = await checkChunk(run, chunk, chunk.id === begun?.chunk ? begun.number : 0);
+    if (end !== null) return `${chunk.id}.${end}`;
     last = chunk.id;
     if (run.isSpent) return String(last);
   }
 };
 
-async function checkChunk(run: FsckRun, chunk: ChunkRow): Promise<void> {
+/** @param done the last of its objects that was checked by an earlier call, 0: none of it was
+ * @returns the last that was checked, null: all were */
+async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<number | null> {
   const rows = run.audit.objectsIn(chunk);
   const hotBytes = chunk.key === null ? run.audit.hotBytes(chunk.id) : null;
   const baseOids = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
   // From here on, others may change the rows; what was read of them stays right.
-  run.checked.chunks += 1;
-  run.checked.bytes += chunk.size;
-  checkRow(run, chunk, rows);
+  if (done === 0) {
+    run.checked.chunks += 1;
+    run.checked.bytes += chunk.size;
+    checkRow(run, chunk, rows);
+  }
   const { bytes, problem } = chunk.key === null ? checkHot(chunk, hotBytes) : await checkSealed(run, chunk, chunk.key);
-  if (problem !== null) {
+  if (problem !== null && done === 0) {
     run.report({ ...problem, chunk: chunk.id, ...(chunk.key !== null && { key: chunk.key }) });
-    if (problem.kind !== "chunk-checksum") return run.entries.lose(chunk.id);
+  }
+  if (problem !== null && problem.kind !== "chunk-checksum") {
+    run.entries.lose(chunk.id);
+    return null;
   }
   run.entries.enter(chunk, rows, bytes);
   const contents = new Contents(run);
-  for (const row of rows) {
-    await run.step();
+  for (const [i, row] of rows.entries()) {
+    if (row.number <= done) continue;
+    await run.step(row.size);
     run.checked.objects += 1;
     try {
       await checkObject(run, row, baseOids.get(row.base), contents);
     } catch (error) {
       run.report({ kind: "object-unreadable", oid: toHex(row.oid), chunk: chunk.id, detail: damageOf(error) });
     }
+    if (!run.isOver || i === rows.length - 1) continue;
+    await contents.flush();
+    return row.number;
   }
   await contents.flush();
+  return null;
 }
 
 /** A chunk's bytes, null when they are not all there or too many to be held, and what is wrong with them. */

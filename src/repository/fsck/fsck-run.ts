@@ -37,6 +37,9 @@ export interface FsckCounts {
  * @returns where the next call goes on, null: all is done */
 export type FsckStage = (run: FsckRun, after: string) => Promise<string | null>;
 
+/** Bytes that are made whole and hashed in a step. */
+const BYTES_PER_STEP = 2_048;
+
 /** What the parts of one call share. */
 export class FsckRun {
   readonly repository: OpenRepository;
@@ -80,6 +83,11 @@ export class FsckRun {
     return this.repository.chunks;
   }
 
+  /** Whether the time is over, whatever was done in it. */
+  get isOver(): boolean {
+    return this.#budget.isSpent;
+  }
+
   /** Whether the rest is for the next call. */
   get isSpent(): boolean {
     return this.#budget.isSpent || this.checked.bytes >= CALL_BYTES;
@@ -90,9 +98,10 @@ export class FsckRun {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
   }
 
-  /** To be called with each small step of the work: gives others their turn. */
-  step(): Promise<void> {
-    return this.#budget.step();
+  /** To be called with each small step of the work: gives others their turn.
+   * @param bytes that it makes whole, and hashes */
+  step(bytes = 0): Promise<void> {
+    return this.#budget.step(1 + Math.floor(bytes / BYTES_PER_STEP));
   }
 }
 

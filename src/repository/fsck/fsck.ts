@@ -59,7 +59,7 @@ export interface FsckRequest {
   readonly budgetMs?: number;
 }
 
-/** Checks part of a repository: some 1.5 seconds, or 64 MiB of chunks.
+/** Checks part of a repository: a second, or 64 MiB of chunks.
  * @throws GitError "storage-failed" when the store fails: what could not be read is not taken for damaged */
 export async function fsck(
   repository: OpenRepository,

@@ -16,9 +16,11 @@ export class WorkBudget {
     return Date.now() >= this.#endMs;
   }
 
-  /** To be called with each small step of the work: gives others their turn now and then. */
-  async step(): Promise<void> {
-    if (++this.#steps < STEPS_PER_TURN) return;
+  /** To be called with each small step of the work: gives others their turn now and then.
+   * @param steps how many it is worth */
+  async step(steps = 1): Promise<void> {
+    this.#steps += steps;
+    if (this.#steps < STEPS_PER_TURN) return;
     this.#steps = 0;
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

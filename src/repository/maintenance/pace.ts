@@ -14,15 +14,18 @@ const SHARE_RESTS = 4;
 /** How long a run goes on beside requests before it leaves the rest to another: jobs of other objects get their turn. */
 const SHARE_RUN_MS = 2_000;
 
+/** How long a run goes on for which somebody waits, before it leaves the rest to another. */
+const HURRIED_RUN_MS = 5_000;
+
 /** How a run of a job stands to requests: `quiet`, it began while there were none, and ends when one comes; `shares`, it could wait no
- * longer, and works beside them; `hurried`, somebody waits for it. */
+ * longer, and works beside them; `hurried`, somebody waits for it, for so long. */
 export type PaceKind = "quiet" | "shares" | "hurried";
 
 /** Lets requests through while a job runs. */
 export class Pace {
   readonly #kind: PaceKind;
   readonly #isQuiet: () => boolean;
-  readonly #endMs = Date.now() + SHARE_RUN_MS;
+  readonly #endMs: number;
   #isInterrupted = false;
   #sinceMs = Date.now();
   #steps = 0;
@@ -30,12 +33,13 @@ export class Pace {
   constructor(kind: PaceKind, isQuiet: () => boolean) {
     this.#kind = kind;
     this.#isQuiet = isQuiet;
+    this.#endMs = Date.now() + (kind === "hurried" ? HURRIED_RUN_MS : SHARE_RUN_MS);
   }
 
   /** Whether the run is to end as soon as what it did is noted, and leave the rest to another; stays so. */
   get isInterrupted(): boolean {
     if (this.#kind === "quiet") this.#isInterrupted ||= !this.#isQuiet();
-    else if (this.#kind === "shares") this.#isInterrupted ||= Date.now() >= this.#endMs;
+    else this.#isInterrupted ||= Date.now() >= this.#endMs;
     return this.#isInterrupted;
   }
 
