@@ -27,28 +27,48 @@ const BUILT_IN: readonly (readonly [string, readonly Assignment[]])[] = [
   ["binary", ["diff", "merge", "text"].map((name) => ({ name, value: false }))],
 ];
 
-/** The attributes that a tree's `.gitattributes` files give to its paths.
+/** What a `.gitattributes` file says. */
+export interface AttributeFile {
+  /** The last line first: it decides. */
+  readonly rules: readonly Rule[];
+  /** What the file defines, where it lies at the root. */
+  readonly macros: ReadonlyMap<string, readonly Assignment[]>;
+}
+
+/** Reads a `.gitattributes` file. Takes some 300 ns for each byte. */
+export function parseAttributes(content: Uint8Array): AttributeFile {
+  const rules: Rule[] = [];
+  const macros = new Map<string, readonly Assignment[]>();
+  for (const line of toByteString(content)
+    .replace(/^\xef\xbb\xbf/, "")
+    .split("\n")) {
+    if (line.length >= MAX_LINE_BYTES) continue;
+    const parsed = parseLine(line.replace(/\r$/, ""));
+    if (parsed === null) continue;
+    const { pattern, assignments } = parsed;
+    if (parsed.isMacro) macros.set(pattern, assignments);
+    else rules.push({ ...toRule(pattern), assignments });
+  }
+  return { rules: rules.reverse(), macros };
+}
+
+/** The attributes that a tree's `.gitattributes` files give to its paths, on a walk from the root down.
  * @see gitattributes(5), git's attr.c */
 export class TreeAttributes {
-  /** Rules by directory, which ends in "/"; "" is the root. */
-  readonly #rules = new Map<string, readonly Rule[]>();
+  /** The directories with a file, each in the one before it. */
+  readonly #files: { readonly directory: string; readonly file: AttributeFile }[] = [];
   readonly #macros = new Map<string, readonly Assignment[]>(BUILT_IN);
 
   /** Takes in the file of a directory.
-   * @param directory byte string that ends in "/", "" for the root: only that file may define macros */
-  add(directory: string, content: Uint8Array): void {
-    const rules: Rule[] = [];
-    for (const line of toByteString(content)
-      .replace(/^\xef\xbb\xbf/, "")
-      .split("\n")) {
-      if (line.length >= MAX_LINE_BYTES) continue;
-      const parsed = parseLine(line.replace(/\r$/, ""));
-      if (parsed === null) continue;
-      const { pattern, assignments } = parsed;
-      if (!parsed.isMacro) rules.push({ ...toRule(pattern), assignments });
-      else if (directory === "") this.#macros.set(pattern, assignments);
-    }
-    this.#rules.set(directory, rules);
+   * @param directory byte string that ends in "/", "" for the root: only that file may define macros
+   * @returns the files of directories in which that one does not lie: they are forgotten */
+  add(directory: string, file: AttributeFile): AttributeFile[] {
+    const forgotten: AttributeFile[] = [];
+    while (this.#files.length > 0 && !directory.startsWith(this.#files.at(-1)!.directory))
+      forgotten.push(this.#files.pop()!.file);
+    this.#files.push({ directory, file });
+    if (directory === "") for (const [name, assignments] of file.macros) this.#macros.set(name, assignments);
+    return forgotten;
   }
 
   /** The attributes of a path.
@@ -56,15 +76,17 @@ export class TreeAttributes {
    * @throws GitError "too-large" when the budget is spent */
   of(path: string, isDirectory: boolean, budget?: StepBudget): Attributes {
     const decided = new Map<string, true | false | string | null>();
+    const basename = path.slice(path.lastIndexOf("/") + 1);
     // The nearest file decides, and in it the last line.
-    for (let end = path.lastIndexOf("/") + 1; ; end = path.lastIndexOf("/", end - 2) + 1) {
-      const below = path.slice(end);
-      const basename = path.slice(path.lastIndexOf("/") + 1);
-      for (const rule of (this.#rules.get(path.slice(0, end)) ?? []).toReversed()) {
+    for (let i = this.#files.length - 1; i >= 0; i--) {
+      const { directory, file } = this.#files[i]!;
+      budget?.spend(1 + (directory.length >>> 6));
+      if (!path.startsWith(directory)) continue;
+      const below = path.slice(directory.length);
+      for (const rule of file.rules) {
         if (rule.directoriesOnly && !isDirectory) continue;
         if (rule.wild.matches(rule.basenameOnly ? basename : below, budget)) this.#decide(rule.assignments, decided);
       }
-      if (end === 0) break;
     }
     return new Map([...decided].filter(([, value]) => value !== null)) as Attributes;
   }

@@ -41,6 +41,8 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
 export class WildPattern {
   /** The bytes with which every match begins. */
   readonly #prefix: string;
+  /** The bytes with which every match ends: few texts need a closer look. */
+  readonly #suffix: string;
   /** What follows the prefix. */
   readonly #steps: readonly number[];
   readonly #sets: readonly ByteSet[];
@@ -54,10 +56,8 @@ export class WildPattern {
     const { steps, sets } = compile(pattern);
     const firstWild = steps.findIndex((step) => step >= ANY_BYTE);
     const prefixLength = firstWild < 0 ? steps.length : firstWild;
-    this.#prefix = steps
-      .slice(0, prefixLength)
-      .map((byte) => String.fromCharCode(byte))
-      .join("");
+    this.#prefix = toText(steps.slice(0, prefixLength));
+    this.#suffix = toText(steps.slice(Math.max(prefixLength, suffixStart(steps))));
     this.#steps = steps.slice(prefixLength);
     this.#sets = sets;
     this.#reachedAt = new Int32Array(this.#steps.length + 1);
@@ -68,7 +68,7 @@ export class WildPattern {
    * @throws GitError "too-large" when the budget is spent */
   matches(text: string, budget?: StepBudget): boolean {
     budget?.spend(1);
-    if (!text.startsWith(this.#prefix)) return false;
+    if (!text.startsWith(this.#prefix) || !text.endsWith(this.#suffix)) return false;
     if (this.#steps.length === 0) return text.length === this.#prefix.length;
     budget?.spend(START_STEPS + (this.#steps.length >>> 4));
     this.#reachedAt.fill(-1);
@@ -109,17 +109,28 @@ export class WildPattern {
   }
 }
 
+function toText(bytes: readonly number[]): string {
+  return bytes.map((byte) => String.fromCharCode(byte)).join("");
+}
+
+/** Where the bytes begin that must end every match: behind the last wildcard, and the slash that belongs to it. */
+function suffixStart(steps: readonly number[]): number {
+  const lastWild = steps.findLastIndex((step) => step >= ANY_BYTE);
+  return steps[lastWild - 1] === LEADING_DIRS ? lastWild + 2 : lastWild + 1;
+}
+
 /** The bytes in a `[…]`. */
 class ByteSet {
   readonly #negated: boolean;
-  readonly #listed = new Uint8Array(256);
+  /** A bit each. */
+  readonly #listed = new Uint8Array(32);
 
   constructor(negated: boolean) {
     this.#negated = negated;
   }
 
   add(first: number, last = first): void {
-    if (first <= last) this.#listed.fill(1, first, last + 1);
+    for (let byte = first; byte <= last; byte++) this.#listed[byte >>> 3]! |= 1 << (byte & 7);
   }
 
   addPairs(pairs: string): void {
@@ -127,7 +138,7 @@ class ByteSet {
   }
 
   has(byte: number): boolean {
-    return (this.#listed[byte] === 1) !== this.#negated;
+    return ((this.#listed[byte >>> 3]! & (1 << (byte & 7))) !== 0) !== this.#negated;
   }
 }
 

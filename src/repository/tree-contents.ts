@@ -7,6 +7,9 @@ import type { OpenRepository } from "./open-repository.ts";
  * housekeeping was. */
 const TREES = new ByteCache<Uint8Array>(8 * 1024 * 1024);
 
+/** What a tree counts for at the least: its id, and its place in the cache. Hostile trees have few bytes. */
+const BYTES_PER_TREE = 256;
+
 /** Reads a tree that something in the repository refers to.
  * @returns its content, not to be changed
  * @throws GitError "storage-failed" */
@@ -25,5 +28,5 @@ export function keptTree(oid: Oid): Uint8Array | undefined {
 
 /** Keeps the content of a tree, which is not changed any more. */
 export function keepTree(oid: Oid, content: Uint8Array): void {
-  TREES.set(toHex(oid), content, content.length);
+  TREES.set(toHex(oid), content, Math.max(content.length, BYTES_PER_TREE));
 }

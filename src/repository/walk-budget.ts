@@ -6,7 +6,7 @@ import { pause } from "./pause.ts";
 const STEPS_PER_TURN = 250_000;
 
 /** What a directory costs, in steps, and what each entry of it does: whether or not anything in it is wanted. */
-const STEPS_PER_DIRECTORY = 1_000;
+const STEPS_PER_DIRECTORY = 600;
 const STEPS_PER_ENTRY = 20;
 
 /** A `StepBudget` of a walk through directories, whose steps are taken in slices. */

@@ -2,15 +2,20 @@ import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { contentDisposition } from "../format/content-disposition.ts";
 import { GitError } from "../format/errors.ts";
+import { MAX_ARCHIVE_STEPS, MAX_WALK_STEPS } from "../format/limits.ts";
 import { isHexOid } from "../format/oid.ts";
-import type { ArchiveSource } from "../repository/files/archive.ts";
+import { StepBudget } from "../format/step-budget.ts";
+import { isTreeMode } from "../format/tree.ts";
+import { type Archive, openArchive } from "../repository/files/archive.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
+import { CONVERT } from "../repository/files/export-attributes.ts";
 import { compressedPieces } from "../repository/files/compressed-pieces.ts";
-import type { FilesPlan } from "../repository/files/plan-files.ts";
+import { type FilesPlan, WINDOW_STEPS } from "../repository/files/plan-files.ts";
 import { streamPieces } from "../repository/files/piece-stream.ts";
 import { readPlanned } from "../repository/files/planned-files.ts";
 import { tarArchive } from "../repository/files/tar-archive.ts";
 import { zipArchive } from "../repository/files/zip-archive.ts";
+import { pause } from "../repository/pause.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";
@@ -26,6 +31,11 @@ const TYPES = {
 type Format = keyof typeof TYPES;
 
 const FORMATS = ["tar.gz", "tar", "zip"] as const satisfies Format[];
+
+/** After windows that take long, or bring nothing, others get their turn, twice as long each time: that whoever reads has gone is seen by a byte
+ * that cannot be sent, and of these there may be none for long. Milliseconds. */
+const REST_MS = 100;
+const MAX_REST_MS = 10_000;
 
 const Query = z.object({
   path: PathSchema.default("").openapi({ description: "of a file, or a directory of which everything is wanted" }),
@@ -72,23 +82,32 @@ serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context)
   }
   const path = encodeText(parsed.data.path);
   const repository = repositoryOf(context);
-  const plan = (revision: string, after: string): Promise<FilesPlan> =>
-    repository.planFiles({ ref: revision, after, path, globs: [], purpose: "archive" });
-  const first = await plan(ref, "");
+  const plan = (revision: string, after: string, steps: number): Promise<FilesPlan> =>
+    repository.planFiles({ ref: revision, after, path, globs: [], purpose: "archive", steps });
+  const first = await plan(ref, "", MAX_WALK_STEPS);
   if (path !== "" && first.files.paths.length === 0) throw new GitError("not-found", { what: "path" });
-  return answerByIds(context, [first.commit, format], isHexOid(ref), () => {
+  return answerByIds(context, [first.commit, format], isHexOid(ref), async () => {
     const headers = {
       "Content-Type": TYPES[format],
       "Content-Disposition": contentDisposition("attachment", `${nameOf(context.req.param("repo"), ref)}.${format}`),
     };
     if (context.req.method === "HEAD") return new Response(null, { headers });
     const reader = new BlobReader(context.get("reading"), "archive");
-    const source = {
-      ...first,
-      prefix: encodeText(parsed.data.prefix),
-      files: readPlanned(first, (after) => plan(first.commit, after), reader),
+    const budget = new StepBudget(MAX_ARCHIVE_STEPS, "an archive's paths (steps)");
+    budget.spend(first.steps);
+    let isOpen = false;
+    let restMs = REST_MS;
+    const planNext = async (after: string): Promise<FilesPlan> => {
+      const window = await plan(first.commit, after, isOpen ? MAX_WALK_STEPS : MAX_WALK_STEPS - budget.spent);
+      budget.spend(window.steps);
+      restMs = isOpen && isDear(window) ? Math.min(MAX_REST_MS, restMs * 2) : REST_MS;
+      if (restMs > REST_MS) await pause(restMs);
+      return window;
     };
-    return new Response(makeBody(source, format, reader), { headers });
+    const source = { ...first, prefix: encodeText(parsed.data.prefix), files: readPlanned(first, planNext, reader) };
+    const archive = await openArchive(source);
+    isOpen = true;
+    return new Response(makeBody(archive, format, reader), { headers });
   });
 });
 
@@ -101,17 +120,23 @@ function splitName(name: string): { ref: string; format: Format } {
   return { ref: name.slice(0, -format.length - 1), format };
 }
 
+function isDear({ files, conversions, steps }: FilesPlan): boolean {
+  return (
+    steps > WINDOW_STEPS || files.modes.every((mode, i) => isTreeMode(mode) || (conversions[i]! & CONVERT.omit) !== 0)
+  );
+}
+
 /** What the file is called where it is saved: slashes are not for file names. */
 function nameOf(repository: string, ref: string): string {
   return encodeText(`${repository.replace(/\.git$/, "")}-${decodeText(ref).replaceAll("/", "-")}`);
 }
 
-function makeBody(source: ArchiveSource, format: Format, reader: BlobReader): ReadableStream<Uint8Array> {
+function makeBody(archive: Archive, format: Format, reader: BlobReader): ReadableStream<Uint8Array> {
   const settle = (sentBytes: number, complete: boolean): void => {
     reader.sent(sentBytes);
     reader.finish(complete);
   };
-  if (format === "zip") return streamPieces(zipArchive(source), settle);
-  const tar = tarArchive(source);
+  if (format === "zip") return streamPieces(zipArchive(archive), settle);
+  const tar = tarArchive(archive);
   return streamPieces(format === "tar.gz" ? compressedPieces(tar, "gzip")[Symbol.asyncIterator]() : tar, settle);
 }

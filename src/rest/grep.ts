@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
+import { MAX_WALK_STEPS } from "../format/limits.ts";
 import { isHexOid } from "../format/oid.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
 import { type GrepResult, grepFiles } from "../repository/files/grep.ts";
@@ -45,7 +46,7 @@ const search = defineRoute("read", {
   tags: ["files"],
   summary: "Search the files of a commit",
   description:
-    "Line by line, as `git grep -n --column -I` does. A search ends when there are enough matches, or after a second and a half, 10,000 files, or 256 MiB: `nextCursor` goes on with it.",
+    "Line by line, as `git grep -n --column -I` does. A search ends when there are enough matches, or after a second, 10,000 files, or 256 MiB: `nextCursor` goes on with it.",
   request: {
     params: RepositoryParams,
     query: z.object({
@@ -88,8 +89,13 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
   const cursor = decodeCursor(encoded, Cursor);
   const from = { after: cursor?.after ?? "", line: cursor?.line ?? 0 };
   const globs = [path ?? []].flat().map((glob) => encodeText(glob));
-  const plan = (revision: string, after: string) =>
-    repositoryOf(context).planFiles({ ref: revision, after, path: "", globs, purpose: "search" });
+  let steps = MAX_WALK_STEPS;
+  const plan = async (revision: string, after: string) => {
+    const request = { ref: revision, after, path: "", globs, purpose: "search", steps } as const;
+    const window = await repositoryOf(context).planFiles(request);
+    steps -= window.steps;
+    return window;
+  };
   const first = await plan(cursor?.commit ?? encodeText(ref), from.after);
   const { commit } = first;
   const reader = new BlobReader(context.get("reading"), "grep");

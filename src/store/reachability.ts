@@ -78,6 +78,8 @@ export class Reachability {
     // A clone asks for nearly every node: reading what the others introduced is less work, then.
     if (sent.count() * 2 <= this.#graph.length) {
       const candidates = this.introducedBy(sent);
+      // Who has nothing has none of it by another introducer.
+      if (had.count() === 0) return candidates;
       return candidates.difference(this.#findSeveral(candidates, (nodes) => nodes.some(isHad)));
     }
     const introduced = this.#objects.present().difference(this.#objects.unintroduced());

@@ -142,12 +142,14 @@ test("pages of empty trees get further each time", async () => {
   expect(cursors).toEqual([...new Set(cursors)].toSorted());
 });
 
-test("an archive of empty trees, and one of submodules, begin, and end when nobody reads them", async () => {
-  for (const name of ["hollow.tar", "hollow.zip", "linked.tar.gz"]) {
-    const archive = await inTime(fetch(`${server.url}/api/repos/me/bomb/archive/${name}`));
-    expect(archive.status).toBe(200);
-    await archive.body!.cancel();
+test("an archive of empty trees is refused in words, and one of submodules begins and ends when nobody reads it", async () => {
+  for (const name of ["hollow.tar", "hollow.zip", "hollow.tar.gz"]) {
+    const answer = await inTime(askApi(server, `/repos/me/bomb/archive/${name}`));
+    expect(answer).toMatchObject({ status: 413, body: { error: { code: "too-large" } } });
   }
+  const archive = await inTime(fetch(`${server.url}/api/repos/me/bomb/archive/linked.tar.gz`));
+  expect(archive.status).toBe(200);
+  await archive.body!.cancel();
 });
 
 test("a merge of two bombs, and an archive that is not read to its end", async () => {

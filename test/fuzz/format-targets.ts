@@ -1,5 +1,5 @@
 import { deepEqual, ok } from "node:assert/strict";
-import { TreeAttributes } from "../../src/format/attributes.ts";
+import { parseAttributes, TreeAttributes } from "../../src/format/attributes.ts";
 import { decodeBundleHeader, encodeBundleHeader } from "../../src/format/bundle.ts";
 import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
 import { encodeCommit, parseCommit } from "../../src/format/commit.ts";
@@ -265,7 +265,7 @@ const gitattributes: FuzzTarget = {
     checkObject("gitattributes", input);
     const attributes = new TreeAttributes();
     const budget = new StepBudget(1_000_000);
-    attributes.add(random.pick(["", "a/"]), input);
+    attributes.add(random.pick(["", "a/"]), parseAttributes(input));
     for (let i = 0; i < 20; i++)
       attributes.of(somePicks(random, ["a", "b", "a/", ".", "é"], 1, 8), i % 2 === 0, budget);
   },

@@ -1,5 +1,6 @@
 /** Small histories that nobody would write and git would take: what a few kilobytes can be made to mean. */
 import { deflateRawSync } from "node:zlib";
+import { MAX_REINTRODUCTIONS } from "../../src/format/limits.ts";
 import {
   assemblePack,
   copy,
@@ -232,8 +233,8 @@ const orphans: Shape = (draft) => {
   let tip = draft.commit(common);
   const first = tip;
   let count = 1;
-  // Its own flat tree is large, though it packs well.
-  for (; draft.hasRoom(1_000); count++) {
+  // Its own flat tree is large, though it packs well. More than they share is refused, whoever pushes it.
+  for (; draft.hasRoom(1_000) && (count + 1) * (shared.length + 1) < MAX_REINTRODUCTIONS; count++) {
     const own = draft.add(makeObject("blob", `own ${count}\n`));
     const tree =
       share === 0

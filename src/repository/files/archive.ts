@@ -1,6 +1,6 @@
 import { toByteString } from "../../format/byte-string.ts";
 import { isDirectory } from "../../format/tar.ts";
-import { checkLimit, MAX_ARCHIVE_PATH_BYTES } from "../../format/limits.ts";
+import { checkLimit, MAX_ARCHIVE_PATH_BYTES, MAX_OMITTED_PATHS } from "../../format/limits.ts";
 import { SYMLINK_MODE, TREE_MODE } from "../../format/tree.ts";
 import { CONVERT } from "./export-attributes.ts";
 import { convertFile } from "./converted-file.ts";
@@ -33,37 +33,61 @@ export interface ArchiveSource {
   readonly files: AsyncIterable<PlannedFile>;
 }
 
+/** An archive that is being made: each entry is found when it is asked for. */
+export interface Archive extends Pick<ArchiveSource, "timeSeconds" | "commit"> {
+  readonly entries: AsyncIterable<ArchiveEntry>;
+}
+
 /** What an entry counts for beside its path. */
 const ENTRY_BYTES = 64;
 
+/** What a directory in which there is nothing costs, in files that do not come. */
+const FILES_PER_DIRECTORY = 5;
+
+const NOTHING = { sizeBytes: 0, target: "", content: [] };
+
+/** Opens an archive at its first file, before which a failure can still be an answer.
+ * @throws GitError as `archiveEntries` */
+export async function openArchive(source: ArchiveSource): Promise<Archive> {
+  const { timeSeconds, commit, tree, prefix } = source;
+  const entries = archiveEntries(source);
+  const first = await entries.next();
+  const all = async function* (): AsyncGenerator<ArchiveEntry, void, void> {
+    if (prefix.endsWith("/")) yield { path: prefix.replace(/\/+$/, "/"), mode: TREE_MODE, oid: tree, ...NOTHING };
+    if (first.done === true) return;
+    yield first.value;
+    yield* entries;
+  };
+  return { timeSeconds, commit, entries: all() };
+}
+
 /** Yields what git puts into an archive, in its order: a directory comes when a file in it is met, whether or not the file comes; a submodule
  * is an empty directory.
- * @throws GitError "too-large" when there are too many paths
+ * @throws GitError "too-large" when there are too many paths, or too many in a row that do not come
  * @see git's archive.c: write_archive_entries() */
-export async function* archiveEntries({
-  prefix,
-  tree,
-  files,
-}: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
-  const nothing = { sizeBytes: 0, target: "", content: [] };
-  if (prefix.endsWith("/")) yield { path: prefix.replace(/\/+$/, "/"), mode: TREE_MODE, oid: tree, ...nothing };
+async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
   /** Directories that nothing came in so far, each in the one before it. */
   let waiting: ArchiveEntry[] = [];
   let pathBytes = 0;
+  /** Paths since the last one that came. */
+  let omitted = 0;
   for await (const file of files) {
     pathBytes += file.path.length + ENTRY_BYTES;
     checkLimit("an archive's paths (bytes)", MAX_ARCHIVE_PATH_BYTES, pathBytes);
     const path = prefix + file.path;
     const { mode, oid } = file;
     waiting = waiting.filter((directory) => path.startsWith(directory.path));
+    omitted += path.endsWith("/") ? FILES_PER_DIRECTORY : 1;
+    checkLimit("an archive's paths that do not come, in a row", MAX_OMITTED_PATHS, omitted);
     if (path.endsWith("/")) {
-      waiting.push({ path, mode, oid, ...nothing });
+      waiting.push({ path, mode, oid, ...NOTHING });
       continue;
     }
     yield* waiting;
     waiting = [];
     if ((file.conversion & CONVERT.omit) !== 0) continue;
-    if (isDirectory(mode)) yield { path: `${path}/`, mode, oid, ...nothing };
+    omitted = 0;
+    if (isDirectory(mode)) yield { path: `${path}/`, mode, oid, ...NOTHING };
     else yield await toEntry(path, file);
   }
 }

@@ -1,5 +1,5 @@
-import { type Attributes, TreeAttributes } from "../../format/attributes.ts";
-import { MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
+import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } from "../../format/attributes.ts";
+import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/object-index.ts";
 import type { ObjectReader } from "../object-reader.ts";
@@ -17,16 +17,30 @@ export const CONVERT = {
   omit: 8,
 } as const;
 
-/** What a commit's `.gitattributes` files say of an archive's entries.
+/** Steps in which a byte of a `.gitattributes` file is read. */
+const STEPS_PER_BYTE = 8;
+
+/** A `.gitattributes` file that was read. */
+interface ReadFile extends AttributeFile {
+  /** Object number. */
+  readonly number: number;
+  readonly sizeBytes: number;
+  /** Directories that have it, of those whose files count. */
+  directories: number;
+}
+
+/** What a commit's `.gitattributes` files say of an archive's entries, which are asked for in the order of their paths.
  * @see gitattributes(5) "export-ignore", git's archive.c */
 export class ExportAttributes {
   readonly #reader: ObjectReader;
   readonly #objects: ObjectIndex;
   readonly #budget: WalkBudget;
   readonly #attributes = new TreeAttributes();
-  #isEmpty = true;
+  /** The files that count, by number: one that lies in several directories is there once. */
+  readonly #files = new Map<number, ReadFile>();
+  #heldBytes = 0;
 
-  /** @param budget for the patterns in the files */
+  /** @param budget for the files and the patterns in them */
   constructor(reader: ObjectReader, objects: ObjectIndex, budget: WalkBudget) {
     this.#reader = reader;
     this.#objects = objects;
@@ -34,26 +48,46 @@ export class ExportAttributes {
   }
 
   /** The entries of a directory without the directories that are marked `export-ignore`. Directories must be asked for before what lies in them.
-   * @param directory path that ends in "/", "" for the root */
+   * @param directory path that ends in "/", "" for the root
+   * @throws GitError "too-large" */
   async exported(directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> {
     const file = entries.find(({ name, mode }) => name === ".gitattributes" && typeOfMode(mode) === "blob");
     if (file !== undefined) {
       const { number, size } = this.#objects.find(file.oid)!;
       // No line that counts is lost: git's own limit is higher, but nobody writes so many.
-      if (size <= MAX_SPARSE_FILE_BYTES) {
-        this.#attributes.add(directory, (await this.#reader.read(number)).bytes);
-        this.#isEmpty = false;
-      }
+      if (size <= MAX_SPARSE_FILE_BYTES) await this.#add(directory, number, size);
     }
-    if (this.#isEmpty) return entries;
-    return entries.filter(
-      ({ name, mode }) => !isTreeMode(mode) || !isIgnored(this.#attributes.of(directory + name, true, this.#budget)),
-    );
+    if (this.#files.size === 0) return entries;
+    const kept: TreeEntry[] = [];
+    for (const entry of entries) {
+      const { name, mode } = entry;
+      if (!isTreeMode(mode) || !isIgnored(this.#attributes.of(directory + name, true, this.#budget))) kept.push(entry);
+      await this.#budget.pause();
+    }
+    return kept;
+  }
+
+  async #add(directory: string, number: number, sizeBytes: number): Promise<void> {
+    let file = this.#files.get(number);
+    if (file === undefined) {
+      this.#budget.spend(sizeBytes * STEPS_PER_BYTE);
+      file = { ...parseAttributes((await this.#reader.read(number)).bytes), number, sizeBytes, directories: 0 };
+      this.#files.set(number, file);
+      this.#heldBytes += sizeBytes;
+    }
+    file.directories += 1;
+    for (const forgotten of this.#attributes.add(directory, file) as ReadFile[]) {
+      forgotten.directories -= 1;
+      if (forgotten.directories > 0) continue;
+      this.#files.delete(forgotten.number);
+      this.#heldBytes -= forgotten.sizeBytes;
+    }
+    checkLimit("the .gitattributes of a path (bytes)", MAX_ATTRIBUTE_BYTES, this.#heldBytes);
   }
 
   /** What is done to a file, or gitlink: bits of `CONVERT`. */
   conversionOf(path: string, mode: number): number {
-    if (this.#isEmpty || isTreeMode(mode)) return 0;
+    if (this.#files.size === 0 || isTreeMode(mode)) return 0;
     const attributes = this.#attributes.of(path, typeOfMode(mode) === "commit", this.#budget);
     if (isIgnored(attributes)) return CONVERT.omit;
     return lineEndsOf(attributes) | (attributes.get("ident") === true ? CONVERT.ident : 0);

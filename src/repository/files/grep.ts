@@ -1,3 +1,4 @@
+import { isGitError } from "../../format/errors.ts";
 import { CALL_MS } from "../../format/limits.ts";
 import { isBinary } from "../diff/binary-patch.ts";
 import type { LinePattern } from "./line-pattern.ts";
@@ -56,6 +57,7 @@ export interface GrepResult {
 /** Searches files line by line, binary ones left out, until all are searched, or there are matches, or work, enough.
  * @param from where the search before this one ended; the files are those behind it
  * @param context lines before and behind a match that are shown with it
+ * @throws GitError as finding the first file does, "storage-failed"
  * @see git-grep(1) -n --column -I */
 export async function grepFiles(
   files: AsyncIterable<PlannedFile>,
@@ -65,30 +67,39 @@ export async function grepFiles(
   const endMs = Date.now() + CALL_MS;
   const result = { matches: [] as GrepMatch[], searched: { files: 0, bytes: 0 }, skipped: [] as string[] };
   let place = from;
-  for await (const file of files) {
-    const { path, sizeBytes } = file;
-    if (sizeBytes > MAX_FILE_BYTES) result.skipped.push(path);
-    else {
-      const { searched } = result;
-      const isSpent = searched.bytes > MAX_BYTES || searched.files === MAX_FILES || Date.now() > endMs;
-      // Each answer gets further.
-      if (isSpent && searched.files > 0) return { ...result, next: place };
-      const content = await readWhole(file);
-      result.searched.files += 1;
-      result.searched.bytes += content.length;
-      if (!isBinary(content)) {
-        const lines = splitLines(content);
-        const until = await searchLines(lines, pattern, place.line, endMs, (line, column) => {
-          result.matches.push(showMatch(file, lines, line, column, context));
-          return result.matches.length < limit;
-        });
-        if (until < lines.length) return { ...result, next: { after: place.after, line: until } };
-        if (result.matches.length === limit) return { ...result, next: { after: path, line: 0 } };
+  const searchAll = async (): Promise<GrepPlace | null> => {
+    for await (const file of files) {
+      const { path, sizeBytes } = file;
+      if (sizeBytes > MAX_FILE_BYTES) result.skipped.push(path);
+      else {
+        const { searched } = result;
+        const isSpent = searched.bytes > MAX_BYTES || searched.files === MAX_FILES || Date.now() > endMs;
+        // Each answer gets further.
+        if (isSpent && searched.files > 0) return place;
+        const content = await readWhole(file);
+        result.searched.files += 1;
+        result.searched.bytes += content.length;
+        if (!isBinary(content)) {
+          const lines = splitLines(content);
+          const until = await searchLines(lines, pattern, place.line, endMs, (line, column) => {
+            result.matches.push(showMatch(file, lines, line, column, context));
+            return result.matches.length < limit;
+          });
+          if (until < lines.length) return { after: place.after, line: until };
+          if (result.matches.length === limit) return { after: path, line: 0 };
+        }
       }
+      place = { after: path, line: 0 };
     }
-    place = { after: path, line: 0 };
+    return null;
+  };
+  try {
+    return { ...result, next: await searchAll() };
+  } catch (error) {
+    // Where what comes next is too much, the next answer says so.
+    if (!isGitError(error, "too-large") || result.searched.files === 0) throw error;
+    return { ...result, next: place };
   }
-  return { ...result, next: null };
 }
 
 /** @param done lines that are not searched again

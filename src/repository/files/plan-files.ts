@@ -1,4 +1,5 @@
-import { OID_BYTES, toHex } from "../../format/oid.ts";
+import { MAX_WALK_STEPS } from "../../format/limits.ts";
+import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import { WalkBudget } from "../walk-budget.ts";
@@ -13,6 +14,9 @@ import { type TreeFile, walkFiles } from "./tree-files.ts";
 
 /** Files whose chains are laid out at a time. */
 const WINDOW_FILES = 2_000;
+
+/** Steps after which a window with a file in it ends: a third of a second. */
+export const WINDOW_STEPS = MAX_WALK_STEPS / 3;
 
 /** Stored bytes that the Worker has in memory at a time, those of delta bases counted: the larger, the fewer times is a chunk read in which
  * files lie that are far apart in the tree. */
@@ -30,6 +34,8 @@ export interface FilesPlanRequest {
   readonly globs: readonly string[];
   /** `archive`: directories come too, and not what is marked `export-ignore`. `search`: regular files only. */
   readonly purpose: "archive" | "search";
+  /** Steps that the window may take, of what is left of a request's; all of them if it is not said. */
+  readonly steps?: number;
 }
 
 /** Files of a commit, in the order of their paths' bytes, and where they lie: as many as are read at a time. */
@@ -44,51 +50,69 @@ export interface FilesPlan {
   readonly plan: BlobPlan;
   /** How each file is to be changed on its way into an archive: bits of `CONVERT`. */
   readonly conversions: Uint8Array;
-  /** Whether there are more. */
+  /** Whether there may be more. */
   readonly more: boolean;
+  /** Steps that it took. */
+  readonly steps: number;
 }
 
 /** Plans the reading of a window of files. Called again with the last path until there are no more.
- * @throws GitError as `resolveCommit`, "too-large" when patterns, or entries that they do not stand for, cost too much for one window */
-export async function planFiles(
-  repository: OpenRepository,
-  { ref, after, path, globs, purpose }: FilesPlanRequest,
-): Promise<FilesPlan> {
-  const commit = await resolveCommit(repository, ref);
+ * @throws GitError as `resolveCommit`, "too-large" when the steps do not do to find a file, or no more: as patterns, or entries that they do not
+ * stand for, cost too much */
+export async function planFiles(repository: OpenRepository, request: FilesPlanRequest): Promise<FilesPlan> {
+  const commit = await resolveCommit(repository, request.ref);
   const tree = peel(repository, commit, "tree");
   const { graph, objects } = repository.tables;
-  const timeSeconds = graph.time(graph.position(commit.number));
+  const budget = new WalkBudget(Math.min(request.steps ?? MAX_WALK_STEPS, MAX_WALK_STEPS));
+  const found = await findCandidates(repository, tree.oid, request, budget);
+  const columns = toFileColumns(objects, found.files);
+  const conversions = Uint8Array.from(found.conversions);
+  const window = cutWindow(repository, columns, conversions);
+  return {
+    commit: toHex(commit.oid),
+    tree: toHex(tree.oid),
+    timeSeconds: graph.time(graph.position(commit.number)),
+    files: firstRows(columns, window.count),
+    plan: window.plan,
+    conversions: conversions.slice(0, window.count),
+    more: found.more || window.count < found.files.length,
+    steps: budget.spent,
+  };
+}
+
+/** Finds the files of a window, and one more if there is.
+ * @returns with each how it is to be changed, and whether the steps ended it */
+async function findCandidates(
+  repository: OpenRepository,
+  tree: Oid,
+  { after, path, globs, purpose }: FilesPlanRequest,
+  budget: WalkBudget,
+): Promise<{ files: TreeFile[]; conversions: number[]; more: boolean }> {
   const paths = new PathGlobs(globs, path);
-  const budget = new WalkBudget();
-  const attributes = new ExportAttributes(repository.reader, objects, budget);
-  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> => {
+  const attributes = new ExportAttributes(repository.reader, repository.tables.objects, budget);
+  const files: TreeFile[] = [];
+  const conversions: number[] = [];
+  const isSpent = (): boolean => files.length > 0 && budget.spent > WINDOW_STEPS;
+  let more = false;
+  const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[] | null> => {
+    more = isSpent();
+    if (more) return null;
     budget.visit(directory, entries.length);
     await budget.pause();
     const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
     return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode), budget));
   };
-  const candidates: TreeFile[] = [];
   const directories = purpose === "archive";
-  for await (const file of walkFiles(repository, { tree: tree.oid, prefix: "", after, directories, enter })) {
-    if (purpose === "archive" || isRegular(file.mode)) candidates.push(file);
-    if (candidates.length > WINDOW_FILES) break;
-  }
-  const columns = toFileColumns(objects, candidates);
-  const conversions = new Uint8Array(candidates.length);
-  for (const [i, { path: file, mode }] of candidates.entries()) {
-    conversions[i] = attributes.conversionOf(file, mode);
+  for await (const file of walkFiles(repository, { tree, prefix: "", after, directories, enter })) {
+    if (purpose === "search" && !isRegular(file.mode)) continue;
+    conversions.push(attributes.conversionOf(file.path, file.mode));
+    files.push(file);
     await budget.pause();
+    if (files.length > WINDOW_FILES) break;
+    more = isSpent();
+    if (more) break;
   }
-  const window = cutWindow(repository, columns, conversions);
-  return {
-    commit: toHex(commit.oid),
-    tree: toHex(tree.oid),
-    timeSeconds,
-    files: firstRows(columns, window.count),
-    plan: window.plan,
-    conversions: conversions.slice(0, window.count),
-    more: window.count < candidates.length,
-  };
+  return { files, conversions, more };
 }
 
 /** How many of some files are read at a time, and where they lie. */

@@ -1,19 +1,18 @@
 import { encodeTarEnd, encodeTarEntry, encodeTarPadding, encodeTarStart } from "../../format/tar.ts";
 import { SYMLINK_MODE } from "../../format/tree.ts";
-import { archiveEntries, type ArchiveSource } from "./archive.ts";
+import type { Archive } from "./archive.ts";
 
 /** Makes a tar, to the byte what `git archive` makes. Pieces are of any size, and not to be changed.
  * @throws GitError as reading the files does; what was made has no end then
  * @see git-archive(1) */
-export async function* tarArchive(source: ArchiveSource): AsyncGenerator<Uint8Array, void, void> {
-  const { commit, timeSeconds } = source;
+export async function* tarArchive({ commit, timeSeconds, entries }: Archive): AsyncGenerator<Uint8Array, void, void> {
   let sizeBytes = 0;
   const counted = (piece: Uint8Array): Uint8Array => {
     sizeBytes += piece.length;
     return piece;
   };
   yield counted(encodeTarStart(commit, timeSeconds));
-  for await (const entry of archiveEntries(source)) {
+  for await (const entry of entries) {
     yield counted(encodeTarEntry(entry, timeSeconds));
     if (entry.mode === SYMLINK_MODE) continue;
     for await (const piece of entry.content) yield counted(piece);

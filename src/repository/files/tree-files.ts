@@ -83,11 +83,23 @@ async function readAhead(
     const item = pending[at]!;
     if ("entries" in item && item.entries === null) wanted.push(item);
   }
-  const { size } = repository.tables.objects.lookupMany(concatOids(wanted.map(({ entry }) => entry!.oid)));
+  const sizes = sizesOf(
+    repository,
+    wanted.map(({ entry }) => entry!.oid),
+  );
   let sizeBytes = 0;
-  const beyond = size.findIndex((one, i) => (sizeBytes += one) > AHEAD_BYTES && i > 0);
-  const oids = (beyond < 0 ? wanted : wanted.slice(0, beyond)).map(({ entry }) => entry!.oid);
+  const beyond = sizes.findIndex((one) => (sizeBytes += one) > AHEAD_BYTES);
+  const oids = (beyond < 0 ? wanted : wanted.slice(0, Math.max(1, beyond))).map(({ entry }) => entry!.oid);
   for (const [i, entries] of (await readTrees(repository, oids)).entries()) wanted[i]!.entries = entries;
+}
+
+/** Bytes of trees. What is at hand is not looked up: of a few trees that name one another, all soon are. */
+function sizesOf({ tables }: OpenRepository, oids: readonly Oid[]): number[] {
+  const kept = oids.map((oid) => keptTree(oid)?.length);
+  const unknown = oids.filter((_, i) => kept[i] === undefined);
+  const { size } = tables.objects.lookupMany(concatOids(unknown));
+  let at = 0;
+  return kept.map((known) => known ?? size[at++]!);
 }
 
 /** Reads trees: those that are not at hand all at once, and of a chunk only what lies between them.
@@ -95,6 +107,7 @@ async function readAhead(
 async function readTrees({ tables, chunks, state }: OpenRepository, oids: readonly Oid[]): Promise<TreeEntry[][]> {
   const contents = oids.map((oid) => keptTree(oid));
   const unknown = oids.filter((_, i) => contents[i] === undefined);
+  if (unknown.length === 0) return contents.map((content) => parseTree(content!));
   const plan = planBlobs(tables, Array.from(tables.objects.lookupMany(concatOids(unknown)).number));
   const rows = plan.links.length / LINK_STRIDE;
   const chains = new DeltaChains(await gatherEntries(plan, Array(rows).keys(), chunks), chunks, state.platform.codec);

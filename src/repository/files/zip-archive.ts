@@ -9,7 +9,7 @@ import {
   encodeZipHeader,
   type ZipEntry,
 } from "../../format/zip.ts";
-import { type ArchiveEntry, archiveEntries, type ArchiveSource } from "./archive.ts";
+import type { Archive, ArchiveEntry } from "./archive.ts";
 import { compressedPieces } from "./compressed-pieces.ts";
 
 /** Kinds and permissions of entries: as in a tar. */
@@ -22,7 +22,7 @@ const ENTRIES_PER_BLOCK = 1_000;
  * end: some 100 bytes and the path for each.
  * @throws GitError as reading the files does; what was made has no end then
  * @see git-archive(1), APPNOTE.TXT */
-export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Array, void, void> {
+export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, void, void> {
   const directory: Uint8Array[] = [];
   let open: Uint8Array[] = [];
   let count = 0;
@@ -31,9 +31,9 @@ export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Ar
     position += piece.length;
     return piece;
   };
-  for await (const file of archiveEntries(source)) {
+  for await (const file of archive.entries) {
     const start = position;
-    const pieces = file.sizeBytes > STREAM_THRESHOLD_BYTES ? streamEntry(file, source) : wholeEntry(file, source);
+    const pieces = file.sizeBytes > STREAM_THRESHOLD_BYTES ? streamEntry(file, archive) : wholeEntry(file, archive);
     let step = await pieces.next();
     for (; step.done !== true; step = await pieces.next()) yield counted(step.value);
     open.push(encodeZipDirectoryEntry(step.value, start));
@@ -44,14 +44,11 @@ export async function* zipArchive(source: ArchiveSource): AsyncGenerator<Uint8Ar
   }
   const start = position;
   for (const block of [...directory, ...open]) yield counted(block);
-  yield encodeZipEnd(count, start, position - start, source.commit);
+  yield encodeZipEnd(count, start, position - start, archive.commit);
 }
 
 /** An entry that is made at once: its header tells its sizes. @returns the entry */
-async function* wholeEntry(
-  file: ArchiveEntry,
-  { timeSeconds }: ArchiveSource,
-): AsyncGenerator<Uint8Array, ZipEntry, void> {
+async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const pieces: Uint8Array[] = [];
   for await (const piece of file.content) pieces.push(piece);
   const content = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
@@ -74,10 +71,7 @@ async function* wholeEntry(
 }
 
 /** An entry that is made piece by piece: what is found out on the way comes behind. @returns the entry */
-async function* streamEntry(
-  file: ArchiveEntry,
-  { timeSeconds }: ArchiveSource,
-): AsyncGenerator<Uint8Array, ZipEntry, void> {
+async function* streamEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const { path, sizeBytes } = file;
   const stated = { path, mode: modeOf(file), timeSeconds, isDeflated: true, isStreamed: true, sizeBytes };
   yield encodeZipHeader({ ...stated, storedBytes: 0, crc32: 0 });
