@@ -76,6 +76,29 @@ export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: n
   return nodes;
 }
 
+/** Where the references of an entry's object stand in `PackIndex.edges`: words from one up to
+ * another, nodes or places of runs. */
+export interface ReferenceWords {
+  at: number;
+  end: number;
+  isRuns: boolean;
+}
+
+/** Finds the words of `readReferences`, for whoever goes through many of them in place.
+ * @param words what is changed and returned */
+export function referenceWords(
+  { entryEdges, edges, kinds }: PackIndex,
+  entry: number,
+  words: ReferenceWords,
+): ReferenceWords {
+  const start = entryEdges[entry]!;
+  const count = start === 0 ? 0 : edges[start]!;
+  words.isRuns = count >= IN_RUNS;
+  words.at = start + (kinds[entry] === COMMIT && start !== 0 ? 3 : 1);
+  words.end = start + 1 + (words.isRuns ? count - IN_RUNS : count);
+  return words;
+}
+
 /** When an entry's commit was made, seconds; 0 for other objects. */
 export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: number): number {
   const start = entryEdges[entry]!;

@@ -1,7 +1,8 @@
 import { GitError } from "../format/errors.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { equalOids, OID_BYTES, toHex } from "../format/oid.ts";
-import { NODE_TYPE_MASK, NO_INDEX, type PackIndex, readReferences, readTime, STORED } from "../codec/pack-index.ts";
+import { NODE_TYPE_MASK, type PackIndex, readReferences, readTime, STORED } from "../codec/pack-index.ts";
+import { findBroken } from "./broken-objects.ts";
 import type { ObjectIndex } from "../store/object-index.ts";
 
 /**
@@ -20,7 +21,7 @@ export class PushedObjects {
   readonly fresh: Uint32Array;
   readonly firstNumber: number;
   /** A missing object for the message, and one that needs it; null: everything leads somewhere. */
-  readonly missing: { oid: string; neededBy: string } | null;
+  readonly missing: { readonly oid: string; readonly neededBy: string } | null;
 
   /**
    * @throws GitError "wrong-type" when a reference leads to a stored object of another type
@@ -31,7 +32,7 @@ export class PushedObjects {
     this.types = new Uint8Array(index.nodeCount);
     this.storedIntroducers = new Uint32Array(index.nodeCount);
     this.#findStored(objects);
-    const broken = this.#findBroken();
+    const broken = findBroken(index, this.numbers);
     this.missing = broken?.missing ?? null;
     this.firstNumber = objects.lastNumber() + 1;
     this.fresh = this.#numberFresh(broken?.nodes ?? null);
@@ -111,41 +112,6 @@ export class PushedObjects {
         }
       } else if (this.#inPack(node)) this.types[node] = kinds[nodeEntries[node]!]!;
     }
-  }
-
-  /** Objects of the pack that lead to something which is nowhere, directly or not: they must not be stored. */
-  #findBroken(): { nodes: Uint8Array; missing: { oid: string; neededBy: string } } | null {
-    const { nodeCount, nodeFlags, nodeEntries, bases, stored, entryNodes } = this.index;
-    // Spoken of, or read as the base of a delta while the pack was indexed: it may have gone since.
-    const isNeeded = (node: number) => (nodeFlags[node]! & NODE_TYPE_MASK) !== 0 || nodeEntries[node] !== NO_INDEX;
-    const isMissing = (node: number) => this.numbers[node] === 0 && !this.#inPack(node) && isNeeded(node);
-    let first = 0;
-    while (first < nodeCount && !isMissing(first)) first++;
-    if (first === nodeCount) return null;
-
-    const needs = (node: number): number[] => {
-      if (!this.#inPack(node) || this.numbers[node] !== 0) return [];
-      const entry = nodeEntries[node]!;
-      const isDelta = stored[entry] === STORED.ofsDelta || stored[entry] === STORED.refDelta;
-      const base = isDelta && bases[entry] !== NO_INDEX ? [entryNodes[bases[entry]!]!] : [];
-      return [...this.references(node), ...base];
-    };
-    const neededBy = Array.from({ length: nodeCount }, (): number[] => []);
-    for (let node = 0; node < nodeCount; node++) for (const target of needs(node)) neededBy[target]!.push(node);
-
-    const broken = new Uint8Array(nodeCount);
-    const pending: number[] = [];
-    for (let node = first; node < nodeCount; node++) if (isMissing(node)) pending.push(node);
-    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
-      if (broken[node] === 1) continue;
-      broken[node] = 1;
-      for (const needer of neededBy[node]!) pending.push(needer);
-    }
-    const needer = neededBy[first]![0];
-    return {
-      nodes: broken,
-      missing: { oid: toHex(this.oid(first)), neededBy: needer === undefined ? "" : toHex(this.oid(needer)) },
-    };
   }
 
   #numberFresh(broken: Uint8Array | null): Uint32Array {
