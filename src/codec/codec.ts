@@ -2,11 +2,16 @@
 import { GitError } from "../format/errors.ts";
 import { checkLimit, MAX_RESIDENT_OBJECT_BYTES } from "../format/limits.ts";
 import { type ObjectType, toTypeNumber } from "../format/object.ts";
+import { applyLargeDelta, readDeltaSizes } from "./apply-delta.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { DeflateStream } from "./deflate-stream.ts";
 import { InflateDesk, InflateStream, type SavedInflate } from "./inflate-stream.ts";
 import { CodecInstance } from "./module.ts";
 import { Sha1Stream } from "./sha1-stream.ts";
+
+/** Bytes of content from which a call works piece by piece, or without the module: the module would
+ * hold all of it a second time. */
+const LARGE_BYTES = 4 * 1024 * 1024;
 
 /** Effort of deflate: 0 stores, 9 searches longest. */
 export type DeflateLevel = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
@@ -99,6 +104,7 @@ export class Codec {
    * @throws GitError "corrupt-pack" when it is no such stream, "too-large"
    * @see RFC 1950 */
   inflate(bytes: Uint8Array, sizeBytes: number): Inflated {
+    if (sizeBytes > LARGE_BYTES) return this.#inflateLarge(bytes, sizeBytes);
     return this.withInflated(bytes, sizeBytes, (content, consumed) => ({ content: content.slice(), consumed }));
   }
 
@@ -121,8 +127,27 @@ export class Codec {
     });
   }
 
+  #inflateLarge(bytes: Uint8Array, sizeBytes: number): Inflated {
+    checkLimit("object (bytes)", MAX_RESIDENT_OBJECT_BYTES, sizeBytes);
+    const stream = this.inflateStream(sizeBytes);
+    const content = new Uint8Array(sizeBytes);
+    let consumed = 0;
+    for (let produced = 0; !stream.done;) {
+      const step = stream.step(bytes.subarray(consumed));
+      if (!step.done && step.consumed === 0 && step.output.length === 0) stream.end();
+      content.set(step.output, produced);
+      produced += step.output.length;
+      consumed += step.consumed;
+    }
+    return { content, consumed };
+  }
+
   /** Makes a zlib stream. */
   deflate(content: Uint8Array, level: DeflateLevel = DEFAULT_LEVEL): Uint8Array {
+    if (content.length > LARGE_BYTES) {
+      const stream = this.deflateStream(level);
+      return Buffer.concat([...stream.push(content), ...stream.end()]);
+    }
     return this.#scope((instance) => {
       const input = instance.put(content);
       const bound = instance.exports.deflate_bound(content.length);
@@ -208,6 +233,9 @@ export class Codec {
    * @throws GitError "corrupt-delta", "too-large"
    * @see gitformat-pack(5) "Deltified representation" */
   applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
+    const { resultBytes } = readDeltaSizes(delta);
+    checkLimit("object (bytes)", MAX_RESIDENT_OBJECT_BYTES, resultBytes);
+    if (base.length + resultBytes > LARGE_BYTES) return applyLargeDelta(base, delta);
     return this.#scope((instance) => {
       const { exports } = instance;
       const from = instance.put(base);

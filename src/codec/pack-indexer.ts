@@ -4,7 +4,7 @@
  */
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
 import type { MadeEntry, PackIndex } from "./pack-index.ts";
 import { explainRefusal } from "./pack-refusal.ts";
 
@@ -18,6 +18,8 @@ export type IndexNeed =
   /** A delta whose base, result or instructions are too large to be held. `content` is the base's, null: it is stored large itself. A
    * view, valid until the indexer is used again. */
   | { kind: "large"; delta: number; base: number; content: Uint8Array | null }
+  /** `allow`: what it holds next is too large to be held without leave. */
+  | { kind: "memory" }
   /** Nothing: it is others' turn. */
   | { kind: "pause" };
 
@@ -30,6 +32,8 @@ interface IndexerExports {
     maxReferences: number,
     maxTableBytes: number,
     maxResidentBytes: number,
+    maxBlobBytes: number,
+    freeContentBytes: number,
     maxObjectBytes: number,
     maxWorkBytes: number,
     sliceBytes: number,
@@ -40,6 +44,7 @@ interface IndexerExports {
   indexer_room(): number;
   indexer_step(length: number): number;
   indexer_finish(): number;
+  indexer_allow(maxBlobBytes: number): void;
   indexer_external(node: number): number;
   indexer_supply(entry: number, type: number, sizeBytes: number): number;
   indexer_lack(entry: number): number;
@@ -49,7 +54,7 @@ interface IndexerExports {
   indexer_value(which: number): number;
 }
 
-const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, paused: 5 } as const;
+const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, paused: 5, needMemory: 6 } as const;
 
 /** Numbers of `Value` in indexer_exports.zig. */
 const VALUE = {
@@ -85,6 +90,7 @@ const VALUE = {
   failureOid: 29,
   failureOffset: 30,
   failureValue: 31,
+  tableBytesLeft: 32,
 } as const;
 
 /** Bytes of work in one call of the module: some 100 ms. The object has one thread for all requests. */
@@ -92,6 +98,9 @@ const SLICE_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of the pack that are in the module at once: a whole small entry, and a piece of the body behind it. */
 const WINDOW_BYTES = 1536 * 1024;
+
+/** Bytes of an object that are held without leave: what does not stream, never needs it. */
+export const FREE_CONTENT_BYTES = STREAM_THRESHOLD_BYTES;
 
 export interface PackIndexerOptions {
   limits: Limits;
@@ -128,6 +137,7 @@ export class PackIndexer {
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
   readonly #made = new Map<number, MadeEntry>();
+  #needsMemory = false;
 
   constructor(module: WebAssembly.Module, options: PackIndexerOptions) {
     const { limits, readBack } = options;
@@ -143,6 +153,8 @@ export class PackIndexer {
       limits.maxPackReferences,
       limits.maxIndexBytes,
       limits.maxResidentObjectBytes,
+      Math.min(limits.maxResidentObjectBytes, MAX_DELTA_BLOB_BYTES),
+      FREE_CONTENT_BYTES,
       limits.maxObjectSizeBytes,
       limits.maxPushWorkBytes,
       SLICE_BYTES,
@@ -166,6 +178,11 @@ export class PackIndexer {
     return this.#exports.memory.buffer.byteLength;
   }
 
+  /** Bytes of the tables, which grow with the objects and with what they name. */
+  get tableBytes(): number {
+    return this.#limits.maxIndexBytes - this.#value("tableBytesLeft");
+  }
+
   /** Entries the pack header declares; 0 before it was read. */
   get declaredCount(): number {
     return this.#value("declared");
@@ -186,9 +203,23 @@ export class PackIndexer {
     return this.#value("done") === 1;
   }
 
-  /** Whether `step` ended early, for others to have a turn: it is to be called again before more of the pack is taken in. */
+  /** Whether `step` ended early, for others to have a turn or for want of leave: it is to be called
+   * again before more of the pack is taken in. */
   get isPaused(): boolean {
-    return this.#value("isPaused") === 1;
+    return this.#needsMemory || this.#value("isPaused") === 1;
+  }
+
+  /** Whether `step` ended for want of leave: it goes on after `allow`. */
+  get needsMemory(): boolean {
+    return this.#needsMemory;
+  }
+
+  /** Gives leave to hold objects larger than `FREE_CONTENT_BYTES`: three of them at once at the
+   * most.
+   * @param maxBlobBytes deltas of larger blobs are asked for as "large" from now on */
+  allow(maxBlobBytes: number = MAX_DELTA_BLOB_BYTES): void {
+    this.#exports.indexer_allow(maxBlobBytes);
+    this.#needsMemory = false;
   }
 
   /** Offsets of the entries read so far, and where the last complete one ends (bytes in the pack). */
@@ -208,7 +239,9 @@ export class PackIndexer {
    * @throws GitError what is wrong with the pack
    */
   step(length: number): Uint8Array {
-    this.#check(this.#exports.indexer_step(length));
+    const status = this.#exports.indexer_step(length);
+    this.#needsMemory = status === STATUS.needMemory;
+    if (!this.#needsMemory) this.#check(status);
     return new Uint8Array(this.#exports.memory.buffer, this.#value("consumedAddress"), this.#value("consumedBytes"));
   }
 
@@ -229,6 +262,7 @@ export class PackIndexer {
       return { kind: "bytes", offset: this.#value("neededOffset"), length: this.#value("neededLength") };
     }
     if (status === STATUS.paused) return { kind: "pause" };
+    if (status === STATUS.needMemory) return { kind: "memory" };
     if (status === STATUS.needLarge) {
       const base = this.#value("neededBase");
       const address = this.#value("neededContent");
@@ -251,7 +285,7 @@ export class PackIndexer {
     this.#check(this.#exports.indexer_external(node));
   }
 
-  /** Hands over the content of an external entry.
+  /** Hands over the content of an external entry; a large one needs leave.
    * @param type object type, 1–4 */
   supply(entry: number, type: number, content: Uint8Array): void {
     const address = this.#exports.indexer_supply(entry, type, content.length);

@@ -27,9 +27,26 @@ export const MAX_INDEX_BYTES = 48 * MIB;
 /** Inflated bytes of one object: sizes are kept in 32 bits. */
 export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
 
-/** Inflated bytes of an object that must lie in memory whole: a tree, commit or tag, and a blob's delta with its base and its
- * result, which together must fit an isolate of 128 MB. A larger blob that comes as a delta is stored whole. */
+/** Inflated bytes of an object that must lie in memory whole: a tree, commit or tag. */
 export const MAX_RESIDENT_OBJECT_BYTES = 32 * MIB;
+
+/** Inflated bytes of a blob that is stored as a delta: the delta, its base and its result are in
+ * memory at once, here when it is pushed and again when it is read, in `LARGE_MEMORY_BYTES`. A
+ * larger one that comes as a delta is stored whole. */
+export const MAX_DELTA_BLOB_BYTES = 16 * MIB;
+
+/** Bytes of memory of an isolate that are given out as they are asked for. With those below and
+ * what the runtime and the code take before any request (10 MB), they are below the 128 MB at
+ * which the platform ends an isolate. */
+export const COMMON_MEMORY_BYTES = 64 * MIB;
+
+/** Bytes of memory of an isolate that one has at a time: a push whose index or objects outgrow what
+ * every push has, or who makes a large object whole. */
+export const LARGE_MEMORY_BYTES = 44 * MIB;
+
+/** Milliseconds for which a request waits for memory that others have, before it is told to come
+ * again. */
+export const BUSY_WAIT_MS = 240_000;
 
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;

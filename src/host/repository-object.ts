@@ -23,6 +23,9 @@ export const GONE = 410;
 /** Of all objects of the isolate, and of the Worker where it shares their isolate, as the local runtime has it. */
 export const traffic = new Traffic();
 
+/** Of all objects of the isolate: what the codec does is done before anybody else's turn. */
+const codec = instantiateCodec(wasm);
+
 /** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
 export const ORIGIN_HEADER = "Holdfast-Origin";
 
@@ -58,7 +61,7 @@ export class RepositoryObject extends DurableObject<Env> {
       },
       openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),
       module: wasm,
-      codec: instantiateCodec(wasm),
+      codec,
       limits: this.#limits,
       worktrees: configuredWorktrees(env),
       traffic,

@@ -77,6 +77,11 @@ export class ChunkWriter {
     return this.#buffer.length + this.#residentBytes + this.#partBytes;
   }
 
+  /** Bytes of the pack that are kept for deltas. */
+  get residentBytes(): number {
+    return this.#residentBytes;
+  }
+
   /** Keeps fewer bytes of the pack in memory from now on (the newest piece always stays). */
   limitResident(limitBytes: number): void {
     this.#residentLimitBytes = Math.min(limitBytes, RESIDENT_BYTES);

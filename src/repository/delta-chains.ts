@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readDeltaSizes } from "../codec/apply-delta.ts";
 import type { Codec } from "../codec/codec.ts";
 import { GitError } from "../format/errors.ts";
 import { OFS_DELTA, REF_DELTA } from "../format/pack.ts";
@@ -6,6 +7,7 @@ import type { ObjectTypeNumber } from "../format/object.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
+import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "./memory-budget.ts";
 import { checkChunk } from "./chunk-checksum.ts";
 import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "./pack-plan.ts";
 import { Slots } from "./slots.ts";
@@ -17,10 +19,10 @@ import { Slots } from "./slots.ts";
 export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 
 /** Chunks read whole. */
-const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
 /** Resolved objects, as bases. */
-const OBJECTS = new ByteCache<WholeObject>(8 * 1024 * 1024);
+const OBJECTS = new ByteCache<WholeObject>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
 /** Chunks that an isolate reads at a time. */
 const READING = new Slots(2, 30_000);
@@ -42,6 +44,12 @@ export interface WholeObject {
   readonly bytes: Uint8Array;
 }
 
+/** Bytes of an object that is made whole with no more memory than every request has. */
+const FREE_OBJECT_BYTES = 4 * 1024 * 1024;
+
+/** What is held of a large object while it is made: its base, itself, and a delta. */
+const COPIES = 3;
+
 /** The delta chains of a plan. */
 export type LinkPlan = Pick<PackPlan, "extents" | "links">;
 
@@ -50,9 +58,13 @@ export class DeltaChains {
   readonly #plan: LinkPlan;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
+  readonly #memory: MemoryBudget | null;
   readonly #inlineName = `inline ${inlinePlans++}`;
 
-  constructor(plan: LinkPlan, store: ChunkStore, codec: DeltaCodec) {
+  /** @param memory whose large part is waited for to make a large object; null: the caller has what
+   * it takes */
+  constructor(plan: LinkPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
+    this.#memory = memory;
     this.#plan = plan;
     this.#store = store;
     this.#codec = codec;
@@ -64,9 +76,27 @@ export class DeltaChains {
     return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
   }
 
-  /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and what the isolate keeps.
-   * @throws GitError "storage-failed", "corrupt-pack" */
+  /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and
+   * what the isolate keeps.
+   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when others have the memory
+   * for large objects for too long */
   async resolve(row: number): Promise<WholeObject> {
+    const leases: Lease[] = [];
+    let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
+    const hold = async (sizeBytes: number): Promise<void> => {
+      if (sizeBytes <= heldBytes) return;
+      const common = this.#memory!.tryTake(COPIES * (sizeBytes - heldBytes));
+      leases.push(common ?? (await this.#memory!.takeLarge()));
+      heldBytes = common === null ? Infinity : sizeBytes;
+    };
+    try {
+      return await this.#resolve(row, hold);
+    } finally {
+      for (const lease of leases) lease.free();
+    }
+  }
+
+  async #resolve(row: number, hold: (sizeBytes: number) => Promise<void>): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
     for (let at = row; (object = OBJECTS.get(this.name(at))) === undefined;) {
@@ -78,8 +108,11 @@ export class DeltaChains {
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
+      await hold(sizeBytes);
       const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes).content;
-      if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
+      const isDelta = type === OFS_DELTA || type === REF_DELTA;
+      if (isDelta) await hold(readDeltaSizes(inflated).resultBytes);
+      if (!isDelta) object = { type, bytes: inflated };
       else if (object !== undefined)
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };
       else throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });

@@ -1,9 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Codec } from "../codec/codec.ts";
 import { NO_INDEX, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
-import { PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
+import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../codec/pack-indexer.ts";
 import { GitError } from "../format/errors.ts";
-import { checkLimit, HOT_PUSH_BYTES, type Limits, MIN_CONTENDED_BYTES, PUSH_LESS } from "../format/limits.ts";
+import {
+  checkLimit,
+  HOT_PUSH_BYTES,
+  type Limits,
+  MAX_DELTA_BLOB_BYTES,
+  MIN_CONTENDED_BYTES,
+  PUSH_LESS,
+} from "../format/limits.ts";
 import { toTypeNumber } from "../format/object.ts";
 import { OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
@@ -12,18 +19,27 @@ import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk
 import type { PackSource, PushRequest } from "./push.ts";
 import { type LargeBase, MadeObjects } from "./made-objects.ts";
 import { pause } from "./pause.ts";
+import { PushMemory } from "./push-memory.ts";
 import { type Place, Slots } from "./slots.ts";
 
 const BLOB = toTypeNumber("blob");
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
-const LARGE_RING_BYTES = 12 * 1024 * 1024;
+const LARGE_RING_BYTES = 8 * 1024 * 1024;
 
 /** What a push is meant to hold in all, and what of it the writer needs besides the bytes it keeps for deltas: the open chunk
  * and a part on its way. */
 const MEMORY_BYTES = 60 * 1024 * 1024;
 const WRITER_BYTES = 12 * 1024 * 1024;
+
+/** Objects that the module holds at once beside its ring, and the least that is left for each
+ * however large the tables are. */
+const HELD_CONTENTS = 3;
+const MIN_CONTENT_BYTES = 2 * FREE_CONTENT_BYTES;
+
+/** Bytes of the tables that every push has. */
+const FREE_TABLE_BYTES = 4 * 1024 * 1024;
 
 /** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
 const READ_BYTES = 256 * 1024;
@@ -56,8 +72,9 @@ export interface IndexPackOptions {
   /** Refuses a pack of so many entry bytes and objects, or more.
    * @throws GitError "too-large" */
   checkRoom(entryBytes: number, objects: number): void;
-  /** Reads a stored object; null when the store does not hold it. */
-  readBase(oid: Oid): Promise<BaseObject | LargeBase | null>;
+  /** Reads a stored object; null when the store does not hold it.
+   * @param hold waits for the memory of a large one */
+  readBase(oid: Oid, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null>;
   /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
   isVetted(oid: Oid, names: number): boolean;
 }
@@ -94,6 +111,7 @@ class Indexing {
   readonly #writer: ChunkWriter;
   readonly #hash = createHash("sha1");
   #place: Place | null = null;
+  #memory!: PushMemory;
   #packBytes = 0;
   #peakBytes = 0;
 
@@ -112,14 +130,20 @@ class Indexing {
     const isSmall = first.length < HOT_PUSH_BYTES;
     const place = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
     this.#place = place;
-    if (!isSmall) this.#source.demandPace?.(() => (LARGE_SLOTS.isWanted ? MIN_CONTENDED_BYTES : 0));
+    let memory: PushMemory | null = null;
     let indexer: PackIndexer | null = null;
     const release = (): void => {
       indexer?.release();
+      memory?.free();
       place.free();
     };
     try {
+      memory = this.#memory = await PushMemory.take(isSmall);
+      this.#keepResident(memory);
+      const isContended = () => LARGE_SLOTS.isWanted || this.#memory.isWanted;
+      if (!isSmall) this.#source.demandPace?.(() => (isContended() ? MIN_CONTENDED_BYTES : 0));
       indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
+      await this.#holdOutgrown(indexer, decodePackHeader(first));
       return { ...(await this.#indexWith(indexer, first)), release };
     } catch (error) {
       release();
@@ -166,7 +190,7 @@ class Indexing {
       left = left.subarray(taken.length);
       await this.#settleStep(indexer, indexer.step(taken.length), piece.length);
       while (indexer.isPaused) {
-        await pause();
+        await (indexer.needsMemory ? this.#hold(indexer) : pause());
         // What was consumed goes first.
         indexer.room();
         await this.#settleStep(indexer, indexer.step(0), piece.length);
@@ -182,14 +206,50 @@ class Indexing {
     this.#packBytes += consumed.length;
     checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
     this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
-    this.#noteStep(indexer, pieceBytes);
+    await this.#noteStep(indexer, pieceBytes);
   }
 
-  /** Takes note of a step: counts what is held, and has the writer hold the less of the pack the more the index needs. */
-  #noteStep(indexer: PackIndexer, pieceBytes: number): void {
-    this.#place?.renew();
+  /** Takes note of a step: counts what is held, has the writer hold the less of the pack the more
+   * the index needs, and waits for more memory when the index has outgrown what it has. */
+  async #noteStep(indexer: PackIndexer, pieceBytes: number): Promise<void> {
+    this.#renew();
     this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
-    this.#writer.limitResident(Math.max(0, MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes));
+    const { residentBytes } = this.#writer;
+    const roomBytes = Math.min(
+      MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes,
+      residentBytes + this.#memory.roomBytes,
+    );
+    this.#writer.limitResident(Math.max(0, roomBytes));
+    await this.#holdOutgrown(indexer, 0);
+  }
+
+  /** What the writer keeps of the pack makes way for others. */
+  #keepResident(memory: PushMemory): void {
+    const writer = this.#writer;
+    memory.keep({
+      get sizeBytes() {
+        return writer.residentBytes;
+      },
+      shrink: (limitBytes) => writer.limitResident(limitBytes),
+    });
+  }
+
+  #renew(): void {
+    this.#place?.renew();
+    this.#memory.renew();
+  }
+
+  async #holdOutgrown(indexer: PackIndexer, objects: number): Promise<void> {
+    if (this.#memory.outgrows(indexer.memoryBytes, objects)) await this.#hold(indexer);
+  }
+
+  /** Waits for the memory of large objects and tables. The larger the tables, the smaller are the
+   * blobs that are still held for deltas. */
+  async #hold(indexer: PackIndexer): Promise<void> {
+    await this.#memory.takeLarge(() => this.#place?.renew());
+    const tableBytes = Math.max(0, indexer.tableBytes - FREE_TABLE_BYTES);
+    const contentBytes = MAX_DELTA_BLOB_BYTES - tableBytes / HELD_CONTENTS;
+    indexer.allow(Math.floor(Math.max(MIN_CONTENT_BYTES, contentBytes)));
   }
 
   async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
@@ -222,10 +282,13 @@ class Indexing {
 
   async #finish(indexer: PackIndexer): Promise<void> {
     const total = indexer.deferredCount;
+    const hold = () => this.#hold(indexer);
+    // By now the tables are what they are, but for what deltas still name.
+    if (this.#memory.hasLarge) await hold();
     const made = new MadeObjects(
       indexer,
       this.#writer,
-      { ...this.#options, alive: () => this.#place?.renew() },
+      { ...this.#options, alive: () => this.#renew(), hold },
       this.#packBytes,
     );
     await this.#meetNeeds(indexer, total, made);
@@ -250,18 +313,26 @@ class Indexing {
   async #meetNeeds(indexer: PackIndexer, total: number, made: MadeObjects): Promise<void> {
     for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
       if (need.kind === "pause") await pause();
+      else if (need.kind === "memory") await this.#hold(indexer);
       else if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
       else if (need.kind === "large") await made.make(need);
       else if (made.has(need.entry)) indexer.supply(need.entry, BLOB, await made.read(need.entry));
-      else {
-        const base = await this.#options.readBase(need.oid);
-        if (base === null) indexer.lack(need.entry);
-        else if ("content" in base) indexer.supply(need.entry, base.type, base.content);
-        else made.addBase(need.entry, base);
-      }
+      else await this.#supplyBase(indexer, made, need);
       this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
-      this.#noteStep(indexer, made.memoryBytes);
+      await this.#noteStep(indexer, made.memoryBytes);
     }
+  }
+
+  async #supplyBase(
+    indexer: PackIndexer,
+    made: MadeObjects,
+    { entry, oid }: Extract<IndexNeed, { kind: "base" }>,
+  ): Promise<void> {
+    const base = await this.#options.readBase(oid, () => this.#hold(indexer));
+    if (base === null) return indexer.lack(entry);
+    if (!("content" in base)) return made.addBase(entry, base);
+    if (base.content.length > FREE_CONTENT_BYTES) await this.#hold(indexer);
+    indexer.supply(entry, base.type, base.content);
   }
 }
 

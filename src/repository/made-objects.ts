@@ -6,16 +6,9 @@ import type { ChunkWriter } from "./chunk-writer.ts";
 import { inflateStored, LARGE_CONTENT_BYTES, LargeContent, type StoredEntry } from "./large-content.ts";
 import { baseOf, type DeltaBase, storeLarge } from "./large-delta.ts";
 import { pause } from "./pause.ts";
-import { type Place, Slots } from "./slots.ts";
 
 /** Bytes of work after which others get a turn: some 10 ms. */
 const SLICE_BYTES = 4 * 1024 * 1024;
-
-/** Milliseconds of silence after which whoever makes an object counts as dead. */
-const LEASE_MS = 30_000;
-
-/** Objects made at a time in one isolate. Their deltas and bases are stored already: nobody waits for a client. */
-const MAKING = new Slots(1, LEASE_MS);
 
 /** A stored blob that a pack needs and that is too large to be held: it is no delta. */
 export interface LargeBase {
@@ -29,6 +22,8 @@ export interface MadeObjectsOptions {
   checkRoom(entryBytes: number, objects: number): void;
   /** Called while an object is made: the push is alive. */
   alive(): void;
+  /** Waits for the memory of a large object. */
+  hold(): Promise<void>;
 }
 
 /** The blobs of a pack that come as deltas and are too large to be held, or made of such: each is made piece by piece and stored whole, behind
@@ -42,7 +37,6 @@ export class MadeObjects {
   readonly #bases = new Map<number, LargeBase>();
   /** The base used last: versions of one file are often made of one. */
   #present: { readonly entry: number; readonly content: LargeContent } | null = null;
-  #place: Place | null = null;
   #end: number;
   #sliceBytes = 0;
 
@@ -71,6 +65,7 @@ export class MadeObjects {
 
   /** The content of an object that was made. */
   async read(entry: number): Promise<Uint8Array> {
+    await this.#options.hold();
     const pieces: Uint8Array[] = [];
     for await (const piece of inflateStored(this.#storedEntry(entry), this.#options.codec, this.#count))
       pieces.push(piece);
@@ -80,30 +75,26 @@ export class MadeObjects {
   /** Makes an object.
    * @throws GitError "corrupt-pack", "too-large", "sha1-collision": the pack is refused; "storage-failed" */
   async make({ delta, base, content }: Extract<IndexNeed, { kind: "large" }>): Promise<void> {
-    this.#place = await MAKING.take();
-    try {
-      // What is read meanwhile must not be on its way to the store.
-      await this.#writer.closeChunk();
-      const entry = new Entry(this.#writer, this.#end);
-      const made = await storeLarge({
-        delta: this.#storedEntry(delta),
-        base: content === null ? this.#largeBase(base) : baseOf(content),
-        codec: this.#options.codec,
-        maxObjectBytes: this.#options.limits.maxObjectSizeBytes,
-        count: this.#count,
-        store: async (bytes) => {
-          const end = await entry.add(bytes);
-          checkLimit("the pack with large deltas made whole (bytes)", this.#options.limits.maxPackSizeBytes, end);
-          this.#options.checkRoom(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
-        },
-      });
-      const end = await entry.end();
-      this.#made.add(delta);
-      this.#indexer.settleLarge(delta, made.oid, made.sizeBytes, { offset: this.#end, length: end - this.#end });
-      this.#end = end;
-    } finally {
-      this.#place.free();
-    }
+    await this.#options.hold();
+    // What is read meanwhile must not be on its way to the store.
+    await this.#writer.closeChunk();
+    const entry = new Entry(this.#writer, this.#end);
+    const made = await storeLarge({
+      delta: this.#storedEntry(delta),
+      base: content === null ? this.#largeBase(base) : baseOf(content),
+      codec: this.#options.codec,
+      maxObjectBytes: this.#options.limits.maxObjectSizeBytes,
+      count: this.#count,
+      store: async (bytes) => {
+        const end = await entry.add(bytes);
+        checkLimit("the pack with large deltas made whole (bytes)", this.#options.limits.maxPackSizeBytes, end);
+        this.#options.checkRoom(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
+      },
+    });
+    const end = await entry.end();
+    this.#made.add(delta);
+    this.#indexer.settleLarge(delta, made.oid, made.sizeBytes, { offset: this.#end, length: end - this.#end });
+    this.#end = end;
   }
 
   #largeBase(entry: number): DeltaBase {
@@ -127,7 +118,6 @@ export class MadeObjects {
     this.#sliceBytes += bytes;
     if (this.#sliceBytes < SLICE_BYTES) return;
     this.#sliceBytes = 0;
-    this.#place?.renew();
     this.#options.alive();
     await pause();
   };

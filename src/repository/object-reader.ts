@@ -5,6 +5,7 @@ import type { ChunkTable } from "../store/chunk-table.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { ObjectIndex } from "../store/object-index.ts";
 import { toEntryWord, type TreeTable } from "../store/tree-table.ts";
+import { ISOLATE_MEMORY, type MemoryBudget } from "./memory-budget.ts";
 import { DeltaChains, type DeltaCodec, type WholeObject } from "./delta-chains.ts";
 import { linkChains } from "./delta-links.ts";
 import { PackDraft } from "./pack-draft.ts";
@@ -33,7 +34,16 @@ export class ObjectReader {
   readonly #chunks: ChunkStore;
   readonly #codec: DeltaCodec;
 
-  constructor(tables: ObjectTables, chunks: ChunkStore, codec: DeltaCodec) {
+  readonly #memory: MemoryBudget | null;
+
+  /** @param memory @see DeltaChains */
+  constructor(
+    tables: ObjectTables,
+    chunks: ChunkStore,
+    codec: DeltaCodec,
+    memory: MemoryBudget | null = ISOLATE_MEMORY,
+  ) {
+    this.#memory = memory;
     this.#tables = tables;
     this.#chunks = chunks;
     this.#codec = codec;
@@ -54,7 +64,12 @@ export class ObjectReader {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
       const draft = new PackDraft(this.#tables.chunks);
       const { links, expansions } = linkChains(this.#tables.objects, draft, slice);
-      const chains = new DeltaChains(draft.finish(slice.length, links, expansions), this.#chunks, this.#codec);
+      const chains = new DeltaChains(
+        draft.finish(slice.length, links, expansions),
+        this.#chunks,
+        this.#codec,
+        this.#memory,
+      );
       for (const [i, number] of slice.entries()) yield [number, await chains.resolve(expansions[i]!)];
     }
   }

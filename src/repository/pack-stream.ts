@@ -4,6 +4,7 @@ import { encodeEntryHeader, encodePackHeader } from "../format/pack.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { StreamedChecksums } from "./chunk-checksum.ts";
 import { ByteCache } from "./byte-cache.ts";
+import { ISOLATE_MEMORY } from "./memory-budget.ts";
 import { DeltaChains, type DeltaCodec, sharedBytes } from "./delta-chains.ts";
 import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
 import { HeldBytes } from "./held-bytes.ts";
@@ -12,7 +13,12 @@ import { type Fragment, readPieces } from "./pack-reads.ts";
 
 /** Entries that were made of deltas, kept for the isolate: deflating them is most of what a shallow clone costs, and the next one,
  * of the same commit or its neighbour, needs nearly the same. */
-const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
+
+/** Bytes of a plan that is held with no more memory than every request has, and milliseconds that
+ * the response to a larger one waits. */
+const FREE_PLAN_BYTES = 4 * 1024 * 1024;
+const PLAN_WAIT_MS = 60_000;
 
 /** Bytes of what an isolate keeps for the packs that it makes, beside what each of them holds. */
 export function keptBytes(codec: DeltaCodec): number {
@@ -32,12 +38,14 @@ export interface SentPack {
   readonly keptBytes: number;
 }
 
-/** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices, which are overwritten when the
- * next batch is asked for. Pull-driven: ending the iteration ends the reads under way.
+/** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices,
+ * which are overwritten when the next batch is asked for. Pull-driven: ending the iteration ends
+ * the reads under way.
  * @param held counts what that takes, the plan included
- * @param isKept what becomes of it is kept and served to others: chunks that go whole are held against their checksums. Whoever takes a pack for
- * himself holds each object against its id
- * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer then and passes for no pack
+ * @param isKept what becomes of it is kept and served to others: chunks that go whole are held
+ * against their checksums. Whoever takes a pack for himself holds each object against its id
+ * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer
+ * then and passes for no pack; "unavailable" when others have the memory that a large plan takes
  * @see gitformat-pack(5) */
 export async function* streamPack(
   plan: PackPlan,
@@ -51,21 +59,28 @@ export async function* streamPack(
     for (const slice of slices) hash.update(slice);
     return slices;
   };
-  held.add(planSizeBytes(plan));
-  const checksums = isKept ? new StreamedChecksums(plan) : null;
-  yield hashed([encodePackHeader(plan.objectCount)]);
-  const chains = new DeltaChains(plan, store, codec);
-  for (const row of plan.expansions) {
-    const entry = await expand(chains, row, codec);
-    held.add(entry.length);
-    yield hashed([entry]);
-    held.add(-entry.length);
+  const planBytes = planSizeBytes(plan);
+  held.add(planBytes);
+  const lease = planBytes > FREE_PLAN_BYTES ? await ISOLATE_MEMORY.take(planBytes, PLAN_WAIT_MS) : null;
+  try {
+    const checksums = isKept ? new StreamedChecksums(plan) : null;
+    yield hashed([encodePackHeader(plan.objectCount)]);
+    const chains = new DeltaChains(plan, store, codec);
+    for (const row of plan.expansions) {
+      const entry = await expand(chains, row, codec);
+      held.add(entry.length);
+      yield hashed([entry]);
+      held.add(-entry.length);
+    }
+    for await (const fragments of readPieces(plan, store, held)) {
+      lease?.renew();
+      for (const fragment of fragments) checksums?.take(fragment);
+      yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
+    }
+    yield [new Uint8Array(hash.digest())];
+  } finally {
+    lease?.free();
   }
-  for await (const fragments of readPieces(plan, store, held)) {
-    for (const fragment of fragments) checksums?.take(fragment);
-    yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
-  }
-  yield [new Uint8Array(hash.digest())];
 }
 
 /** Makes the entry of a whole object from a stored delta. */

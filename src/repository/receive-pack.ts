@@ -2,7 +2,9 @@ import { includesRight, nameOf, type Requester } from "../access/caller.ts";
 import { RefRules } from "../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
+import { FREE_CONTENT_BYTES } from "../codec/pack-indexer.ts";
 import { GitError, isGitError, type GitErrorCode } from "../format/errors.ts";
+import { MAX_DELTA_BLOB_BYTES } from "../format/limits.ts";
 import { toTypeNumber } from "../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../store/chunk-store.ts";
 import { scheduleBundle } from "./bundle-job.ts";
@@ -162,20 +164,22 @@ export class ReceivePack {
       },
       progress: (title, done, total) => this.#request.progress(title, done, total),
       checkRoom: (entryBytes, objects) => room.check(entryBytes, objects),
-      readBase: (oid) => this.#readBase(oid),
+      readBase: (oid, hold) => this.#readBase(oid, hold),
       isVetted: (oid, names) => this.#isVetted(oid, names),
     });
   }
 
-  async #readBase(oid: Uint8Array): Promise<BaseObject | LargeBase | null> {
+  async #readBase(oid: Uint8Array, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null> {
     const { tables, platform } = this.#repository;
     const number = tables?.objects.find(oid)?.number;
     if (number === undefined) return null;
     const row = tables!.objects.locate(NumberSet.range(number, number + 1));
-    if (row.base[0] === 0 && row.type[0] === BLOB && row.size[0]! > platform.limits.maxResidentObjectBytes)
+    const maxBlobBytes = Math.min(platform.limits.maxResidentObjectBytes, MAX_DELTA_BLOB_BYTES);
+    if (row.base[0] === 0 && row.type[0] === BLOB && row.size[0]! > maxBlobBytes)
       return this.#openBase(row.size[0]!, row.chunk[0]!, row.offset[0]!, row.length[0]!);
     const kept = keptTree(oid);
     if (kept !== undefined) return { type: TREE, content: kept };
+    if (row.size[0]! > FREE_CONTENT_BYTES) await hold();
     const { type, bytes } = await this.#reader().read(number);
     return { type, content: bytes };
   }
@@ -269,7 +273,8 @@ export class ReceivePack {
 
   #reader(): ObjectReader {
     const { tables, platform } = this.#repository;
-    return new ObjectReader(tables!, this.#chunks, platform.codec);
+    // The push has the memory of what it reads.
+    return new ObjectReader(tables!, this.#chunks, platform.codec, null);
   }
 }
 

@@ -1,11 +1,12 @@
 import { type Oid, toHex } from "../format/oid.ts";
 import { ByteCache } from "./byte-cache.ts";
+import { ISOLATE_MEMORY } from "./memory-budget.ts";
 import type { OpenRepository } from "./open-repository.ts";
 
 /** Contents of trees, by id, whatever repository they are of: those of a branch that is written to are read again for every commit,
  * and each is a delta of the one before, so that reading it from what is stored would cost the more, the longer ago the last
  * housekeeping was. */
-const TREES = new ByteCache<Uint8Array>(8 * 1024 * 1024);
+const TREES = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
 /** What a tree counts for at the least: its id, and its place in the cache. Hostile trees have few bytes. */
 const BYTES_PER_TREE = 256;

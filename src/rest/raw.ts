@@ -4,6 +4,7 @@ import { safeContentType } from "../format/content-type.ts";
 import { checkConditions, wantedRange } from "../format/conditional-request.ts";
 import { GitError } from "../format/errors.ts";
 import type { ByteRange } from "../format/byte-range.ts";
+import { streamPieces } from "../repository/files/piece-stream.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
 import type { LocatedFile } from "../repository/files/locate-file.ts";
 import { cutStream } from "../repository/files/cut-stream.ts";
@@ -95,9 +96,10 @@ async function readFile(
   const plan = file.plan ?? (await repository.locateBlob(file.oid)).plan;
   const blobs = await reader.open(plan, [file.sizeBytes]);
   if (!blobs.isStreamed(0)) {
-    const bytes = await blobs.read(0);
+    const bytes = (await blobs.read(0)).subarray(start, start + length);
+    if (reader.isHeld) return streamPieces(reader.hold(bytes), settle).pipeThrough(new FixedLengthStream(length));
     settle(length);
-    return bytes.subarray(start, start + length);
+    return bytes;
   }
   const wrongLength = (actual: number): GitError =>
     new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });

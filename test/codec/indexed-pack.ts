@@ -81,6 +81,10 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
         continue;
       }
       if (need.kind === "pause") continue;
+      if (need.kind === "memory") {
+        indexer.allow();
+        continue;
+      }
       // No sample has such a delta: a damaged one claims to be one. `repository/large-deltas` makes what is asked for.
       if (need.kind === "large") throw new GitError("too-large", { what: "object (bytes)" });
       const oid = toHex(need.oid);
@@ -97,7 +101,10 @@ function feed(indexer: PackIndexer, pack: Uint8Array, pieceBytes: number): void 
     const piece = pack.subarray(at, at + Math.min(pieceBytes, room.length));
     room.set(piece);
     at += piece.length;
-    for (indexer.step(piece.length); indexer.isPaused; indexer.step(0)) indexer.room();
+    for (indexer.step(piece.length); indexer.isPaused; indexer.step(0)) {
+      if (indexer.needsMemory) indexer.allow();
+      indexer.room();
+    }
   }
 }
 

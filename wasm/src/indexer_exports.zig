@@ -13,7 +13,7 @@ fn readBack(offset: u64, out: []u8) usize {
     return read_back(@floatFromInt(offset), out.ptr, @intCast(out.len));
 }
 
-const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3, need_large = 4, paused = 5 };
+const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3, need_large = 4, paused = 5, need_memory = 6 };
 
 var indexer: Indexer = undefined;
 /// Where the heap stood before the first pack.
@@ -26,6 +26,7 @@ fn statusOf(result: failure_table.Error!void) Status {
         error.NeedBase => .need_base,
         error.NeedLarge => .need_large,
         error.Paused => .paused,
+        error.NeedMemory => .need_memory,
     };
     return .ok;
 }
@@ -38,6 +39,8 @@ export fn indexer_begin(
     max_references: f64,
     max_table_bytes: usize,
     max_resident_bytes: f64,
+    max_blob_bytes: f64,
+    free_content_bytes: u32,
     max_object_bytes: f64,
     max_work_bytes: f64,
     slice_bytes: u32,
@@ -63,6 +66,8 @@ export fn indexer_begin(
             .max_objects = max_objects,
             .max_references = @intFromFloat(max_references),
             .max_resident_bytes = @intFromFloat(max_resident_bytes),
+            .max_blob_bytes = @intFromFloat(max_blob_bytes),
+            .free_content_bytes = free_content_bytes,
             .max_object_bytes = @intFromFloat(max_object_bytes),
             .max_work_bytes = @intFromFloat(max_work_bytes),
             .slice_bytes = slice_bytes,
@@ -85,6 +90,13 @@ export fn indexer_step(length: usize) Status {
 
 export fn indexer_finish() Status {
     return statusOf(indexer.finish());
+}
+
+/// The answer to `need_memory`, which may also be given before: contents take what they need. Deltas of blobs larger than `max_blob_bytes` are left
+/// to the caller from now on, if that is less than it was.
+export fn indexer_allow(max_blob_bytes: f64) void {
+    indexer.has_leave = true;
+    indexer.options.max_blob_bytes = @min(indexer.options.max_blob_bytes, @as(u64, @intFromFloat(max_blob_bytes)));
 }
 
 /// Makes an entry for a node that the pack mentions and does not hold, so that `finish` asks for its content.
@@ -154,6 +166,7 @@ const Value = enum(u32) {
     failure_oid,
     failure_offset,
     failure_value,
+    table_bytes_left,
 };
 
 export fn indexer_value(what: Value) f64 {
@@ -192,6 +205,7 @@ export fn indexer_value(what: Value) f64 {
         .failure_oid => if (indexer.failure.has_oid == 1) address(&indexer.failure.oid) else 0,
         .failure_offset => number(indexer.failure.offset),
         .failure_value => number(indexer.failure.value),
+        .table_bytes_left => number(indexer.tables.left),
     };
 }
 

@@ -1,16 +1,16 @@
-/** V8's profiler, over the inspector that workerd opens for each isolate.
+/** V8's inspector, which workerd opens for each isolate, and the profiler behind it.
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/ */
 import type { CpuProfile } from "./cpu-profile.ts";
 
 /** One isolate, as the inspector lists it. */
-interface Target {
+export interface Target {
   /** `core:user:<name>` is a Worker; all others are Miniflare's own. */
   readonly id: string;
   readonly webSocketDebuggerUrl: string;
 }
 
 /** A connection to the inspector of one isolate. */
-class Inspector {
+export class Inspector {
   readonly #socket: WebSocket;
   readonly #pending = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
   #lastId = 0;
@@ -56,6 +56,12 @@ class Inspector {
   }
 }
 
+/** The isolates behind an inspector.
+ * @throws Error if it does not answer */
+export async function listTargets(port: number): Promise<Target[]> {
+  return (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[];
+}
+
 /** A profile of each isolate, by the isolate's name. */
 export type IsolateProfiles = ReadonlyMap<string, CpuProfile>;
 
@@ -69,7 +75,7 @@ export async function startProfiling(
   intervalMicros: number,
   wanted: (isolate: string) => boolean,
 ): Promise<() => Promise<IsolateProfiles>> {
-  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[];
+  const targets = await listTargets(port);
   const connect = async ({ id, webSocketDebuggerUrl }: Target): Promise<[string, Inspector]> => [
     id,
     await Inspector.connect(webSocketDebuggerUrl),

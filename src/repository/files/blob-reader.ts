@@ -2,12 +2,24 @@ import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunk-store.ts";
 import { DeltaChains, type LinkPlan } from "../delta-chains.ts";
 import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
+import { ISOLATE_MEMORY, type Lease } from "../memory-budget.ts";
 import type { ReadEvent } from "../repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
 import { type EntrySource, streamEntry } from "./entry-stream.ts";
 import { gatherEntries } from "./entry-window.ts";
 import type { WrittenFile } from "./locate-file.ts";
 import type { Reading } from "./reading.ts";
+
+/** Bytes of a blob that a response holds with no more memory than every request has, and
+ * milliseconds that one waits which holds more. */
+const HELD_BYTES = 1024 * 1024;
+const HELD_WAIT_MS = 30_000;
+
+/** It, and what it was made of as it is stored. */
+const HELD_COPIES = 2;
+
+/** Bytes of it that are handed on at once. */
+const HELD_PIECE_BYTES = 128 * 1024;
 
 /** Whether a blob is read piece by piece: it is large, and no delta, which could only be resolved whole.
  * @param base row of `links`, or `NO_BASE` */
@@ -21,6 +33,8 @@ export class BlobReader {
   readonly #store: ChunkStore;
   readonly #what: ReadEvent["what"];
   readonly #operations = newChunkCounters();
+  /** What a blob takes that is whole in memory while a client takes it. */
+  #lease: Lease | null = null;
   #blobs = 0;
   #sentBytes = 0;
 
@@ -30,11 +44,15 @@ export class BlobReader {
     this.#store = reading.openChunks(this.#operations);
   }
 
-  /** Brings the blobs of a plan within reach: all but the large ones are read now, as they are stored.
+  /** Brings the blobs of a plan within reach: all but the large ones are read now, as they are
+   * stored.
    * @param sizes of the blobs, bytes
-   * @throws GitError "storage-failed" */
+   * @throws GitError "storage-failed", "unavailable" when others have the memory that a single
+   * large one takes */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { links, rows } = plan;
+    if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(baseOf(plan, rows[0]!), sizes[0]!))
+      this.#lease ??= await ISOLATE_MEMORY.take(HELD_COPIES * sizes[0]!, HELD_WAIT_MS);
     const needed = new Set<number>();
     for (const [i, row] of rows.entries()) {
       if (isStreamed(baseOf(plan, row), sizes[i]!)) continue;
@@ -58,8 +76,23 @@ export class BlobReader {
     this.#sentBytes += bytes;
   }
 
+  /** Whether what was opened is a large blob that is whole in memory, and `finish` is to come when
+   * the client has taken it. */
+  get isHeld(): boolean {
+    return this.#lease !== null;
+  }
+
+  /** Yields such a blob in pieces, as the client takes them. */
+  async *hold(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
+    for (let at = 0; at < bytes.length; at += HELD_PIECE_BYTES) {
+      this.#lease?.renew();
+      yield bytes.subarray(at, at + HELD_PIECE_BYTES);
+    }
+  }
+
   /** Tells what was done. @param complete whether the client got all */
   finish(complete: boolean): void {
+    this.#lease?.free();
     const operations = { ...this.#operations };
     const [what, blobs, sentBytes] = [this.#what, this.#blobs, this.#sentBytes];
     this.#reading.observe({ event: "read", what, blobs, sentBytes, complete, operations });

@@ -2,6 +2,7 @@ import { newChunkCounters } from "../../store/chunk-store.ts";
 import { isUrgent, type Job, type JobKind } from "../../store/jobs.ts";
 import { announce } from "../announce.ts";
 import { buildBundle } from "../bundle-job.ts";
+import { ISOLATE_MEMORY, type Lease } from "../memory-budget.ts";
 import type { RepositoryState } from "../repository-state.ts";
 import { trimResponses } from "../response-cache.ts";
 import { compact } from "./compact.ts";
@@ -15,6 +16,10 @@ import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
 import { tally } from "./tally.ts";
+
+/** What a job holds, bytes, and how long it waits for that (ms) before it is put off. */
+const JOB_BYTES = 16 * 1024 * 1024;
+const JOB_WAIT_MS = 60_000;
 
 /** What each job does; all of it may happen twice. */
 const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
@@ -75,7 +80,10 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
   const place = isUrgent(kind) ? null : await platform.traffic.jobPlace.take();
   const operations = newChunkCounters();
   const startMs = Date.now();
+  let lease: Lease | null = null;
   try {
+    // A bundle is a pack that is streamed, which takes what it needs itself.
+    if (!isUrgent(kind) && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
     const pace = new Pace(paceKind, () => isQuiet(repository));
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
@@ -95,6 +103,7 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.fail(job, nowMs, message);
     return false;
   } finally {
+    lease?.free();
     place?.free();
   }
 }

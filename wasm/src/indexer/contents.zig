@@ -25,12 +25,13 @@ pub const Slot = struct {
 };
 
 /// Room for `size` bytes in `buffer`, whose first `kept` bytes stay. Grows in two steps, the second only when the
-/// first has been filled: a declared size alone never allocates much.
+/// first has been filled: a declared size alone never allocates much. Beyond what may be taken freely it needs leave.
 pub fn growTo(ix: *Indexer, buffer: *[]u8, kept: usize, size: usize) Error!void {
     if (buffer.len >= size) return;
     const first_step = 4 << 20;
     const capacity = if (kept < first_step) @min(size, first_step) else size;
     if (buffer.len >= capacity) return;
+    if (capacity > ix.options.free_content_bytes and !ix.has_leave) return error.NeedMemory;
     const grown = ix.heap.alloc(u8, capacity) catch return ix.outOfMemory();
     @memcpy(grown[0..kept], buffer.*[0..kept]);
     ix.heap.free(buffer.*);

@@ -39,5 +39,5 @@ pub const Failure = struct {
 };
 
 /// The pack is refused; or something is to be done before `finish` is called again: bytes, a base, or a large object are needed,
-/// or others are to have a turn.
-pub const Error = error{ Refused, NeedBytes, NeedBase, NeedLarge, Paused };
+/// leave to take more memory, or others are to have a turn. Only leave is asked for by `step` as well.
+pub const Error = error{ Refused, NeedBytes, NeedBase, NeedLarge, NeedMemory, Paused };

@@ -31,6 +31,10 @@ pub const Options = struct {
     /// Nodes that all objects name together.
     max_references: u64,
     max_resident_bytes: u64,
+    /// The same for blobs: one that is larger is with the caller alone, and so is what is made of it. At most the other.
+    max_blob_bytes: u64,
+    /// A content up to this size is taken in without leave. At least `stream_threshold_bytes`: what is smaller is never asked for.
+    free_content_bytes: u64,
     max_object_bytes: u64,
     /// Bytes that are inflated, hashed or copied for the whole pack.
     max_work_bytes: u64,
@@ -80,6 +84,8 @@ pub const Indexer = struct {
     /// Work at which the present call ends, and whether it ended `step` before all that is there was read.
     slice_end: u64 = 0,
     is_paused: bool = false,
+    /// Whether contents may take all the memory that they need.
+    has_leave: bool = false,
     needed_entry: u32 = no_index,
     /// Of `NeedLarge`: the base, and its content if it is held.
     needed_base: u32 = no_index,
@@ -229,21 +235,31 @@ pub const Indexer = struct {
     pub fn arrive(ix: *Indexer, index: u32, delta: []const u8) Error!void {
         const base = try ix.baseOf(index);
         const at_hand = if (base) |entry| !ix.isOutside(entry) and contents.cached(ix, entry) != null else false;
-        if (at_hand and ix.makesLarge(base.?, delta) == null) return ix.resolve(index, base.?, delta);
+        if (at_hand and ix.makesLarge(base.?, delta) == null and ix.mayMake(delta)) return ix.resolve(index, base.?, delta);
         try ix.late.add(ix, index);
+    }
+
+    /// Whether there is leave to hold what a delta makes: here an entry cannot be gone back to, later it can.
+    fn mayMake(ix: *const Indexer, delta: []const u8) bool {
+        if (ix.has_leave) return true;
+        const header = delta_format.parseHeader(delta) catch return true;
+        return header.result_size <= ix.options.free_content_bytes;
     }
 
     /// Whether the content of an entry is with the caller alone: a blob too large to be held, or one made of such.
     pub fn isOutside(ix: *const Indexer, entry: u32) bool {
         const list = ix.entries.list.slice();
-        if (list.items(.stored)[entry] == .made) return true;
-        return list.items(.kind)[entry] == .blob and list.items(.size)[entry] > ix.options.max_resident_bytes;
+        return switch (list.items(.stored)[entry]) {
+            .made => true,
+            .plain => list.items(.kind)[entry] == .blob and list.items(.size)[entry] > ix.options.max_blob_bytes,
+            .external, .ofs_delta, .ref_delta => false,
+        };
     }
 
     /// The size of a blob that is too large to be held, if that is what a delta makes.
     pub fn makesLarge(ix: *const Indexer, base: u32, delta: []const u8) ?u64 {
         const header = delta_format.parseHeader(delta) catch return null;
-        const is_large = ix.entries.list.items(.kind)[base] == .blob and header.result_size > ix.options.max_resident_bytes;
+        const is_large = ix.entries.list.items(.kind)[base] == .blob and header.result_size > ix.options.max_blob_bytes;
         return if (is_large) header.result_size else null;
     }
 
@@ -328,6 +344,7 @@ pub const Indexer = struct {
     pub fn supplyOutside(ix: *Indexer, entry: u32, size: u64) Error!void {
         const list = ix.entries.list.slice();
         list.items(.kind)[entry] = .blob;
+        list.items(.stored)[entry] = .made;
         list.items(.size)[entry] = @intCast(size);
         try ix.late.wakeNode(ix, list.items(.node)[entry]);
     }

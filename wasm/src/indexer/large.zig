@@ -33,7 +33,8 @@ pub fn begin(ix: *Indexer, entry_type: u8, size: u64) Error!void {
     large.size = size;
     large.produced = 0;
     large.stream.init();
-    large.is_held = entry_type != blob and size <= ix.options.max_resident_bytes;
+    const max_held = if (entry_type < 6) ix.options.max_resident_bytes else ix.options.max_blob_bytes;
+    large.is_held = entry_type != blob and size <= max_held;
     if (!large.is_held) try contents.growTo(ix, &large.piece, 0, piece_bytes);
     if (entry_type == blob) {
         var header: [32]u8 = undefined;
