@@ -229,10 +229,11 @@ export class Codec {
   }
 
   /** Applies a delta, which must have been made for a base of this size.
+   * @param room where the result goes if it fits; it may be the base's
    * @returns the result, at most `MAX_RESIDENT_OBJECT_BYTES`
    * @throws GitError "corrupt-delta", "too-large"
    * @see gitformat-pack(5) "Deltified representation" */
-  applyDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
+  applyDelta(base: Uint8Array, delta: Uint8Array, room?: Uint8Array): Uint8Array {
     const { resultBytes } = readDeltaSizes(delta);
     checkLimit("object (bytes)", MAX_RESIDENT_OBJECT_BYTES, resultBytes);
     if (base.length + resultBytes > LARGE_BYTES) return applyLargeDelta(base, delta);
@@ -249,7 +250,10 @@ export class Codec {
       if (exports.delta_apply(from, base.length, instructions, delta.length, result, sizeBytes) === 0) {
         throw new GitError("corrupt-delta", { reason: "its instructions are malformed" });
       }
-      return instance.bytes(result, sizeBytes).slice();
+      const made = instance.bytes(result, sizeBytes);
+      if (room === undefined || room.length < sizeBytes) return made.slice();
+      room.set(made);
+      return room.subarray(0, sizeBytes);
     });
   }
 

@@ -22,7 +22,11 @@ export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
 /** Resolved objects, as bases. */
-const OBJECTS = new ByteCache<WholeObject>(8 * 1024 * 1024, ISOLATE_MEMORY);
+const OBJECT_BYTES = 8 * 1024 * 1024;
+const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
+
+/** Versions up to this size are made in one room, twice as large. */
+const MAX_ROOM_BYTES = 1024 * 1024;
 
 /** Chunks that an isolate reads at a time. */
 const READING = new Slots(2, 30_000);
@@ -105,17 +109,25 @@ export class DeltaChains {
       if (base === NO_BASE) break;
       at = base;
     }
+    let room: Uint8Array | null = null;
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
       await hold(sizeBytes);
       const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes).content;
-      const isDelta = type === OFS_DELTA || type === REF_DELTA;
-      if (isDelta) await hold(readDeltaSizes(inflated).resultBytes);
-      if (!isDelta) object = { type, bytes: inflated };
-      else if (object !== undefined)
-        object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, inflated) };
-      else throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
+      if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
+      else if (object === undefined)
+        throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
+      else {
+        const { resultBytes } = readDeltaSizes(inflated);
+        await hold(resultBytes);
+        // Of a long chain those that follow would push it out of the cache: a copy of each would be garbage.
+        const isPassed = resultBytes <= MAX_ROOM_BYTES && pending.length * resultBytes > OBJECT_BYTES;
+        if (isPassed && (room?.length ?? 0) < resultBytes) room = new Uint8Array(2 * resultBytes);
+        const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? room! : undefined);
+        object = { type: object.type, bytes };
+        if (isPassed) continue;
+      }
       OBJECTS.set(this.name(at), object, object.bytes.length);
     }
     return object!;

@@ -107,6 +107,19 @@ test("a claimed result of 1 TiB, or just over the cap, is refused before anythin
   expect(codec.memoryBytes).toBe(before);
 });
 
+test("a result goes where there is room for it, which may be where its base is", () => {
+  const bases = noise(2 * BASE.length);
+  const base = bases.subarray(0, BASE.length);
+  base.set(BASE);
+  const delta = Uint8Array.of(...BASE_SIZE, 3, 0x91, 9, 2, 1, 65);
+  const expected = codec.applyDelta(BASE, delta);
+  const made = codec.applyDelta(base, delta, bases);
+  expect(made).toEqual(expected);
+  expect(made.buffer).toBe(bases.buffer);
+  const elsewhere = codec.applyDelta(BASE, delta, new Uint8Array(2));
+  expect(elsewhere).toEqual(expected);
+});
+
 /** A size as a delta has it: seven bits a byte, the lowest first. */
 function encodeSize(sizeBytes: number): number[] {
   return sizeBytes < 128 ? [sizeBytes] : [128 + (sizeBytes % 128), ...encodeSize(Math.floor(sizeBytes / 128))];
