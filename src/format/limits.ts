@@ -147,7 +147,7 @@ export const MAX_PATH_BYTES = 4_096;
 
 /** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 192 for each included: a tree has as many as
  * there are ways to it, which no memory need hold. */
-export const MAX_SPARSE_PATH_BYTES = 32 * MIB;
+export const MAX_SPARSE_PATH_BYTES = 24 * MIB;
 
 /** Bytes of the paths in one archive, 64 for each file and directory included: trees can have paths without end, and a ZIP's directory is
  * in memory. Some 500,000 files. */

@@ -5,10 +5,15 @@ import { Bitset } from "../store/bitset.ts";
 import { NumberSet } from "../store/number-set.ts";
 import { entryNumber, isTreeEntry } from "../store/tree-table.ts";
 import type { ObjectReader } from "./object-reader.ts";
+import { pause } from "./pause.ts";
 import { WalkBudget } from "./walk-budget.ts";
 
 /** Finds those among some objects that need no visit, nor what they lead to. */
 export type FindHad = (objects: NumberSet) => NumberSet;
+
+/** Trees whose entries are in memory at a time, and entries after which others get their turn. */
+const TREES_READ = 1_000;
+const ENTRIES_PER_TURN = 50_000;
 
 /** What trees lead to, themselves included, level by level: each is met first where it lies least deep.
  * @param had what is left out
@@ -22,6 +27,7 @@ export async function walkTrees(
   end: number,
 ): Promise<NumberSet> {
   const seen = new Bitset(end);
+  let steps = 0;
   let found = NumberSet.EMPTY;
   let trees = roots.difference(had(roots));
   for (let level = 0; level < depth && trees.size > 0; level++) {
@@ -29,14 +35,22 @@ export async function walkTrees(
     if (level + 1 === depth) break;
     const met: number[] = [];
     const subtrees: number[] = [];
-    for (const words of (await reader.readEntries(trees)).values()) {
-      for (const word of words) {
-        const number = entryNumber(word);
-        if (seen.has(number)) continue;
-        seen.add(number);
-        met.push(number);
-        if (isTreeEntry(word)) subtrees.push(number);
+    const numbers = trees.toArray();
+    for (let from = 0; from < numbers.length; from += TREES_READ) {
+      const slice = NumberSet.fromSorted(numbers.subarray(from, from + TREES_READ));
+      for (const words of (await reader.readEntries(slice)).values()) {
+        steps += 1 + words.length;
+        for (const word of words) {
+          const number = entryNumber(word);
+          if (seen.has(number)) continue;
+          seen.add(number);
+          met.push(number);
+          if (isTreeEntry(word)) subtrees.push(number);
+        }
       }
+      if (steps < ENTRIES_PER_TURN) continue;
+      steps = 0;
+      await pause();
     }
     const below = toNumberSet(met);
     const fresh = below.difference(had(below)).difference(found);

@@ -46,7 +46,7 @@ const search = defineRoute("read", {
   tags: ["files"],
   summary: "Search the files of a commit",
   description:
-    "Line by line, as `git grep -n --column -I` does. A search ends when there are enough matches, or after a second, 10,000 files, or 256 MiB: `nextCursor` goes on with it.",
+    "Line by line, as `git grep -n --column -I` does. A search ends when there are enough matches, or after a second, 10,000 files, or 32 MiB: `nextCursor` goes on with it.",
   request: {
     params: RepositoryParams,
     query: z.object({

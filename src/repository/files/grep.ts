@@ -9,7 +9,7 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 /** Bytes and files that are searched for one request: then the answer tells where to go on. The clock stands still while code runs, and
  * small files that are at hand give it no time. */
-const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
 
 /** Characters of a line that are searched, and of one that are shown. */
