@@ -196,6 +196,12 @@ export const MULTIPART_PART_BYTES = 8 * MIB;
 /** Bytes of a push's stored entries up to which they wait in SQLite and cost no R2 operation. */
 export const HOT_PUSH_BYTES = 256 * KIB;
 
+/** Commits through the API that share a transaction, the bytes of their pack from which no further one joins, and how long they may be in the making
+ * (ms): each waits for all, and the pack stays inline. */
+export const MAX_SHARED_COMMITS = 64;
+export const MAX_SHARED_BYTES = HOT_PUSH_BYTES / 2;
+export const MAX_SHARED_MS = 50;
+
 /** Bytes of packs from which a repository has a bundle, and from which it is looked at whether to build a new one: below, a clone is
  * a read or two, and asking for the bundle's address costs it more than the bundle saves. */
 export const MIN_BUNDLE_BYTES = 4 * MIB;

@@ -19,13 +19,14 @@ export interface StoredRows {
  * Lays the fresh objects of a push out over its chunks.
  * @param firstChunk id that the first of the returned chunks will get
  * @param introducers number of the node that introduces each fresh object
+ * @param pushAt id of the push that brought what stood at a place in the pack
  */
 export function layOutRows(
   pushed: PushedObjects,
   written: readonly WrittenChunk[],
   introducers: Uint32Array,
   firstChunk: number,
-  push: number,
+  pushAt: (packOffset: number) => number,
 ): StoredRows {
   const { index, fresh, firstNumber, numbers } = pushed;
   const objects = newObjectColumns(fresh.length);
@@ -77,7 +78,7 @@ export function layOutRows(
       bytes: chunk.bytes,
       size: chunk.sizeBytes,
       checksum: chunk.checksum,
-      push,
+      push: pushAt(chunk.packOffset),
       packOffset: chunk.packOffset,
       firstNumber: firstNumber + firstAt,
       lastNumber: firstNumber + at - 1,

@@ -25,6 +25,17 @@ export interface PackSource {
   demandPace?(minBytes: () => number): void;
 }
 
+/** One of several changes of a ref that go one after the other and share a pack: each leads to a descendant of the one before. */
+export interface PushStep {
+  /** Whose it is. */
+  readonly requester: Requester;
+  /** As in a command. */
+  readonly old: Uint8Array;
+  readonly new: Uint8Array;
+  /** Where in the pack its entries end, which begin where those of the step before end (bytes). */
+  readonly packEnd: number;
+}
+
 /** A push whose wire format is right; nothing else about it has been checked. */
 export interface PushRequest {
   /** In the client's order. Their names are pushable and distinct. */
@@ -42,6 +53,8 @@ export interface PushRequest {
   readonly requester: Requester;
   /** What HEAD is to point at from now on; without it, HEAD stays. */
   readonly head?: string;
+  /** The changes that the one command consists of, each of them a push of its own in the reflog; without them, the command is one. */
+  readonly steps?: readonly PushStep[];
   /** Takes note of what the push came to, in place of the log. */
   note?(cost: PushCost): void;
   /** Tells the user how far a phase of the work is; cheap, may be called for every object.

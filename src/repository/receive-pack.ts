@@ -1,4 +1,4 @@
-import { includesRight, nameOf, type Requester } from "../access/caller.ts";
+import { includesRight, type Requester } from "../access/caller.ts";
 import { RefRules } from "../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../codec/fsck-messages.ts";
@@ -15,6 +15,7 @@ import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "./object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, RefOutcome } from "./push.ts";
+import { splitAtSteps } from "./push-steps.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "./repository-event.ts";
 import type { RepositoryState } from "./repository-state.ts";
@@ -59,8 +60,8 @@ export class ReceivePack {
   readonly #repository: RepositoryState;
   readonly #request: PushRequest;
   readonly #keyPrefix: string;
-  /** What is known of the caller, the last time that it was asked. */
-  #requester: Requester;
+  /** What is known of the caller, or of those of the steps, the last time that it was asked. */
+  #requesters: readonly Requester[];
   /** What the repository's fsck setting becomes, null: it stays. */
   #newFsck: FsckSetting | null = null;
   readonly #operations = newChunkCounters();
@@ -73,9 +74,13 @@ export class ReceivePack {
   constructor(repository: RepositoryState, request: PushRequest) {
     this.#repository = repository;
     this.#request = request;
-    this.#requester = request.requester;
+    this.#requesters = request.steps?.map(({ requester }) => requester) ?? [request.requester];
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
     this.#chunks = repository.platform.openChunks(this.#operations);
+  }
+
+  get #requester(): Requester {
+    return this.#requesters[0]!;
   }
 
   /** Takes the push in and says how it ended, in git's words.
@@ -206,7 +211,7 @@ export class ReceivePack {
   async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
     const returned = new ReturnedTrees();
     for (;;) {
-      if (isStale(this.#requester, Date.now())) await this.#renewStanding();
+      if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
       const isNew = this.#repository.tables === null;
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const result = settlePush(tables, this.#describe(tables, pack), returned);
@@ -230,18 +235,19 @@ export class ReceivePack {
   /** The push as it is to be settled now. */
   #describe(tables: Tables, pack: IndexedPack | null): SettledPush {
     const { limits } = this.#repository.platform;
-    const { commands, atomic, shallow, head } = this.#request;
+    const { commands, atomic, shallow, head, steps } = this.#request;
+    const chunks = pack?.chunks ?? [];
     const room = new Room(tables, this.#requester, limits);
     return {
       commands,
       atomic,
       isShallow: shallow.length > 0,
       pushed: new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
-      written: pack?.chunks ?? [],
+      written: steps === undefined ? chunks : splitAtSteps(chunks, steps),
       packBytes: pack?.packBytes ?? 0,
       timeMs: Date.now(),
-      who: nameOf(this.#requester.caller),
       requester: this.#requester,
+      steps: steps?.map((step, i) => ({ ...step, requester: this.#requesters[i]! })) ?? null,
       limits,
       checkRoom: (addedBytes, addedObjects) => room.check(addedBytes, addedObjects),
       head: head ?? null,
@@ -267,7 +273,10 @@ export class ReceivePack {
 
   /** @throws GitError @see renewStanding */
   async #renewStanding(): Promise<void> {
-    this.#requester = await renewStanding(this.#repository.platform, this.#requester);
+    const { platform } = this.#repository;
+    const renew = async (requester: Requester): Promise<Requester> =>
+      isStale(requester, Date.now()) ? renewStanding(platform, requester) : requester;
+    this.#requesters = await Promise.all(this.#requesters.map(renew));
     readFsckOption(this.#request.pushOptions, this.#requester);
   }
 

@@ -31,6 +31,8 @@ export interface PushCost {
   readonly settleMs: number;
   /** Largest sum of module memory and buffers. */
   readonly peakBytes: number;
+  /** How many changes through the API shared one transaction, which share out its times, too; the first has its operations. Absent: it had its own. */
+  readonly together?: number;
   readonly operations: ChunkCounters;
 }
 

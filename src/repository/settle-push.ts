@@ -1,4 +1,4 @@
-import type { Requester } from "../access/caller.ts";
+import { nameOf, type Requester } from "../access/caller.ts";
 import { type RefChange, RefRules } from "../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../codec/pack-index.ts";
 import { GitError } from "../format/errors.ts";
@@ -8,14 +8,15 @@ import { DEFAULT_BRANCH } from "../format/ref-name.ts";
 import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../format/oid.ts";
 import { NumberSet } from "../store/number-set.ts";
 import type { NewNode } from "../store/commit-graph.ts";
-import type { PushedRef } from "../store/push-log.ts";
+import type { NewPush, PushedRef } from "../store/push-log.ts";
 import type { RefChanges } from "../store/ref-changes.ts";
 import { REF_ROW_BYTES } from "../store/refs.ts";
 import type { Tables } from "../store/tables.ts";
 import { layOutRows } from "./chunk-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
-import type { RefCommand, RefOutcome } from "./push.ts";
+import type { PushStep, RefCommand, RefOutcome } from "./push.ts";
+import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "./tag-peeling.ts";
@@ -34,8 +35,9 @@ export interface SettledPush {
   readonly written: readonly WrittenChunk[];
   readonly packBytes: number;
   readonly timeMs: number;
-  readonly who: string | null;
   readonly requester: Pick<Requester, "caller" | "right">;
+  /** What the one command consists of; null: of nothing but itself. */
+  readonly steps: readonly PushStep[] | null;
   readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
   /** Refuses what there is no room for, by bytes as they are stored and objects.
    * @throws GitError "too-large" */
@@ -107,17 +109,8 @@ class Settling {
         return { kind: "refused", outcomes: this.#push.atomic ? refuseAll(outcomes) : outcomes };
       }
       const refBytes = this.#checkRefs();
-      const id = pushes.append(
-        {
-          timeMs: this.#push.timeMs,
-          who: this.#push.who,
-          refs: this.#moved,
-          packBytes: this.#push.packBytes,
-          objects: this.#push.pushed.fresh.length,
-        },
-        this.#push.limits.maxReflogBytes,
-      );
-      const unusedKeys = this.#write(introductions, before, id, refBytes);
+      const ids = pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
+      const unusedKeys = this.#write(introductions, before, ids, refBytes);
       this.#chooseHead(outcomes);
       isSettled = true;
       return { kind: "settled", outcomes, unusedKeys };
@@ -135,6 +128,13 @@ class Settling {
     } finally {
       graph.truncate(before);
     }
+  }
+
+  /** What the reflog is told. */
+  #listPushes(): NewPush[] {
+    const { requester, timeMs, packBytes, pushed, steps } = this.#push;
+    if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
+    return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects: pushed.fresh.length }];
   }
 
   /** The object each command's new value names; null: it is nowhere, or not wholly there. */
@@ -233,9 +233,11 @@ class Settling {
   /** @returns why the rules for refs keep the ref where it is, null: they do not, or it is not where it must be */
   #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
     // What leads nowhere does not move, whatever the rules say.
-    if (this.#rules.isEmpty || (target === null && !isNullOid(command.new))) return null;
+    const { steps } = this.#push;
+    if ((this.#rules.isEmpty && steps === null) || (target === null && !isNullOid(command.new))) return null;
     const actual = changes.get(command.name);
     if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
+    if (steps !== null) return refuseSteps(this.#tables.refRules.all(), command.name, steps);
     return this.#rules.refuse(
       changeOf(command, () => actual !== null && target !== null && this.#leadsTo(actual, target)),
     );
@@ -327,18 +329,20 @@ class Settling {
   }
 
   /** Writes the rows.
+   * @param pushes ids of the push or of its steps
    * @param refBytes that the refs take more
    * @returns R2 objects that none of them refers to */
   #write(
     { introduced, introducers, adopted, reintroduced }: Introductions,
     before: number,
-    push: number,
+    pushes: readonly number[],
     refBytes: number,
   ): string[] {
     const { objects, chunks, reachability, vetted } = this.#tables;
-    const { pushed, written } = this.#push;
+    const { pushed, written, steps } = this.#push;
     const firstChunk = chunks.nextId();
-    const rows = layOutRows(pushed, written, introducers, firstChunk, push);
+    const stepAt = (packOffset: number): number => steps?.findIndex(({ packEnd }) => packOffset < packEnd) ?? 0;
+    const rows = layOutRows(pushed, written, introducers, firstChunk, (packOffset) => pushes[stepAt(packOffset)]!);
     const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
     this.#push.checkRoom(addedBytes, pushed.fresh.length);
     chunks.insert(rows.chunks, firstChunk);

@@ -11,6 +11,12 @@ const TREES = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 /** What a tree counts for at the least: its id, and its place in the cache. Hostile trees have few bytes. */
 const BYTES_PER_TREE = 256;
 
+/** Root trees of commits that were made here, by the commits' ids: the next save is made on top of one, and names another as its base. */
+const ROOTS = new ByteCache<Oid>(1024 * 1024);
+
+/** Bytes of one of these: both ids, and what holds them. */
+const ROOT_BYTES = 200;
+
 /** Reads a tree that something in the repository refers to.
  * @returns its content, not to be changed
  * @throws GitError "storage-failed" */
@@ -30,4 +36,14 @@ export function keptTree(oid: Oid): Uint8Array | undefined {
 /** Keeps the content of a tree, which is not changed any more. */
 export function keepTree(oid: Oid, content: Uint8Array): void {
   TREES.set(toHex(oid), content, Math.max(content.length, BYTES_PER_TREE));
+}
+
+/** The root tree of a commit that is known to be in the repository, if it is at hand. */
+export function keptRoot(commit: Oid): Oid | undefined {
+  return ROOTS.get(toHex(commit));
+}
+
+/** Keeps which root tree a commit has. */
+export function keepRoot(commit: Oid, tree: Oid): void {
+  ROOTS.set(toHex(commit), tree, ROOT_BYTES);
 }

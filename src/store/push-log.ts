@@ -24,6 +24,14 @@ export interface Push extends NewPush {
   readonly refCount: number;
 }
 
+/** Sums over all pushes, those that are forgotten too. */
+interface PushSums {
+  /** Bytes of the packs that brought objects. */
+  readonly totalBytes: number;
+  /** Bytes of the refs. */
+  readonly logBytes: number;
+}
+
 /** Some of the pushes. */
 export interface PushPage {
   readonly pushes: readonly Push[];
@@ -66,22 +74,41 @@ export class PushLog {
     this.#sql = sql;
   }
 
-  /** Records a push, and forgets the oldest when the log is too long with it; belongs in a transaction.
-   * @param maxBytes of the refs of all pushes, unless this one alone has more
-   * @returns its id, which counts up from 1 */
+  /** Records a push. @see appendAll */
   append(push: NewPush, maxBytes = Infinity): number {
+    return this.appendAll([push], maxBytes)[0]!;
+  }
+
+  /** Records pushes, at least one, and forgets the oldest when the log is too long with them; belongs in a transaction.
+   * @param maxBytes of the refs of all pushes, unless the last of these alone has more
+   * @returns their ids, which count up from 1 */
+  appendAll(pushes: readonly NewPush[], maxBytes: number): number[] {
+    let sums = this.#newest();
+    const ids: number[] = [];
+    for (const push of pushes) {
+      const { id, ...now } = this.#insert(push, sums);
+      ids.push(id);
+      sums = now;
+    }
+    this.#shorten(ids.at(-1)!, maxBytes);
+    return ids;
+  }
+
+  /** @param before sums over all pushes so far
+   * @returns the same with this one, and its id */
+  #insert(push: NewPush, before: PushSums): PushSums & { id: number } {
     const [first, ...more] = inParts(push.refs);
-    const before = this.#newest();
-    const { id } = this.#sql
-      .exec<{ id: number }>(
+    const totalBytes = before.totalBytes + (push.objects > 0 ? push.packBytes : 0);
+    const { id, logBytes } = this.#sql
+      .exec<{ id: number; logBytes: number }>(
         `INSERT INTO pushes (time_ms, who, refs, pack_bytes, objects, total_bytes, log_bytes)
-          VALUES (?, ?, ?, ?, ?, ?, ? + octet_length(?3)) RETURNING id`,
+          VALUES (?, ?, ?, ?, ?, ?, ? + octet_length(?3)) RETURNING id, log_bytes AS logBytes`,
         push.timeMs,
         push.who,
         first!,
         push.packBytes,
         push.objects,
-        before.totalBytes + (push.objects > 0 ? push.packBytes : 0),
+        totalBytes,
         before.logBytes,
       )
       .one();
@@ -89,8 +116,7 @@ export class PushLog {
       this.#sql.exec("INSERT INTO pushed_refs (push, part, refs) VALUES (?, ?, ?)", id, i + 1, refs);
       this.#sql.exec("UPDATE pushes SET log_bytes = log_bytes + octet_length(?) WHERE id = ?", refs, id);
     }
-    this.#shorten(id, maxBytes);
-    return id;
+    return { id, totalBytes, logBytes: more.length === 0 ? logBytes : this.#newest().logBytes };
   }
 
   /** Bytes of all packs that brought objects: how much the repository has grown. Reads one row. */
@@ -183,7 +209,7 @@ export class PushLog {
     return { pushes, next: next > first ? next : null };
   }
 
-  #newest(): { totalBytes: number; logBytes: number } {
+  #newest(): PushSums {
     const query = "SELECT total_bytes AS totalBytes, log_bytes AS logBytes FROM pushes ORDER BY id DESC LIMIT 1";
     const [row] = this.#sql.exec<{ totalBytes: number; logBytes: number }>(query).toArray();
     return row ?? { totalBytes: 0, logBytes: 0 };

@@ -24,10 +24,13 @@ export interface Origin {
  * first where some may be new. */
 export class NewObjects {
   readonly #codec: Pick<Codec, "hashObjects">;
+  readonly #before: NewObjects | null;
   readonly #objects = new Map<string, NewObject>();
 
-  constructor(codec: Pick<Codec, "hashObjects">) {
+  /** @param before new objects that these may refer to, and that are found here, too */
+  constructor(codec: Pick<Codec, "hashObjects">, before: NewObjects | null = null) {
     this.#codec = codec;
+    this.#before = before;
   }
 
   /** Adds an object, which may be here already.
@@ -35,16 +38,21 @@ export class NewObjects {
    * @throws GitError "sha1-collision" */
   add(type: ObjectType, content: Uint8Array, origin: Origin | null = null): Oid {
     const [oid] = this.#codec.hashObjects([{ type, content }]);
-    this.#objects.set(toHex(oid!), { oid: oid!, type, content, origin });
+    if (this.#before?.find(oid!) === undefined) this.#objects.set(toHex(oid!), { oid: oid!, type, content, origin });
     return oid!;
+  }
+
+  /** Adds objects that were made after these. */
+  addAll(objects: readonly NewObject[]): void {
+    for (const object of objects) this.#objects.set(toHex(object.oid), object);
   }
 
   /** Finds an object; undefined: it is not new. */
   find(oid: Oid): NewObject | undefined {
-    return this.#objects.get(toHex(oid));
+    return this.#objects.get(toHex(oid)) ?? this.#before?.find(oid);
   }
 
-  /** The objects in the order in which they were added: what one refers to comes before it. */
+  /** The objects that were added here, in the order in which they were added: what one refers to comes before it. */
   all(): readonly NewObject[] {
     return [...this.#objects.values()];
   }

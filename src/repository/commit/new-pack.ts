@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Codec } from "../../codec/codec.ts";
 import { encodeDelta } from "../../format/delta.ts";
-import { encodeEntryHeader, encodePackHeader, REF_DELTA } from "../../format/pack.ts";
+import { encodeEntryHeader, encodePackHeader, PACK_HEADER_BYTES, REF_DELTA } from "../../format/pack.ts";
 import type { PackSource } from "../push.ts";
 import type { NewObject } from "./new-objects.ts";
 
@@ -13,14 +13,48 @@ const DELTA_FROM_BYTES = 1024;
 const CONTENT_LEVEL = 6;
 const DELTA_LEVEL = 1;
 
-/** Encodes new objects as a thin pack, as a client would send them.
+/** A thin pack of new objects, as a client would send them.
  * @see gitformat-pack(5) */
+export class NewPack {
+  readonly #codec: Codec;
+  readonly #parts: Uint8Array[] = [];
+  #count = 0;
+  #end = PACK_HEADER_BYTES;
+
+  constructor(codec: Codec) {
+    this.#codec = codec;
+  }
+
+  /** Where in the pack its entries end (bytes). */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Adds objects; what one refers to comes before it, or is stored. */
+  add(objects: readonly NewObject[]): void {
+    for (const object of objects) {
+      for (const part of encodeEntry(this.#codec, object)) {
+        this.#parts.push(part);
+        this.#end += part.length;
+      }
+    }
+    this.#count += objects.length;
+  }
+
+  /** The whole pack. */
+  finish(): Uint8Array {
+    const parts = [encodePackHeader(this.#count), ...this.#parts];
+    const hash = createHash("sha1");
+    for (const part of parts) hash.update(part);
+    return Buffer.concat([...parts, hash.digest()]);
+  }
+}
+
+/** Encodes new objects as a pack of their own. */
 export function encodeNewPack(codec: Codec, objects: readonly NewObject[]): Uint8Array {
-  const parts = [encodePackHeader(objects.length)];
-  for (const object of objects) for (const part of encodeEntry(codec, object)) parts.push(part);
-  const hash = createHash("sha1");
-  for (const part of parts) hash.update(part);
-  return Buffer.concat([...parts, hash.digest()]);
+  const pack = new NewPack(codec);
+  pack.add(objects);
+  return pack.finish();
 }
 
 /** A pack that lies in memory, to be received. */

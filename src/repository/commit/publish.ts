@@ -4,10 +4,13 @@ import { GitError } from "../../format/errors.ts";
 import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../open-repository.ts";
 import type { PushRequest, RefCommand, RefOutcome } from "../push.ts";
+import { packBytesOf } from "../push-steps.ts";
 import { ReceivePack } from "../receive-pack.ts";
 import { keepTree } from "../tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
 import { encodeNewPack, packInMemory } from "./new-pack.ts";
+import type { PushCost } from "../repository-event.ts";
+import { newChunkCounters } from "../../store/chunk-store.ts";
 
 /** A ref that is to move. */
 export interface RefMove {
@@ -29,22 +32,86 @@ export async function publish(
   objects: readonly NewObject[],
   options: Pick<PushRequest, "head"> = {},
 ): Promise<void> {
-  const { state } = repository;
-  const push = new ReceivePack(state, {
+  const { codec } = repository.state.platform;
+  const pack = objects.length === 0 ? null : encodeNewPack(codec, objects);
+  await send(repository, moves, pack, { ...options, note: (cost) => repository.pushes.push(cost) });
+  keepTrees(objects);
+}
+
+/** A step on the way of a ref. */
+export interface RefStep {
+  /** Whose it is. */
+  readonly repository: OpenRepository;
+  readonly old: Oid | null;
+  readonly new: Oid;
+  /** Where its entries end in the pack (bytes). */
+  readonly packEnd: number;
+  /** Entries of the pack that are its own. */
+  readonly objects: number;
+}
+
+/** Moves a ref by steps, at least one, in one transaction: to the reflog, the rules for refs and who watches what it costs, each is a change
+ * by itself.
+ * @param objects of the pack
+ * @throws GitError as `publish`; which of the steps is refused is not told */
+export async function publishSteps(
+  name: string,
+  steps: readonly RefStep[],
+  pack: Uint8Array,
+  objects: readonly NewObject[],
+): Promise<void> {
+  const [{ repository, old }] = steps as [RefStep];
+  const move = { name, old, new: steps.at(-1)!.new };
+  const note = (cost: PushCost): void => {
+    for (const [i, step] of steps.entries()) step.repository.pushes.push(shareOf(cost, steps, i));
+  };
+  const toStep = (step: RefStep) => ({
+    ...toCommand({ ...step, name }),
+    requester: step.repository.requester,
+    packEnd: step.packEnd,
+  });
+  await send(repository, [move], pack, { ...(steps.length > 1 && { steps: steps.map(toStep) }), note });
+  keepTrees(objects);
+}
+
+/** What of a push's cost one of its steps is told: its own bytes and objects, and its share of the rest. */
+function shareOf(cost: PushCost, steps: readonly RefStep[], i: number): PushCost {
+  if (steps.length === 1) return cost;
+  const { objects } = steps[i]!;
+  return {
+    ...cost,
+    packBytes: packBytesOf(steps, i),
+    objects,
+    indexMs: cost.indexMs / steps.length,
+    settleMs: cost.settleMs / steps.length,
+    together: steps.length,
+    operations: i === 0 ? cost.operations : newChunkCounters(),
+  };
+}
+
+async function send(
+  repository: OpenRepository,
+  moves: readonly RefMove[],
+  pack: Uint8Array | null,
+  options: Pick<PushRequest, "head" | "steps" | "note">,
+): Promise<void> {
+  const push = new ReceivePack(repository.state, {
     commands: moves.map(toCommand),
     atomic: true,
     pushOptions: [],
     shallow: [],
-    pack: objects.length === 0 ? null : packInMemory(encodeNewPack(state.platform.codec, objects)),
+    pack: pack === null ? null : packInMemory(pack),
     agent: null,
     requester: repository.requester,
     ...options,
-    note: (cost) => repository.pushes.push(cost),
     progress: () => undefined,
   });
   const outcomes = await push.take();
   const refused = outcomes.find(({ isForbidden }) => isForbidden) ?? outcomes.find(({ error }) => error !== null);
   if (refused !== undefined) throw explain(repository, moves, refused);
+}
+
+function keepTrees(objects: readonly NewObject[]): void {
   for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
 }
 

@@ -1,4 +1,4 @@
-import type { CommitRequest } from "../../../src/repository/commit/commit.ts";
+import type { CommitRequest } from "../../../src/repository/commit/commit-request.ts";
 import type { MergeRequest } from "../../../src/repository/merge/merge-branch.ts";
 import type { Scenario, Step } from "./enumerate.ts";
 import { alarms, call, push } from "./steps.ts";

@@ -1,0 +1,174 @@
+import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
+import { encodeCommit } from "../../format/commit.ts";
+import { GitError } from "../../format/errors.ts";
+import { toTypeNumber } from "../../format/object.ts";
+import { equalOids, fromHex, isHexOid, type Oid, toHex } from "../../format/oid.ts";
+import type { OpenRepository } from "../open-repository.ts";
+import { mergeConflict } from "../merge/merge-conflict.ts";
+import { mergeTrees } from "../merge/merge-trees.ts";
+import { resolveCommit, revisionOf } from "../revision.ts";
+import { keptRoot } from "../tree-contents.ts";
+import { BRANCHES, type BranchDraft, type MadeCommit } from "./branch-draft.ts";
+import type { CommitAnswer, CommitKind, CommitRequest } from "./commit-request.ts";
+import { NewObjects } from "./new-objects.ts";
+import { applyOperations, pathsOf } from "./operation.ts";
+import { isSame, staleRef } from "./publish.ts";
+import { TreeDraft } from "./tree-draft.ts";
+
+const COMMIT = toTypeNumber("commit");
+
+/** A commit that was made for a branch and is published nowhere yet. */
+export interface DraftedCommit {
+  /** What is said of it once it is. */
+  readonly answer: CommitAnswer;
+  /** Null: there is none, as nothing changes. */
+  readonly made: MadeCommit | null;
+}
+
+/** Makes a commit on top of a branch as it is, or is about to be.
+ * @throws GitError @see commit */
+export function draftCommit(
+  repository: OpenRepository,
+  request: CommitRequest,
+  branch: BranchDraft,
+): Promise<DraftedCommit> {
+  return new Drafting(repository, request, branch).run();
+}
+
+class Drafting {
+  readonly #repository: OpenRepository;
+  readonly #request: CommitRequest;
+  readonly #branch: BranchDraft;
+  readonly #objects: NewObjects;
+
+  constructor(repository: OpenRepository, request: CommitRequest, branch: BranchDraft) {
+    this.#repository = repository;
+    this.#request = request;
+    this.#branch = branch;
+    this.#objects = new NewObjects(repository.state.platform.codec, branch.objects);
+  }
+
+  async run(): Promise<DraftedCommit> {
+    const tip = this.#branch.tip ?? (await this.#findStart());
+    const base = await this.#findBase(tip);
+    const isMoved = !isSame(base, tip);
+    const was = tip && this.#treeOf(tip);
+    const tree = await (isMoved ? this.#mergeOnto(was, base) : this.#change(was));
+    const parents = tip === null ? [] : [tip];
+    if (was !== null && equalOids(tree, was) && !this.#request.allowEmpty) {
+      return { answer: await this.#answer("unchanged", tip!, tree, parents), made: null };
+    }
+    const oid = this.#objects.add("commit", this.#encode(tree, parents));
+    const answer = await this.#answer(isMoved ? "rebased" : "fast-forward", oid, tree, parents);
+    return { answer, made: { oid, tree, parent: tip, objects: this.#objects.all() } };
+  }
+
+  /** Where a branch begins that is not there; null: with nothing. */
+  async #findStart(): Promise<Oid | null> {
+    const { startPoint, branch } = this.#request;
+    if (startPoint !== null) return (await resolveCommit(this.#repository, encodeText(startPoint))).oid;
+    const { refs } = this.#repository.tables;
+    if (refs.head() === this.#branch.ref || refs.withPrefixes([BRANCHES]).names.length === 0) return null;
+    throw new GitError("not-found", { what: "branch", field: "branch", reason: decodeText(branch) });
+  }
+
+  /** The commit that the change was made for; null: there was none.
+   * @throws GitError "stale" when the branch has moved on from it and must not have */
+  async #findBase(tip: Oid | null): Promise<Oid | null> {
+    const { base, onConflict } = this.#request;
+    if (base === null || (tip !== null && base === toHex(tip))) return tip;
+    const oid =
+      this.#findAncestor(base, this.#branch.storedTip(tip)) ??
+      (await resolveCommit(this.#repository, encodeText(base))).oid;
+    if (!isSame(oid, tip) && (tip === null || onConflict === "fail")) throw staleRef(this.#request.branch, oid, tip);
+    return oid;
+  }
+
+  /** Finds an ancestor of the tip by its whole id. What else may be meant is looked for among all refs.
+   * @param tip the newest that is stored */
+  #findAncestor(base: string, tip: Oid | null): Oid | null {
+    if (!isHexOid(base)) return null;
+    const oid = fromHex(base);
+    if (this.#branch.treeOf(oid) !== undefined) return oid;
+    if (tip === null) return null;
+    const { graph, objects } = this.#repository.tables;
+    const found = objects.find(oid);
+    if (found?.type !== COMMIT) return null;
+    const position = graph.position(found.number);
+    return position >= 0 && graph.isAncestor(position, graph.position(this.#branch.numberOf(tip))) ? oid : null;
+  }
+
+  /** Makes the change in a tree.
+   * @param objects takes what is new
+   * @returns the tree that comes of it */
+  async #change(tree: Oid | null, objects = this.#objects): Promise<Oid> {
+    const draft = await TreeDraft.open(this.#repository, objects, tree);
+    await applyOperations(draft, this.#request.operations);
+    return draft.write() ?? objects.add("tree", new Uint8Array(0));
+  }
+
+  /** Makes the change, which was meant for the base, in a tree that has moved on from it. */
+  async #mergeOnto(tree: Oid | null, base: Oid | null): Promise<Oid> {
+    const was = this.#treeOf(base!);
+    if (!(await this.#isTouched(was, tree!))) return this.#change(tree);
+    const made = new NewObjects(this.#repository.state.platform.codec, this.#objects);
+    const theirs = await this.#change(was, made);
+    const labels = { ours: this.#request.branch, theirs: "the change" };
+    const merged = await mergeTrees(this.#repository, { base: was, ours: tree, theirs }, labels, made);
+    if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
+    for (const { type, content, origin } of merged.newObjects) this.#objects.add(type, content, origin);
+    return merged.tree;
+  }
+
+  /** Whether two trees differ at a path that the change names. */
+  async #isTouched(before: Oid, after: Oid): Promise<boolean> {
+    const was = await TreeDraft.open(this.#repository, this.#objects, before);
+    const is = await TreeDraft.open(this.#repository, this.#objects, after);
+    for (const path of new Set(this.#request.operations.flatMap(pathsOf))) {
+      const oid = await findOid(was, path);
+      if (oid === "blocked" || oid !== (await findOid(is, path))) return true;
+    }
+    return false;
+  }
+
+  #encode(tree: Oid, parents: readonly Oid[]): Uint8Array {
+    const { author, committer, message } = this.#request;
+    return encodeCommit({ tree, parents, author, committer, extraHeaders: [], message: fromByteString(message) });
+  }
+
+  #treeOf(commit: Oid): Oid {
+    const known = this.#branch.treeOf(commit) ?? keptRoot(commit);
+    if (known !== undefined) return known;
+    const { graph } = this.#repository.tables;
+    return revisionOf(this.#repository, graph.tree(graph.position(this.#repository.numberOf(commit)))).oid;
+  }
+
+  async #answer(kind: CommitKind, oid: Oid, tree: Oid, parents: readonly Oid[]): Promise<CommitAnswer> {
+    const draft = await TreeDraft.open(this.#repository, this.#objects, tree);
+    const files: CommitAnswer["files"][number][] = [];
+    for (const path of new Set(this.#request.operations.flatMap(pathsOf))) {
+      const entry = await draft.find(path.split("/"));
+      const there = entry !== null && entry !== "blocked" && entry.kind === "object" ? entry : null;
+      files.push({
+        path: decodeText(path),
+        mode: there && there.mode.toString(8).padStart(6, "0"),
+        oid: there && toHex(there.oid),
+      });
+    }
+    return {
+      kind,
+      branch: decodeText(this.#request.branch),
+      commit: toHex(oid),
+      tree: toHex(tree),
+      parents: parents.map((parent) => toHex(parent)),
+      files,
+    };
+  }
+}
+
+/** What lies at a path, as text that differs when it differs. */
+async function findOid(draft: TreeDraft, path: string): Promise<string> {
+  const entry = await draft.find(path.split("/"));
+  if (entry === null || entry === "blocked") return entry ?? "nothing";
+  return entry.kind === "directory" ? "directory" : `${entry.mode} ${toHex(entry.oid)}`;
+}
