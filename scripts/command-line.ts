@@ -1,5 +1,5 @@
 /** What the commands of whoever runs a server do with their command line: help first, and one line for what is wrong. */
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { parseArgs, type ParseArgsConfig, type ParseArgsOptionsConfig } from "node:util";
 
 /** The command line, or what is there, is not as the command needs it. The message is one line that says what is wrong and what would do. */
 export class UsageError extends Error {
@@ -35,6 +35,19 @@ export async function runCommandLine<const Options extends ParseArgsOptionsConfi
   }
 }
 
+/** Reads the command line of a command that does the rest itself. What is wrong with it is told in one line, and ends the process with status 2.
+ * @throws Error if `config` is wrong */
+export function readCommandLine<const Config extends ParseArgsConfig>(
+  config: Config,
+): ReturnType<typeof parseArgs<Config>> {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    console.error(misuse(error).message);
+    process.exit(MISUSED);
+  }
+}
+
 /** @throws UsageError for an option that is not known or lacks its value, or a word that is no option */
 function readValues<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
@@ -43,11 +56,17 @@ function readValues<const Options extends ParseArgsOptionsConfig>(
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
-    // npm keeps options that come before `--` for itself, and passes on what was meant as their values.
-    if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL")
-      throw new UsageError(`${/'.*?'/.exec(message)?.[0]} is no option; with npm, options come after "--" (--help)`);
-    throw new UsageError(`${/^[^.\n]*/.exec(message)![0]} (--help tells what there is)`);
+    throw misuse(error);
   }
+}
+
+/** What `parseArgs` finds wrong, in one line.
+ * @throws what it is given, if that is something else */
+function misuse(error: unknown): UsageError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
+  // npm keeps options that come before `--` for itself, and passes on what was meant as their values.
+  if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL")
+    return new UsageError(`${/'.*?'/.exec(message)?.[0]} is no option; with npm, options come after "--" (--help)`);
+  return new UsageError(`${/^[^.\n]*/.exec(message)![0]} (--help tells what there is)`);
 }

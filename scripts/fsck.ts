@@ -1,5 +1,5 @@
 /** Checks that a repository is whole, through its API. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { checkRepository, describeProblem, toCheckUrl } from "./fsck/check-repository.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/fsck.ts [OPTIONS] URL
@@ -21,7 +21,7 @@ Exit status: 0 when nothing is wrong (orphans are told, and are nothing wrong), 
 const ATTEMPTS = 5;
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine({
     allowPositionals: true,
     options: {
       rules: { type: "string" },

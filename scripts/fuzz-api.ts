@@ -1,5 +1,5 @@
 /** Asks every route of the API for what its own document inspires, right and wrong, and checks the answers against it. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { fuzzApi, listUntried } from "../test/harness/fuzzed-api.ts";
 import { startServer } from "../test/harness/server.ts";
 
@@ -16,7 +16,7 @@ for the check alone.
   --help      this text
 `;
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     rounds: { type: "string", default: "300" },

@@ -3,7 +3,7 @@ import "./verify/wasm-modules.ts";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import type { FuzzTarget } from "../test/fuzz/fuzz-target.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/fuzz.ts [OPTIONS]
@@ -20,7 +20,7 @@ same. Says how often each was asked, and ends with 1 if something does not hold;
   --help        this text
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     seconds: { type: "string", default: "120" },
     seed: { type: "string", default: String(Math.floor(Math.random() * 1_000_000)) },

@@ -1,8 +1,8 @@
 /** Writes `src/repository/tally/languages.json`: what the server needs of linguist-languages, a twentieth of that package. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import * as linguist from "linguist-languages";
+import { readCommandLine } from "./command-line.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/generate-languages.ts [--check]
 
@@ -12,7 +12,7 @@ extensions, and names of files. With --check it only compares; ends with 1 if th
 
 const FILE = join(import.meta.dirname, "../src/repository/tally/languages.json");
 
-const { values } = parseArgs({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
+const { values } = readCommandLine({ options: { check: { type: "boolean" }, help: { type: "boolean" } } });
 if (values.help === true) {
   console.log(USAGE);
 } else {

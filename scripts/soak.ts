@@ -1,5 +1,5 @@
 /** `node_modules/.bin/node scripts/soak.ts`: many clients on many repositories for a while: no error, no lost update, and memory that stays. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { QUIET_MS } from "../src/format/limits.ts";
 import setUp from "../test/harness/build.ts";
 import { readUsage } from "../test/harness/process.ts";
@@ -25,7 +25,7 @@ memory with its slope in the second half of the time. Ends with 1 if there was a
   --help            this text
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     minutes: { type: "string", default: "10" },
     repositories: { type: "string", default: "50" },

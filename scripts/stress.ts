@@ -1,5 +1,5 @@
 /** `scripts/stress.sh`: sizes and races at the limit, and every answer held against git and against what was acknowledged. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { Random } from "../test/harness/random.ts";
 import { startServer } from "../test/harness/server.ts";
 import { makeTempDir } from "../test/harness/temp-dir.ts";
@@ -77,7 +77,7 @@ interface Options {
 
 /** @throws Error if an option is unknown or makes no sense */
 function readOptions(): Options | "help" {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine({
     allowPositionals: true,
     options: {
       sizes: { type: "string" },

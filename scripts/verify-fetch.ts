@@ -1,7 +1,7 @@
 /** Checks what clients of every kind get: cut, deepened and partial clones, beside the same clients of git's own server. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { git } from "../test/harness/git.ts";
 import { startNative } from "../test/harness/native.ts";
 import { startServer } from "../test/harness/server.ts";
@@ -179,7 +179,7 @@ async function verify(
   }
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     only: { type: "string", multiple: true, default: [] },

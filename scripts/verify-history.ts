@@ -1,7 +1,7 @@
 /** Checks that Holdfast keeps a history as it is: pushes it, clones it, compares, and plays its last commits over one by one. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { git, listRefs, tryGit } from "../test/harness/git.ts";
 import { replay } from "../test/harness/replay.ts";
 import { startServer } from "../test/harness/server.ts";
@@ -109,7 +109,7 @@ async function verify(history: string, options: { url?: string; commits: number;
   }
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     commits: { type: "string", default: "200" },

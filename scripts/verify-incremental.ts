@@ -1,7 +1,7 @@
 /** Checks that fetches between any two commits bring exactly what is missing. */
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "./command-line.ts";
 import { git, tryGit } from "../test/harness/git.ts";
 import { Random } from "../test/harness/random.ts";
 import { DELIM, decodePkts, demux, encodePkt, FLUSH, request } from "../test/harness/raw.ts";
@@ -182,7 +182,7 @@ async function verify(
   }
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     commits: { type: "string", default: "200" },

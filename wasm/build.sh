@@ -1,7 +1,30 @@
 #!/usr/bin/env bash
-# Builds src/codec/holdfast.wasm, byte for byte the same on every machine. Needs python3 (for the Zig compiler, which
-# PyPI carries) and cargo (for the C sources, which two crates ship). Takes the output file as an optional argument.
+# Builds the WebAssembly module. It needs python3 for the Zig compiler, which PyPI carries, and cargo for the C sources,
+# which two crates ship.
 set -euo pipefail
+
+usage="Usage: wasm/build.sh [FILE]
+
+Builds the WebAssembly module from its sources (default: src/codec/holdfast.wasm), byte for byte the same on every machine.
+Needs python3 and cargo, and the network for what they fetch: npm run build:wasm also records what it was built from.
+
+  --help    this text
+"
+case ${1-} in
+-h | --help)
+  printf %s "$usage"
+  exit
+  ;;
+-*)
+  echo "$1 is no option (--help tells what there is)" >&2
+  exit 2
+  ;;
+esac
+if [ $# -gt 1 ]; then
+  echo "$2: one file is written (--help tells what there is)" >&2
+  exit 2
+fi
+
 cd "$(dirname "$0")"
 out=$(realpath -m "${1:-../src/codec/holdfast.wasm}")
 

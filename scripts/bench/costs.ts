@@ -1,5 +1,5 @@
 /** `npm run bench:costs`: the tables of docs/cost.md and docs/scaling.md, made of counted operations. */
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { fillPages, writePages } from "./operations/pages.ts";
 
 const USAGE = `Usage: npm run bench:costs -- [OPTIONS]
@@ -13,7 +13,7 @@ scripts/bench/operations/prices.ts.
 `;
 
 try {
-  const { values } = parseArgs({
+  const { values } = readCommandLine({
     options: { check: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
   });
   if (values.help) process.stdout.write(USAGE);

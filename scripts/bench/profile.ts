@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
 import setUp, { PROJECT } from "../../test/harness/build.ts";
 import { findFreePort, type Server, startServer } from "../../test/harness/server.ts";
@@ -195,7 +195,7 @@ const OPTIONS = {
 } as const;
 
 function readOptions() {
-  return parseArgs({ options: OPTIONS, allowPositionals: true });
+  return readCommandLine({ options: OPTIONS, allowPositionals: true });
 }
 
 type Options = ReturnType<typeof readOptions>["values"];

@@ -1,6 +1,6 @@
 /** `npm run bench:report`: the page docs/performance.md and its pictures, made of the samples in docs/performance. */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { PROJECT } from "../../test/harness/build.ts";
 import { listDifferences, makeReport, PAGE, writeReport } from "./report/make-report.ts";
 import { listBenchmarks, measureParts } from "./report/measure.ts";
@@ -29,7 +29,7 @@ try {
 
 /** @returns the exit status */
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine({
     options: {
       measure: { type: "boolean", default: false },
       bundle: { type: "string", multiple: true, default: [] },

@@ -1,7 +1,7 @@
 /** Makes seeded runs of pushes, fetches, housekeeping and crashes, and checks each against what was acknowledged. */
-import { parseArgs } from "node:util";
 import "../../test/harness/read-at-least.ts";
 import "./wasm-modules.ts";
+import { readCommandLine } from "../command-line.ts";
 import { formatRows, showProgress } from "./report.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/verify/concurrent.ts [OPTIONS]
@@ -18,7 +18,7 @@ end nothing may be left that nothing names. Prints how often what happened, and 
   --help     this text
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     runs: { type: "string" },
     seed: { type: "string" },

@@ -1,5 +1,5 @@
 // Compares patches of random pairs of commits, renames and all, with git's, to the byte. It needs no server: `compare.ts` asks one.
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { DiskDiff } from "../../test/repository/diff/disk-diff.ts";
@@ -9,7 +9,7 @@ const HELP = `Usage: node_modules/.bin/node scripts/verify/diff.ts [--pairs 200]
 
 Compares patches of random pairs of commits with those of "git diff -M --full-index". Near pairs and far ones take turns.`;
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   options: { pairs: { type: "string" }, seed: { type: "string" }, help: { type: "boolean" } },
   allowPositionals: true,
 });

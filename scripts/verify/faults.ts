@@ -1,6 +1,6 @@
 /** Fails every call of a repository to its database, to R2 and to the registry, in every scenario of `test/repository/faults`: some minutes. */
 import { spawn } from "node:child_process";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/verify/faults.ts [OPTIONS]
 
@@ -13,7 +13,7 @@ scenario says how many calls there are, how many injections were tried, and how 
   --help              this text
 `;
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
   options: {
     scenario: { type: "string" },
     sample: { type: "boolean", default: false },

@@ -1,7 +1,7 @@
 /** Tries Git clients that share no code with git's, on Holdfast and on git's own server. */
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { ISOMORPHIC_GIT } from "../../test/foreign/isomorphic-git.ts";
 import { programClient, runProgram } from "../../test/foreign/program.ts";
 import { type ForeignClient, type Work, WORKS } from "../../test/foreign/works.ts";
@@ -111,7 +111,7 @@ function describe(failure: string | null): string {
   return failure ?? "ok";
 }
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: { build: { type: "string" }, help: { type: "boolean", default: false } },
 });

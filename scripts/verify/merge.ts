@@ -1,7 +1,7 @@
 /** Compares merges of a real history's commits with those of git. */
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import "./wasm-modules.ts";
+import { readCommandLine } from "../command-line.ts";
 import type { MergeOutcome } from "../../test/repository/merge/merge-outcome.ts";
 import { askApi } from "../../test/harness/api.ts";
 import { git, tryGit } from "../../test/harness/git.ts";
@@ -28,7 +28,7 @@ POST /merge of a server. Ends with 1 if anything differs.
   --help         this text
 `;
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readCommandLine({
   allowPositionals: true,
   options: {
     count: { type: "string", default: "200" },

@@ -1,7 +1,7 @@
 /** A history on a server, and some of its commits: what the API says of each is compared with what git says. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { askApi } from "../../test/harness/api.ts";
 import { git } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
@@ -42,7 +42,7 @@ export async function verifySamples(
   purpose: string,
   compare: (history: SampledHistory, commit: string) => Promise<Comparison[]>,
 ): Promise<void> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS });
+  const { values, positionals } = readCommandLine({ allowPositionals: true, options: OPTIONS });
   const usage = `Usage: node_modules/.bin/node scripts/verify/${script}.ts [OPTIONS] HISTORY
 
 Pushes every ref of HISTORY (a bundle, or a repository's folder or URL), and asks the API about commits taken at random.

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { readCommandLine } from "../command-line.ts";
 import { git } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { startServer } from "../../test/harness/server.ts";
@@ -23,7 +23,7 @@ export interface ServedHistory {
  * @param usage what `--help` prints; the options are `--cases`, `--seed` and `--server`
  * @param check returns how many cases differ */
 export async function checkServed(usage: string, check: (history: ServedHistory) => Promise<number>): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = readCommandLine({
     allowPositionals: true,
     options: {
       cases: { type: "string", default: "200" },

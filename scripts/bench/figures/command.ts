@@ -1,5 +1,6 @@
 /** What every benchmark's command does: reads options, measures, prints the table, writes the values down. */
-import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { type parseArgs, type ParseArgsOptionsConfig } from "node:util";
+import { readCommandLine } from "../../command-line.ts";
 import setUp from "../../../test/harness/build.ts";
 import { appendRounds, readSamples, type Sample, writeSamples } from "./sample.ts";
 import { formatAgreement, formatTable } from "./table.ts";
@@ -66,7 +67,7 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
     });
   }
   try {
-    const { values } = parseArgs({ options: { ...command.options, ...OPTIONS } });
+    const { values } = readCommandLine({ options: { ...command.options, ...OPTIONS } });
     const { csv, add, against, help } = values as Values<typeof OPTIONS>;
     if (help === true) {
       process.stdout.write(command.usage);

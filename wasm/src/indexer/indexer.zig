@@ -14,6 +14,7 @@ const large = @import("large.zig");
 const Budget = @import("../budget.zig").Budget;
 const Edges = @import("edges.zig").Edges;
 const Late = @import("late.zig").Late;
+const late_checks = @import("late_checks.zig");
 const window_parse = @import("window.zig");
 const entry_table = @import("entries.zig");
 const node_table = @import("nodes.zig");
@@ -290,8 +291,8 @@ pub const Indexer = struct {
         if (ix.phase != .done) return ix.explainEnd();
         try ix.queue.flush(ix);
         try ix.late.run(ix);
-        try ix.checkSpecials();
-        try ix.checkTypes();
+        try late_checks.checkSpecials(ix);
+        try late_checks.checkTypes(ix);
     }
 
     /// The pack ended too early, or its last bytes are not what they claim to be.
@@ -347,45 +348,6 @@ pub const Indexer = struct {
         list.items(.stored)[entry] = .made;
         list.items(.size)[entry] = @intCast(size);
         try ix.late.wakeNode(ix, list.items(.node)[entry]);
-    }
-
-    /// Blobs that were seen before a tree named them `.gitmodules` or `.gitattributes`.
-    fn checkSpecials(ix: *Indexer) Error!void {
-        const flags = ix.nodes.flags.items;
-        while (ix.special_at < flags.len) : (ix.special_at += 1) {
-            const node = ix.special_at;
-            if (flags[node] & node_table.Flags.special_mask == 0) continue;
-            const entry = ix.nodes.entries.items[node];
-            const done: node_table.Flags = @bitCast(flags[node]);
-            if (done.checked or entry == no_index) continue;
-            if (ix.entries.list.items(.kind)[entry] == .none) {
-                ix.needed_entry = entry;
-                return error.NeedBase;
-            }
-            const is_blob = ix.entries.list.items(.kind)[entry] == .blob;
-            const size = ix.entries.list.items(.size)[entry];
-            if (!is_blob or size > ix.options.max_resident_bytes) {
-                try queue.reportSpecial(ix, node, if (is_blob) .too_large else .not_a_blob);
-                continue;
-            }
-            try queue.checkSpecial(ix, node, try contents.contentOf(ix, entry));
-        }
-        ix.special_at = 0;
-    }
-
-    /// An object that is spoken of as one type and is another.
-    fn checkTypes(ix: *Indexer) Error!void {
-        for (ix.nodes.flags.items, ix.nodes.entries.items, 0..) |flags, entry, node| {
-            if (entry == no_index) continue;
-            const kind = @intFromEnum(ix.entries.list.items(.kind)[entry]);
-            if (kind == 0) continue;
-            const own = @as(u8, 1) << @intCast(kind - 1);
-            const others = flags & node_table.Flags.type_mask & ~own;
-            if (others == 0) continue;
-            const refused = ix.refuseObject(.wrong_type, entry, &ix.nodes.oids.items[node], kind);
-            ix.failure.value = @ctz(others) + 1;
-            return refused;
-        }
     }
 
     /// Keeps the sum that stops a pack which costs without end: bytes, and something for what each object costs besides.
