@@ -51,8 +51,10 @@ export const BUSY_WAIT_MS = 240_000;
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;
 
-/** Work of a push, in bytes that are inflated, hashed or copied; an object counts as 512 more, a byte that is deflated as four. At some 150 MB a
- * second that is what the platform's limit of CPU time allows (300 s), with room: real histories need a hundredth, a bomb ends here, while
+/** Work of a push, in bytes that are inflated, hashed or copied; an object counts as 512 more, a
+ * byte that is deflated as six. That is what the platform's limit of CPU time allows (300 s), with
+ * room: 24 GiB of zeros take 130 s, of small results of deltas 55 s, of noise that is deflated
+ * some 200 s (`test/large/push-work`). Real histories need a hundredth, a bomb ends here, while
  * others are served between slices of some 100 ms. */
 export const MAX_PUSH_WORK_BYTES = 24 * GIB;
 

@@ -18,7 +18,7 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Work of an instruction beside its bytes, and of a byte that is deflated, in bytes that are inflated or hashed. */
 const INSTRUCTION_WORK = 64;
-const DEFLATED_WORK = 4;
+const DEFLATED_WORK = 6;
 
 /** What a delta is applied to. */
 export type DeltaBase = Pick<LargeContent, "sizeBytes" | "copy">;

@@ -1,0 +1,113 @@
+// A text of 400 MB, edited: git sends it as a delta of some hundred bytes, which is applied window
+// by window.
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { git, makeRepository } from "../harness/git.ts";
+import { IsolateWatch } from "../harness/isolate-memory.ts";
+import { findFreePort, type Server, startServer } from "../harness/server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+
+const MB = 1_000_000;
+const SIZE_BYTES = 400 * MB;
+const LINE_BYTES = 40;
+
+/** What the server's process may rise by, in MB: the memory of one large object, of a push, and
+ * what the runtime takes for 400 MB that pass. */
+const MAX_RISE_MB = 400;
+
+/** What its isolate may have, without the memories of WebAssembly, which are below 30 MB here. */
+const MAX_ISOLATE_MB = 90;
+
+/** Writes lines that are all different. */
+async function writeText(path: string): Promise<void> {
+  const file = await open(path, "w");
+  const piece = Buffer.alloc(MB * 4, " ");
+  for (let start = 0; start < SIZE_BYTES; start += piece.length) {
+    for (let at = 0; at < piece.length; at += LINE_BYTES) {
+      const line = (start + at) / LINE_BYTES;
+      const word = (Math.imul(line, 0x9e37_79b1) >>> 0).toString(16);
+      piece.write(`${String(line).padStart(9)} ${word}`.padEnd(LINE_BYTES - 1) + "\n", at, "latin1");
+    }
+    await file.write(piece);
+  }
+  await file.close();
+}
+
+/** Changes some lines in place, and appends one. */
+async function edit(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  for (const at of [0, 123 * MB, 399 * MB]) await file.write("changed", at);
+  await file.write("one more line\n", SIZE_BYTES);
+  await file.close();
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+/** How far the server's memory rises at the most while something is done, what the isolate has at
+ * the most without WebAssembly, and how long it takes, with its garbage collected all the time. */
+async function measure(
+  server: Server,
+  inspectorPort: number,
+  act: () => Promise<unknown>,
+): Promise<{ riseMb: number; isolateMb: number; ms: number }> {
+  const watch = await IsolateWatch.begin(inspectorPort, "holdfast");
+  const before = server.readUsage().memoryBytes;
+  const startMs = performance.now();
+  let most = before;
+  let isDone = false;
+  const done = act().finally(() => (isDone = true));
+  while (!isDone) {
+    most = Math.max(most, server.readUsage().memoryBytes);
+    await wait(20);
+  }
+  await done;
+  const isolateMb = Math.round((await watch.end()) / MB);
+  return { riseMb: Math.round((most - before) / MB), isolateMb, ms: Math.round(performance.now() - startMs) };
+}
+
+test("a text of 400 MB, edited", async () => {
+  const dir = await makeRepository("text");
+  const path = join(dir, "large.txt");
+  const inspectorPort = await findFreePort();
+  const server = await startServer({ vars: { WORKTREES: "none" }, inspectorPort });
+  try {
+    const url = `${server.url}/me/text.git`;
+    const commit = async (): Promise<void> => {
+      await git(dir, "add", ".");
+      await git(dir, "commit", "-q", "-m", "version");
+    };
+    const push = () => git(dir, "push", "-q", url, "HEAD:refs/heads/main");
+    await writeText(path);
+    await commit();
+    const first = await measure(server, inspectorPort, push);
+    await edit(path);
+    await commit();
+    await server.restart();
+    server.takeEvents();
+    const second = await measure(server, inspectorPort, push);
+    const { packBytes } = await server.takeEvent("push");
+    // It did come as a delta.
+    expect(packBytes).toBeLessThan(MB);
+    await server.restart();
+    const worktree = join(makeTempDir("clone"), "clone");
+    const cloned = await measure(server, inspectorPort, () => git(makeTempDir("cwd"), "clone", "-q", url, worktree));
+    expect(await hashFile(join(worktree, "large.txt"))).toBe(await hashFile(path));
+    expect(await git(worktree, "rev-parse", "HEAD")).toBe(await git(dir, "rev-parse", "HEAD"));
+    console.log("a text of 400 MB", JSON.stringify({ first, second, cloned, packBytes }));
+    for (const { riseMb, isolateMb } of [first, second, cloned]) {
+      expect(riseMb).toBeLessThan(MAX_RISE_MB);
+      expect(isolateMb).toBeLessThan(MAX_ISOLATE_MB);
+    }
+  } finally {
+    await server.close();
+  }
+});
