@@ -46,8 +46,8 @@ if (values.help || positionals.length !== 1) {
 }
 const { PushedRepository } = await import("../../test/repository/pushing.ts");
 const { mergeByGit, outcomeOf } = await import("../../test/repository/merge/merge-outcome.ts");
-const { OpenRepository } = await import("../../src/repository/open-repository.ts");
-const { NewObjects } = await import("../../src/repository/commit/new-objects.ts");
+const { OpenRepository } = await import("../../src/repository/objects/open-repository.ts");
+const { NewObjects } = await import("../../src/repository/publish/new-objects.ts");
 const { mergeCommits } = await import("../../src/repository/merge/merge-commits.ts");
 const { fromHex } = await import("../../src/format/oid.ts");
 

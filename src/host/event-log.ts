@@ -1,4 +1,4 @@
-import type { RepositoryEvent } from "../repository/repository-event.ts";
+import type { RepositoryEvent } from "../repository/state/repository-event.ts";
 
 /** A request was answered: its head, where the body streams. */
 export interface RequestEvent {

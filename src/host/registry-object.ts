@@ -12,10 +12,10 @@ import {
   type RepositoryRoute,
   type RepositoryStanding,
   RESERVATION_MS,
-} from "../store/registry.ts";
-import type { QuotaHolder } from "../store/quota-table.ts";
-import type { RepositoryDetails, RepositoryEntry } from "../store/repository-rows.ts";
-import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/token-table.ts";
+} from "../store/registry/registry.ts";
+import type { QuotaHolder } from "../store/registry/quota-table.ts";
+import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 

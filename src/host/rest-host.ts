@@ -3,7 +3,7 @@ import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { newPushRequest, readPushResult } from "../protocol/push-client.ts";
 import type { RestHost } from "../rest/routes.ts";
-import { R2ChunkStore } from "../store/r2-chunk-store.ts";
+import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
 import { printEvent } from "./event-log.ts";
 import type { HostRequest } from "./host-request.ts";

@@ -1,6 +1,6 @@
 import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
-import type { NewToken } from "../store/token-table.ts";
+import type { NewToken } from "../store/registry/token-table.ts";
 import type { Place, RestHost, TokenDesk } from "../rest/routes.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";

@@ -1,5 +1,5 @@
 import { toHex } from "../format/oid.ts";
-import type { StoredBundle } from "../store/bundle-table.ts";
+import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { textResponse } from "./error-response.ts";
 import { type FetchContext, unknownRepositoryResponse } from "./fetch-context.ts";
 import { storedResponse } from "./stored-response.ts";

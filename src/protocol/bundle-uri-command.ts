@@ -1,4 +1,4 @@
-import type { StoredBundle } from "../store/bundle-table.ts";
+import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { bundleName } from "./bundle-file.ts";
 import type { ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";

@@ -1,7 +1,7 @@
 import { type ObjectFilter, parseFilter } from "../format/filter.ts";
 import { type Limits, MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { isHexOid } from "../format/oid.ts";
-import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../repository/fetch-source.ts";
+import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../repository/state/fetch-source.ts";
 import { OidList } from "./fetch-arguments.ts";
 import type { Refusal } from "./request-lines.ts";
 

@@ -1,7 +1,7 @@
 import { type GitErrorCode, isGitError } from "../format/errors.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
-import { whenFull } from "../store/full-storage.ts";
+import { whenFull } from "../store/chunks/full-storage.ts";
 
 /** The HTTP status for each failure that ends a Git request before its protocol can report it. */
 const STATUS: Record<GitErrorCode, number> = {

@@ -2,7 +2,7 @@ import { type Limits, MAX_REF_NAME_BYTES, MAX_WANT_REF_BYTES } from "../format/l
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { isRefName } from "../format/ref-name.ts";
 import { PACK_BAND, SIDE_BAND_64K_DATA_BYTES } from "../format/side-band.ts";
-import type { FetchOutcome, FetchRequest, Negotiation, PackCondition } from "../repository/fetch-source.ts";
+import type { FetchOutcome, FetchRequest, Negotiation, PackCondition } from "../repository/state/fetch-source.ts";
 import { CutArguments } from "./cut-arguments.ts";
 import { OidList, type ReadArguments } from "./fetch-arguments.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";

@@ -1,5 +1,5 @@
 import type { Limits } from "../format/limits.ts";
-import type { FetchSource } from "../repository/fetch-source.ts";
+import type { FetchSource } from "../repository/state/fetch-source.ts";
 import { encodeErrPkt, textResponse } from "./error-response.ts";
 import type { NewPlace } from "./moved.ts";
 import type { PackMaker } from "./pack-response.ts";

@@ -2,7 +2,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip, type Gunzip } from "node:zlib";
 import { GitError, isGitError } from "../format/errors.ts";
 import { GZIP_FLOOR_BYTES, MAX_GZIP_RATIO } from "../format/limits.ts";
-import type { PacedBody } from "../repository/paced-body.ts";
+import type { PacedBody } from "../repository/pacing/paced-body.ts";
 
 /** Decodes a body with `Content-Encoding: gzip` as it arrives. Not through DecompressionStream: that inflates all it is given,
  * whether anybody reads it or not. */

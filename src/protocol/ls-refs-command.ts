@@ -1,6 +1,6 @@
 import type { Limits } from "../format/limits.ts";
 import { isNullOid, OID_BYTES, toHex } from "../format/oid.ts";
-import type { RefList } from "../repository/fetch-source.ts";
+import type { RefList } from "../repository/state/fetch-source.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";
 import type { ReadArguments } from "./fetch-arguments.ts";
 import { PacketText } from "./packet-text.ts";

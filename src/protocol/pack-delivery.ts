@@ -1,11 +1,11 @@
 import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import { encodeSideBand, PROGRESS_BAND } from "../format/side-band.ts";
-import { Slots } from "../repository/slots.ts";
+import { Slots } from "../repository/pacing/slots.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
-import type { PackDelivery, PlannedPack, StoredPack } from "../repository/fetch-source.ts";
-import { PartWriter } from "../repository/part-writer.ts";
-import type { ChunkStore } from "../store/chunk-store.ts";
+import type { PackDelivery, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
+import { PartWriter } from "../repository/pack-bytes/part-writer.ts";
+import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 import type { FetchContext } from "./fetch-context.ts";
 import { movedNotice } from "./moved.ts";

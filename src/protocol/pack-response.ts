@@ -9,11 +9,11 @@ import {
   PROGRESS_BAND,
   SideBandFramer,
 } from "../format/side-band.ts";
-import type { DeltaCodec } from "../repository/delta-chains.ts";
-import { HeldBytes } from "../repository/held-bytes.ts";
-import type { PackPlan } from "../repository/pack-plan.ts";
-import { keptBytes, type SentPack, streamPack } from "../repository/pack-stream.ts";
-import type { ChunkStore } from "../store/chunk-store.ts";
+import type { DeltaCodec } from "../repository/pack-bytes/delta-chains.ts";
+import { HeldBytes } from "../repository/pack-bytes/held-bytes.ts";
+import type { PackPlan } from "../repository/pack/pack-plan.ts";
+import { keptBytes, type SentPack, streamPack } from "../repository/pack-bytes/pack-stream.ts";
+import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 
 /** Where packs are made from their plans. */

@@ -2,7 +2,7 @@
 import { GitError, type GitErrorCode } from "../format/errors.ts";
 import { OBJECT_FORMAT, toHex } from "../format/oid.ts";
 import { decodePkts, pktText } from "../format/pkt-line.ts";
-import type { PushResult, RefCommand, RefOutcome } from "../repository/push.ts";
+import type { PushResult, RefCommand, RefOutcome } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 
 /** What the statuses of a refused push stand for; any other is the request's fault below 500, else the server's. */

@@ -2,7 +2,7 @@ import { GitError } from "../format/errors.ts";
 import { checkLimit, type Limits } from "../format/limits.ts";
 import { fromHex, isHexOid, isNullOid, NULL_OID, OBJECT_FORMAT, OID_HEX_LENGTH } from "../format/oid.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
-import type { RefCommand } from "../repository/push.ts";
+import type { RefCommand } from "../repository/state/push.ts";
 
 /** What the client chose of the capabilities that it was offered; those nobody offered are ignored, as git does. */
 export interface PushCapabilities {

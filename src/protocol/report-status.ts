@@ -1,4 +1,4 @@
-import type { PushResult } from "../repository/push.ts";
+import type { PushResult } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 
 /** Bytes of a reason that are reported: with the longest name a line still fits its packet. */

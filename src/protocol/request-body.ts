@@ -2,7 +2,7 @@ import { GitError } from "../format/errors.ts";
 import { checkLimit } from "../format/limits.ts";
 import { ByteReader } from "../format/pkt-line.ts";
 import { GzipBody } from "./gzip-body.ts";
-import { PacedBody } from "../repository/paced-body.ts";
+import { PacedBody } from "../repository/pacing/paced-body.ts";
 
 /** A request's body. */
 export class RequestBody extends ByteReader {

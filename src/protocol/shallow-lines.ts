@@ -1,5 +1,5 @@
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import type { ShallowUpdate } from "../repository/fetch-source.ts";
+import type { ShallowUpdate } from "../repository/state/fetch-source.ts";
 import type { PacketText } from "./packet-text.ts";
 
 /** Writes where the client's history will end, the same lines in all protocol versions.

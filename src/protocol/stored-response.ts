@@ -1,5 +1,5 @@
 import { checkConditions, wantedRange } from "../format/conditional-request.ts";
-import type { ChunkStore } from "../store/chunk-store.ts";
+import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorResponse, textResponse } from "./error-response.ts";
 
 /** An object of the chunk store as HTTP shows it. */

@@ -2,7 +2,7 @@ import type { Limits } from "../format/limits.ts";
 import { isNullOid, NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, OID_HEX_LENGTH, toHex } from "../format/oid.ts";
 import type { ByteReader } from "../format/pkt-line.ts";
 import { SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES } from "../format/side-band.ts";
-import type { FetchRequest, Negotiation, PackCondition, RefList } from "../repository/fetch-source.ts";
+import type { FetchRequest, Negotiation, PackCondition, RefList } from "../repository/state/fetch-source.ts";
 import { AGENT } from "./agent.ts";
 import { CutArguments } from "./cut-arguments.ts";
 import { OidList } from "./fetch-arguments.ts";

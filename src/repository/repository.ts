@@ -1,18 +1,18 @@
 import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
-import type { StoredBundle } from "../store/bundle-table.ts";
-import { newChunkCounters } from "../store/chunk-store.ts";
-import { announce, announceNow } from "./announce.ts";
+import type { StoredBundle } from "../store/jobs/bundle-table.ts";
+import { newChunkCounters } from "../store/chunks/chunk-store.ts";
+import { announce, announceNow } from "./refs/announce.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
-import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./fetch-source.ts";
+import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
-import { ObjectReader } from "./object-reader.ts";
-import type { PushRequest, PushTarget, ReceivedPush } from "./push.ts";
-import { ReceivePack } from "./receive-pack.ts";
-import { type RepositoryPlatform, RepositoryState } from "./repository-state.ts";
-import { Slots } from "./slots.ts";
-import { ResponseCache } from "./response-cache.ts";
-import { UploadPack } from "./upload-pack.ts";
+import { ObjectReader } from "./objects/object-reader.ts";
+import type { PushRequest, PushTarget, ReceivedPush } from "./state/push.ts";
+import { ReceivePack } from "./push/receive-pack.ts";
+import { type RepositoryPlatform, RepositoryState } from "./state/repository-state.ts";
+import { Slots } from "./pacing/slots.ts";
+import { ResponseCache } from "./fetch/response-cache.ts";
+import { UploadPack } from "./fetch/upload-pack.ts";
 
 /** Calls that ask how far jobs are: who waits for these must not put them off. */
 const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]);

@@ -15,7 +15,7 @@ import { streamPieces } from "../repository/files/piece-stream.ts";
 import { readPlanned } from "../repository/files/planned-files.ts";
 import { tarArchive } from "../repository/files/tar-archive.ts";
 import { zipArchive } from "../repository/files/zip-archive.ts";
-import { pause } from "../repository/pause.ts";
+import { pause } from "../repository/pacing/pause.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { pathParts } from "./path-parts.ts";

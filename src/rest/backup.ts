@@ -7,9 +7,9 @@ import { MAX_COMMAND_BYTES, MAX_REF_NAME_BYTES, MAX_REFS_PER_PUSH } from "../for
 import { concatOids, equalOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../format/oid.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
-import { streamBundle } from "../repository/backup.ts";
-import { openBundle } from "../repository/bundle-upload.ts";
-import type { PushResult, RefCommand } from "../repository/push.ts";
+import { streamBundle } from "../repository/bundle/backup.ts";
+import { openBundle } from "../repository/bundle/bundle-upload.ts";
+import type { PushResult, RefCommand } from "../repository/state/push.ts";
 import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { BranchSchema, OidSchema, RepositoryParams } from "./schemas.ts";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
 import { GitError, type GitErrorCode, isGitError } from "../format/errors.ts";
-import { whenFull } from "../store/full-storage.ts";
+import { whenFull } from "../store/chunks/full-storage.ts";
 
 /** The HTTP status of each failure. */
 const STATUS = {

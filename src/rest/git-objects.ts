@@ -4,7 +4,7 @@ import { checkLimit } from "../format/limits.ts";
 import { toHex } from "../format/oid.ts";
 import { parseTag } from "../format/tag.ts";
 import { parseTree, typeOfMode } from "../format/tree.ts";
-import { toCommitRecord, toIdentRecord } from "../repository/commit-record.ts";
+import { toCommitRecord, toIdentRecord } from "../repository/objects/commit-record.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
 import { MAX_SHOWN_BYTES } from "../repository/files/read-object.ts";
 import { answerByIds } from "./conditional.ts";

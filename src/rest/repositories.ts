@@ -10,8 +10,8 @@ import {
   parseRepositoryName,
   type RepositoryName,
 } from "../format/repository-name.ts";
-import type { NameRefusal } from "../store/registry.ts";
-import type { RepositoryEntry } from "../store/repository-rows.ts";
+import type { NameRefusal } from "../store/registry/registry.ts";
+import type { RepositoryEntry } from "../store/registry/repository-rows.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "./routes.ts";

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { GitError } from "../format/errors.ts";
 import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "../format/limits.ts";
-import { PacedBody } from "../repository/paced-body.ts";
+import { PacedBody } from "../repository/pacing/paced-body.ts";
 
 /** Takes a request's body in, if there is one: JSON, bounded in bytes and in depth before it is parsed.
  * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too deep, cut or no UTF-8,

@@ -1,22 +1,22 @@
-import { AuthorTable } from "./author-table.ts";
-import { BundleTable } from "./bundle-table.ts";
-import { ChunkTable } from "./chunk-table.ts";
-import { CommitGraph } from "./commit-graph.ts";
-import { JobQueue } from "./jobs.ts";
+import { AuthorTable } from "./graph/author-table.ts";
+import { BundleTable } from "./jobs/bundle-table.ts";
+import { ChunkTable } from "./index/chunk-table.ts";
+import { CommitGraph } from "./graph/commit-graph.ts";
+import { JobQueue } from "./jobs/jobs.ts";
 import { GitError } from "../format/errors.ts";
-import type { NumberSet } from "./number-set.ts";
-import { ObjectIndex } from "./object-index.ts";
-import { PushLog } from "./push-log.ts";
-import { RefRuleTable } from "./ref-rule-table.ts";
-import { Reachability } from "./reachability.ts";
-import { RefStore } from "./refs.ts";
-import { removeRows } from "./removed-rows.ts";
-import { BLOB_MAX_BYTES, type Sql } from "./sql.ts";
-import { ResponseTable } from "./response-table.ts";
-import { TreeSumTable } from "./tree-sum-table.ts";
-import { TreeTable } from "./tree-table.ts";
-import { VettedBlobs } from "./vetted-blobs.ts";
-import { WorktreeTable } from "./worktree-table.ts";
+import type { NumberSet } from "./numbers/number-set.ts";
+import { ObjectIndex } from "./index/object-index.ts";
+import { PushLog } from "./refs/push-log.ts";
+import { RefRuleTable } from "./refs/ref-rule-table.ts";
+import { Reachability } from "./graph/reachability.ts";
+import { RefStore } from "./refs/refs.ts";
+import { removeRows } from "./index/removed-rows.ts";
+import { BLOB_MAX_BYTES, type Sql } from "./sql/sql.ts";
+import { ResponseTable } from "./jobs/response-table.ts";
+import { TreeSumTable } from "./index/tree-sum-table.ts";
+import { TreeTable } from "./index/tree-table.ts";
+import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { WorktreeTable } from "./jobs/worktree-table.ts";
 
 /** The tables of one repository that exists, opened: the graph is read into memory. */
 export class Tables {

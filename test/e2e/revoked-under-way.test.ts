@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ANSWER_LIFE_MS } from "../../src/store/registry.ts";
+import { ANSWER_LIFE_MS } from "../../src/store/registry/registry.ts";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";

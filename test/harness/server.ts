@@ -13,7 +13,7 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOp
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import type { Limits } from "../../src/format/limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
-import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
+import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import { buildWorker, PROJECT } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";

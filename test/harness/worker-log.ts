@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { EventOrigin, RequestEvent } from "../../src/host/event-log.ts";
-import type { RepositoryEvent } from "../../src/repository/repository-event.ts";
+import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 
 /** A request as it is logged. */
 export type LoggedRequest = RequestEvent & EventOrigin;

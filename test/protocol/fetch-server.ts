@@ -5,9 +5,9 @@ import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import { parseService, unknownServiceResponse } from "../../src/protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../../src/protocol/upload-pack.ts";
-import type { FetchSource } from "../../src/repository/fetch-source.ts";
-import type { ChunkStore } from "../../src/store/chunk-store.ts";
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import type { FetchSource } from "../../src/repository/state/fetch-source.ts";
+import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
+import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import { nodeCodec } from "../repository/stored-repository.ts";
 
 /** An HTTP server for one repository, without the runtime. */

@@ -4,9 +4,9 @@ import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import type { NewPlace } from "../../src/protocol/moved.ts";
 import { deliverPack } from "../../src/protocol/pack-delivery.ts";
 import { packBody } from "../../src/protocol/pack-response.ts";
-import type { FetchSource, PackDelivery } from "../../src/repository/fetch-source.ts";
-import type { PackPlan } from "../../src/repository/pack-plan.ts";
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import type { FetchSource, PackDelivery } from "../../src/repository/state/fetch-source.ts";
+import type { PackPlan } from "../../src/repository/pack/pack-plan.ts";
+import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import { decodePkts, demux } from "../harness/raw.ts";
 import { nodeCodec } from "../repository/stored-repository.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { storedResponse } from "../../src/protocol/stored-response.ts";
-import { FaultyChunkStore, NO_FAULTS } from "../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, NO_FAULTS } from "../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 
 const FILE = { key: "k", sizeBytes: 10, etag: "abc", contentType: "application/x-test", cacheControl: "private" };
 

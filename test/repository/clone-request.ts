@@ -1,5 +1,5 @@
-import type { FetchOutcome, FetchRequest } from "../../src/repository/fetch-source.ts";
-import type { PackPlan } from "../../src/repository/pack-plan.ts";
+import type { FetchOutcome, FetchRequest } from "../../src/repository/state/fetch-source.ts";
+import type { PackPlan } from "../../src/repository/pack/pack-plan.ts";
 
 /** The plan of the pack that a fetch came to, whoever else may be waiting for it.
  * @throws Error when there is none */

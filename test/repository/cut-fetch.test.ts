@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ObjectFilter } from "../../src/format/filter.ts";
 import { toHex } from "../../src/format/oid.ts";
-import type { Deepen, FetchRequest } from "../../src/repository/fetch-source.ts";
-import { streamPack } from "../../src/repository/pack-stream.ts";
+import type { Deepen, FetchRequest } from "../../src/repository/state/fetch-source.ts";
+import { streamPack } from "../../src/repository/pack-bytes/pack-stream.ts";
 import { git } from "../harness/git.ts";
 import { listReachable } from "../harness/received-pack.ts";
 import { makeHistory } from "../harness/history.ts";

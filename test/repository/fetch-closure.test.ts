@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { ObjectFilter } from "../../src/format/filter.ts";
-import { type Deepen, INFINITE_DEPTH } from "../../src/repository/fetch-source.ts";
+import { type Deepen, INFINITE_DEPTH } from "../../src/repository/state/fetch-source.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import {

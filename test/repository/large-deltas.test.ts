@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { NumberSet } from "../../src/store/number-set.ts";
+import { NumberSet } from "../../src/store/numbers/number-set.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import {
   assemblePack,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectFilter } from "../../src/format/filter.ts";
 import { toHex } from "../../src/format/oid.ts";
-import type { Deepen } from "../../src/repository/fetch-source.ts";
+import type { Deepen } from "../../src/repository/state/fetch-source.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { findEarlyDeltas } from "../harness/pack-reader.ts";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";

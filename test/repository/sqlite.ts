@@ -1,5 +1,5 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
-import { BLOB_MAX_BYTES, type Sql, type SqlBinding, type SqlCursor, type SqlValue } from "../../src/store/sql.ts";
+import { BLOB_MAX_BYTES, type Sql, type SqlBinding, type SqlCursor, type SqlValue } from "../../src/store/sql/sql.ts";
 
 /** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
 export class NodeSql implements Sql {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
 import { MULTIPART_PART_BYTES } from "../../src/format/limits.ts";
-import type { ChunkStore } from "../../src/store/chunk-store.ts";
+import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
 import { Random } from "../harness/random.ts";
 
 /** What every chunk store must do. @param open gives a store which is empty below `prefix` */

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { createRepository } from "../../src/store/schema.ts";
-import type { Sql, Transactor } from "../../src/store/sql.ts";
+import { createRepository } from "../../src/store/sql/schema.ts";
+import type { Sql, Transactor } from "../../src/store/sql/sql.ts";
 
 /** Runs a test in a new repository object, with the tables made. */
 export function withDatabase<T>(run: (sql: Sql, transactor: Transactor) => T | Promise<T>): Promise<T> {

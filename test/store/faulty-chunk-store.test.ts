@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FaultyChunkStore, faultAt, NO_FAULTS, seededFaults } from "../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, faultAt, NO_FAULTS, seededFaults } from "../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import { collect, describeChunkStore, readAll } from "./chunk-store-contract.ts";
 
 describeChunkStore("faulty, without faults,", () => ({

@@ -1,4 +1,4 @@
-import { MemoryChunkStore } from "../../src/store/memory-chunk-store.ts";
+import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import { describeChunkStore } from "./chunk-store-contract.ts";
 
 describeChunkStore("memory", () => ({ store: new MemoryChunkStore(), prefix: "r/" }));

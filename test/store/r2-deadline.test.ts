@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
-import { newChunkCounters } from "../../src/store/chunk-store.ts";
-import { type Bucket, R2ChunkStore } from "../../src/store/r2-chunk-store.ts";
+import { newChunkCounters } from "../../src/store/chunks/chunk-store.ts";
+import { type Bucket, R2ChunkStore } from "../../src/store/chunks/r2-chunk-store.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

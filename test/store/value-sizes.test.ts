@@ -2,9 +2,9 @@
 import { expect, test } from "vitest";
 import { MAX_REF_NAME_BYTES } from "../../src/format/limits.ts";
 import { OID_BYTES } from "../../src/format/oid.ts";
-import { RefStore } from "../../src/store/refs.ts";
-import { createRepository } from "../../src/store/schema.ts";
-import { BLOB_MAX_BYTES, CountedSql, newSqlCounters } from "../../src/store/sql.ts";
+import { RefStore } from "../../src/store/refs/refs.ts";
+import { createRepository } from "../../src/store/sql/schema.ts";
+import { BLOB_MAX_BYTES, CountedSql, newSqlCounters } from "../../src/store/sql/sql.ts";
 import { NodeSql } from "../repository/sqlite.ts";
 
 const openSql = () => new CountedSql(new NodeSql(), newSqlCounters());

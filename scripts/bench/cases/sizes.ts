@@ -1,6 +1,6 @@
 /** Whole clones of histories that differ in nothing but their length. */
 import { rmSync } from "node:fs";
-import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
+import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
 import { type Measures, type Sample, toSamples } from "../figures/sample.ts";
 import { takeRounds, toTurns, type Turn } from "../figures/turns.ts";

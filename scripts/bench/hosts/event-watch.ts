@@ -1,5 +1,5 @@
 /** When a server did what it tells of. */
-import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
+import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import type { Host } from "./host.ts";
 
 /** Something that took time. */

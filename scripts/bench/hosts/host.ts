@@ -1,5 +1,5 @@
 /** A Git host that is measured. */
-import type { RepositoryEvent } from "../../../src/repository/repository-event.ts";
+import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
 
 /** A running Git host. */

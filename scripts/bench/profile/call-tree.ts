@@ -25,7 +25,7 @@ export type Layer = (typeof LAYERS)[number];
 /** A function that runs, and where it is. */
 export interface CalledFunction {
   readonly name: string;
-  /** As an editor takes it: `src/store/refs.ts:12`; empty for what has no source. */
+  /** As an editor takes it: `src/store/refs/refs.ts:12`; empty for what has no source. */
   readonly place: string;
   readonly layer: Layer;
 }

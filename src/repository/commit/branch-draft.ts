@@ -1,10 +1,10 @@
 import { MAX_SHARED_BYTES, MAX_SHARED_COMMITS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { keepRoot } from "../tree-contents.ts";
-import { type NewObject, NewObjects } from "./new-objects.ts";
-import { NewPack } from "./new-pack.ts";
-import { publishSteps, type RefStep } from "./publish.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { keepRoot } from "../objects/tree-contents.ts";
+import { type NewObject, NewObjects } from "../publish/new-objects.ts";
+import { NewPack } from "../publish/new-pack.ts";
+import { publishSteps, type RefStep } from "../publish/publish.ts";
 
 export const BRANCHES = "refs/heads/";
 

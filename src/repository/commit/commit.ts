@@ -1,5 +1,5 @@
 import { maskRefused } from "../../codec/fsck-messages.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import type { CommitAnswer, CommitRequest } from "./commit-request.ts";
 import { checkOperations } from "./operation.ts";
 import { saveInTurn } from "./save-turn.ts";

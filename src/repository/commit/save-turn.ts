@@ -2,9 +2,9 @@
 // one transaction. What a transaction costs does not grow much with what is in it, and twenty writers would wait for twenty of them.
 import { MAX_SHARED_BYTES, MAX_SHARED_MS } from "../../format/limits.ts";
 import { isHexOid } from "../../format/oid.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { BranchDraft, BRANCHES } from "./branch-draft.ts";
-import { takeBranchTurn, tryAgain } from "./branch-turn.ts";
+import { takeBranchTurn, tryAgain } from "../publish/branch-turn.ts";
 import type { CommitAnswer, CommitRequest } from "./commit-request.ts";
 import { draftCommit } from "./draft-commit.ts";
 

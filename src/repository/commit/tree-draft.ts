@@ -1,9 +1,9 @@
 import { equalOids, type Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, TREE_MODE, type TreeEntry } from "../../format/tree.ts";
 import { findTreeEntry, spliceTree, type TreeChange } from "../../format/tree-splice.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { readTree } from "../tree-contents.ts";
-import type { NewObjects } from "./new-objects.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { readTree } from "../objects/tree-contents.ts";
+import type { NewObjects } from "../publish/new-objects.ts";
 
 /** What lies at a path of a draft. */
 export type DraftEntry =

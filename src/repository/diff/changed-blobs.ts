@@ -1,8 +1,8 @@
 import { fromByteString } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import type { TimeSlice } from "../time-slice.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { TimeSlice } from "../pacing/time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 import type { RenameBlobs } from "./renames.ts";
 import type { ChangedContent } from "./unified-patch.ts";

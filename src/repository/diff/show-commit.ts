@@ -1,9 +1,9 @@
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { parseCommit } from "../../format/commit.ts";
 import { toHex } from "../../format/oid.ts";
-import { type CommitRecord, toCommitRecord } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit } from "../revision.ts";
+import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit } from "../objects/revision.ts";
 
 /** A commit with what else its headers say. */
 export interface ShownCommit extends CommitRecord {

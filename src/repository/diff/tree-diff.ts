@@ -1,8 +1,8 @@
 import { equalOids } from "../../format/oid.ts";
 import { canonicalMode, isTreeMode, TREE_MODE } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { NamedTree, ObjectReader } from "../object-reader.ts";
-import type { TimeSlice } from "../time-slice.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
+import type { TimeSlice } from "../pacing/time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 
 /** Directories that are compared, on all levels: a tree that names itself many times over, on every level, has no end of them. */

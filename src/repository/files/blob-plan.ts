@@ -1,6 +1,6 @@
-import { linkChains } from "../delta-links.ts";
-import { type Extent, LINK_STRIDE, type PackPlan } from "../pack-plan.ts";
-import { PackDraft } from "../pack-draft.ts";
+import { linkChains } from "../pack/delta-links.ts";
+import { type Extent, LINK_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
+import { PackDraft } from "../pack/pack-draft.ts";
 import type { Tables } from "../../store/tables.ts";
 
 /** Where the bytes of blobs lie, with those of the delta bases they are made of. Made in the object, carried out in the Worker. */

@@ -1,11 +1,11 @@
 import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
-import { type ChunkStore, newChunkCounters } from "../../store/chunk-store.ts";
-import { DeltaChains, type LinkPlan } from "../delta-chains.ts";
-import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
-import { ISOLATE_MEMORY, type Lease } from "../memory-budget.ts";
-import type { ReadEvent } from "../repository-event.ts";
+import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
+import { DeltaChains, type LinkPlan } from "../pack-bytes/delta-chains.ts";
+import { LINK_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
+import type { ReadEvent } from "../state/repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
-import { type EntrySource, streamEntry } from "./entry-stream.ts";
+import { type EntrySource, streamEntry } from "../pack-bytes/entry-stream.ts";
 import { gatherEntries } from "./entry-window.ts";
 import type { WrittenFile } from "./locate-file.ts";
 import type { Reading } from "./reading.ts";

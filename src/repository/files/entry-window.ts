@@ -1,6 +1,6 @@
-import type { ChunkStore } from "../../store/chunk-store.ts";
-import type { LinkPlan } from "../delta-chains.ts";
-import { type Extent, LINK_STRIDE } from "../pack-plan.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { LinkPlan } from "../pack-bytes/delta-chains.ts";
+import { type Extent, LINK_STRIDE } from "../pack/pack-plan.ts";
 
 /** Bytes between two entries that are read and dropped rather than paid for with another read. */
 const GAP_BYTES = 64 * 1024;

@@ -1,9 +1,9 @@
 import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } from "../../format/attributes.ts";
 import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
-import type { ObjectIndex } from "../../store/object-index.ts";
-import type { ObjectReader } from "../object-reader.ts";
-import type { WalkBudget } from "../walk-budget.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+import type { ObjectReader } from "../objects/object-reader.ts";
+import type { WalkBudget } from "../pacing/walk-budget.ts";
 
 /** What is done to a file on its way out, as bits. */
 export const CONVERT = {

@@ -1,6 +1,6 @@
 import { concatOids } from "../../format/oid.ts";
 import { typeOfMode } from "../../format/tree.ts";
-import type { ObjectIndex } from "../../store/object-index.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { TreeFile } from "./tree-files.ts";
 
 /** Entries of trees with what their rows tell, one array per column: as they cross from the object to the Worker. */

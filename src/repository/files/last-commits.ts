@@ -1,10 +1,10 @@
 import { CALL_MS } from "../../format/limits.ts";
 import { concatOids, equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
-import { Bitset } from "../../store/bitset.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import { type CommitRecord, toCommitRecord } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 
 /** Commits whose directory is read at a time, and entries of these directories. */
 const COMMITS_AHEAD = 64;

@@ -2,11 +2,11 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { equalOids, fromHex, isHexOid, toHex } from "../../format/oid.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import { type NamedRef, refsNamed } from "../named-refs.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { peel, resolveCommit } from "../revision.ts";
-import { entryAt } from "../tree-path.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import { type NamedRef, refsNamed } from "../objects/named-refs.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveCommit } from "../objects/revision.ts";
+import { entryAt } from "../objects/tree-path.ts";
 import { findMaterialized } from "../worktree/materialized-file.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 

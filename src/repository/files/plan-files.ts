@@ -1,10 +1,10 @@
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { WalkBudget } from "../walk-budget.ts";
-import { LINK_STRIDE, NO_BASE } from "../pack-plan.ts";
-import { peel, resolveCommit } from "../revision.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { WalkBudget } from "../pacing/walk-budget.ts";
+import { LINK_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { peel, resolveCommit } from "../objects/revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 import { isStreamed } from "./blob-reader.ts";
 import { CONVERT, ExportAttributes } from "./export-attributes.ts";

@@ -1,6 +1,6 @@
 import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { findTyped } from "./locate-file.ts";
 
 /** Bytes of an object that is shown as JSON, of whatever type: it is in memory several times on its way. */

@@ -1,9 +1,9 @@
 import { concatOids, type Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry } from "../../format/tree.ts";
-import { DeltaChains } from "../delta-chains.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { LINK_STRIDE } from "../pack-plan.ts";
-import { keepTree, keptTree } from "../tree-contents.ts";
+import { DeltaChains } from "../pack-bytes/delta-chains.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { LINK_STRIDE } from "../pack/pack-plan.ts";
+import { keepTree, keptTree } from "../objects/tree-contents.ts";
 import { planBlobs } from "./blob-plan.ts";
 import { gatherEntries } from "./entry-window.ts";
 

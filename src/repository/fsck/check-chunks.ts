@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
-import type { ChunkRow } from "../../store/chunk-table.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import { WHOLE_READ_BYTES } from "../delta-chains.ts";
-import { hashChunk } from "../maintenance/chunk-bytes.ts";
+import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import { WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
+import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
 import { Contents } from "./contents.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";

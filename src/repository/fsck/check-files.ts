@@ -1,5 +1,5 @@
 import { concatOids, toHex } from "../../format/oid.ts";
-import type { Worktree, WorktreeFile } from "../../store/worktree-table.ts";
+import type { Worktree, WorktreeFile } from "../../store/jobs/worktree-table.ts";
 import { worktreeFileKey } from "../worktree/file-key.ts";
 import { mistrustFile } from "../worktree/materialized-file.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";

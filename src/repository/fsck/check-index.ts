@@ -1,7 +1,7 @@
 import { toHex } from "../../format/oid.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import { pause } from "../pause.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import { pause } from "../pacing/pause.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
 /** Rows that are held against others at a time. */

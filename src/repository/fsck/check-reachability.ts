@@ -1,10 +1,10 @@
 import { isObjectType, toTypeNumber } from "../../format/object.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
-import type { Bitset } from "../../store/bitset.ts";
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import { ByteCache } from "../byte-cache.ts";
+import type { Bitset } from "../../store/numbers/bitset.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 const TREE = toTypeNumber("tree");

@@ -2,8 +2,8 @@ import { isRefName } from "../../format/ref-name.ts";
 import { parseTag } from "../../format/tag.ts";
 import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { toTypeNumber } from "../../format/object.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import type { Ref } from "../../store/refs.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { Ref } from "../../store/refs/refs.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 /** Refs that are read at a time. */

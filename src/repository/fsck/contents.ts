@@ -2,9 +2,9 @@ import type { CheckedObject } from "../../codec/codec.ts";
 import { listFindings } from "../../codec/fsck-messages.ts";
 import { fromTypeNumber, isObjectType, type ObjectTypeNumber, toTypeNumber } from "../../format/object.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { Lookup, ObjectRow } from "../../store/object-index.ts";
-import { toEntryWord } from "../../store/tree-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Lookup, ObjectRow } from "../../store/index/object-index.ts";
+import { toEntryWord } from "../../store/index/tree-table.ts";
 import { damageOf, type FsckRun } from "./fsck-run.ts";
 
 /** References that are looked up at a time. */

@@ -1,9 +1,9 @@
 import { isGitError } from "../../format/errors.ts";
-import type { ChunkStore } from "../../store/chunk-store.ts";
-import { RowAudit } from "../../store/row-audit.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
-import { WorkBudget } from "../history/work-budget.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import { WorkBudget } from "../pacing/work-budget.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import type { FsckProblem } from "./problem.ts";
 import { StoredEntries } from "./stored-entries.ts";
 

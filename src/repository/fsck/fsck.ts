@@ -2,7 +2,7 @@
 // ended, the next goes on, and what has changed meanwhile is checked as it is then.
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
 import { CALL_MS } from "../../format/limits.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkChunks } from "./check-chunks.ts";
 import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
 import { checkIndex } from "./check-index.ts";

@@ -3,16 +3,16 @@ import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
 import { equalOids, toHex } from "../../format/oid.ts";
 import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
-import type { ChunkStore } from "../../store/chunk-store.ts";
-import type { ChunkRow } from "../../store/chunk-table.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { ObjectRow } from "../../store/object-index.ts";
-import type { RowAudit } from "../../store/row-audit.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
-import { ByteCache } from "../byte-cache.ts";
-import { type DeltaCodec, WHOLE_READ_BYTES, type WholeObject } from "../delta-chains.ts";
-import { decodeEntryHead } from "../entry-head.ts";
-import { streamEntry } from "../files/entry-stream.ts";
+import { ByteCache } from "../pack-bytes/byte-cache.ts";
+import { type DeltaCodec, WHOLE_READ_BYTES, type WholeObject } from "../pack-bytes/delta-chains.ts";
+import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
+import { streamEntry } from "../pack-bytes/entry-stream.ts";
 import type { FsckProblem } from "./problem.ts";
 
 /** Chunks that were read, and objects made whole, which others may be deltas on. */

@@ -1,4 +1,4 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
 /** How far two commits are apart. */
 export interface AheadBehind {

@@ -1,8 +1,8 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import { readCommits } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import { readCommits } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Tells commits by their author. */
 export class AuthorFilter {

@@ -1,17 +1,17 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { GitError } from "../../format/errors.ts";
-import { Bitset } from "../../store/bitset.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import { ByteCache } from "../byte-cache.ts";
-import type { WholeObject } from "../delta-chains.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { ByteCache } from "../pack-bytes/byte-cache.ts";
+import type { WholeObject } from "../pack-bytes/delta-chains.ts";
 import { diffLines } from "../diff/line-diff.ts";
 import { commonTailBytes } from "../diff/text-lines.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { type BlamedLines, sortByStart, splitByParent } from "./blamed-lines.ts";
 import { findRename } from "./find-rename.ts";
 import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Lines that a commit brought. */
 export interface Blame extends BlamedLines {

@@ -2,14 +2,14 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isTreeMode } from "../../format/tree.ts";
 import { toHex } from "../../format/oid.ts";
-import { type CommitRecord, readCommits } from "../commit-record.ts";
+import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
 import { isBinary } from "../diff/binary-patch.ts";
 import { splitLines } from "../diff/text-lines.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { peel, resolveCommit } from "../revision.ts";
-import { entryAt, type PathEntry } from "../tree-path.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveCommit } from "../objects/revision.ts";
+import { entryAt, type PathEntry } from "../objects/tree-path.ts";
 import { type Blame, BlameWalk, readTexts } from "./blame-walk.ts";
-import { WorkBudget } from "./work-budget.ts";
+import { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Lines whose origin is not found in that time stay without one. */
 const BLAME_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
 /** Commits that a walk has met, as git queues them: the newest first, among those of one second the one that came first.
  * @see git's prio-queue.c, and commit_list_insert_by_date() */

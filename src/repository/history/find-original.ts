@@ -5,8 +5,8 @@ import { type FileVersion, typeBits } from "../diff/file-change.ts";
 import { compareRanked, offer } from "../diff/renames.ts";
 import { MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "../diff/similarity.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { TimeSlice } from "../time-slice.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 
 /** A commit with more files is not looked at for what a file was made of. */
 const MAX_FILES = 100_000;

@@ -2,8 +2,8 @@ import { ChangedBlobs } from "../diff/changed-blobs.ts";
 import type { FileVersion } from "../diff/file-change.ts";
 import { findRenames } from "../diff/renames.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { TimeSlice } from "../time-slice.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 
 /** A commit that changes more files is not looked at for renames. */
 const MAX_CHANGES = 50_000;

@@ -1,9 +1,9 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { findOriginal } from "./find-original.ts";
 import { ABSENT, kindOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** A file whose history is followed to what it was made of. As in git, it has one name at a time: where it came under
  * that name, all commits walked after that are asked for the name before. */

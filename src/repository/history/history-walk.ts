@@ -1,5 +1,5 @@
-import { Bitset } from "../../store/bitset.ts";
-import type { CommitGraph } from "../../store/commit-graph.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
 
 /** Where a walk stands: all that another one needs to go on in its place. Object numbers, which stay what they are. */

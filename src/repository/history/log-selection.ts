@@ -1,10 +1,10 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { AuthorFilter } from "./author-filter.ts";
 import { FollowedFile } from "./followed-file.ts";
 import { HistoryWalk, type WalkPlace } from "./history-walk.ts";
 import { PathHistory, type PathStep } from "./path-history.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Which commits of a history are wanted. */
 export interface LogFilter {

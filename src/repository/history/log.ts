@@ -1,13 +1,13 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { CALL_MS } from "../../format/limits.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import { type CommitRecord, readCommits } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit } from "../revision.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit } from "../objects/revision.ts";
 import type { WalkPlace } from "./history-walk.ts";
 import { type LogFilter, type LogPlace, LogSelection } from "./log-selection.ts";
-import { WorkBudget } from "./work-budget.ts";
+import { WorkBudget } from "../pacing/work-budget.ts";
 
 /** What is asked of a history. */
 export interface LogQuery extends LogFilter {

@@ -1,4 +1,4 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
 
 /** Commits that are read ahead at first, and at the most: twice as many each time. */

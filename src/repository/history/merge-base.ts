@@ -1,7 +1,7 @@
 import { toHex } from "../../format/oid.ts";
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit, revisionOf } from "../revision.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit, revisionOf } from "../objects/revision.ts";
 import { DateQueue } from "./date-queue.ts";
 
 // What is known of a commit while a walk paints the history.

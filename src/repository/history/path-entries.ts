@@ -4,10 +4,10 @@
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
 import { canonicalMode, EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TREE_MODE, typeOfMode } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import type { RepositoryState } from "../repository-state.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** What lies at a path, as one number: two are equal when git sees no difference. 0: nothing. */
 export type EntryCode = number;

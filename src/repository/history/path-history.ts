@@ -1,8 +1,8 @@
-import type { CommitGraph } from "../../store/commit-graph.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
 import { ABSENT, type EntryCode, PathEntries } from "./path-entries.ts";
-import type { WorkBudget } from "./work-budget.ts";
+import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Commits that `known` looks at. */
 const KNOWN_COMMITS = 1_024;

@@ -1,4 +1,4 @@
-import type { ChunkUse } from "../../store/chunk-table.ts";
+import type { ChunkUse } from "../../store/index/chunk-table.ts";
 import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekeeping.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";

@@ -1,6 +1,6 @@
 import { toTypeNumber } from "../../format/object.ts";
-import { Bitset } from "../../store/bitset.ts";
-import { NumberSet } from "../../store/number-set.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 
 const TREE = toTypeNumber("tree");

@@ -2,15 +2,15 @@
 // twice; one runs at a time, beside pushes and fetches. A push only adds rows; a fetch has planned before and needs of
 // what a job replaces nothing but its R2 objects, which live on for `PLAN_LIFE_MS`.
 import { CHUNK_TARGET_BYTES, type Limits } from "../../format/limits.ts";
-import type { ChunkStore } from "../../store/chunk-store.ts";
-import type { Job, JobKind } from "../../store/jobs.ts";
-import type { ChunkTable } from "../../store/chunk-table.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { Job, JobKind } from "../../store/jobs/jobs.ts";
+import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import type { Tables } from "../../store/tables.ts";
-import { isRewound } from "../bundle-job.ts";
-import type { RefCommand } from "../push.ts";
-import type { JobCounts } from "../repository-event.ts";
-import type { RepositoryState } from "../repository-state.ts";
-import type { Pace } from "./pace.ts";
+import { isRewound } from "../bundle/bundle-job.ts";
+import type { RefCommand } from "../state/push.ts";
+import type { JobCounts } from "../state/repository-event.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import type { Pace } from "../pacing/pace.ts";
 
 /** Chunks as they were pushed, from which it is worth merging them. */
 export const MERGE_CHUNKS = 64;

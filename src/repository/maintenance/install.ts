@@ -1,4 +1,4 @@
-import { BLOB_MAX_BYTES } from "../../store/sql.ts";
+import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
 import { callSeal, type JobRun } from "./housekeeping.ts";
 import type { Rewritten } from "./rewrite.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";

@@ -1,4 +1,4 @@
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import type { MaintenanceKind } from "./housekeeping.ts";
 import { maintenance, type MaintenanceStatus } from "./status.ts";
 

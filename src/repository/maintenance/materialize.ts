@@ -1,7 +1,7 @@
 import { isGitError } from "../../format/errors.ts";
 import type { Tables } from "../../store/tables.ts";
-import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/worktree-table.ts";
-import { ObjectReader } from "../object-reader.ts";
+import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/jobs/worktree-table.ts";
+import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
 import { FileWriter } from "../worktree/file-writer.ts";
 import { wantedTip } from "../worktree/worktrees.ts";

@@ -1,8 +1,8 @@
 import { GitError } from "../../format/errors.ts";
-import { NumberSet } from "../../store/number-set.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import { ObjectReader } from "../object-reader.ts";
-import { walkTrees } from "../tree-walk.ts";
+import { ObjectReader } from "../objects/object-reader.ts";
+import { walkTrees } from "../objects/tree-walk.ts";
 import { type Doomed, findDoomed, findKept, looseTrees } from "./doomed.ts";
 import { callSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
 import { installChunks } from "./install.ts";

@@ -1,15 +1,15 @@
 import { OID_BYTES } from "../../format/oid.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
-import type { ChunkStore } from "../../store/chunk-store.ts";
-import type { ChunkRow, NewChunk } from "../../store/chunk-table.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/object-index.ts";
-import { BLOB_MAX_BYTES } from "../../store/sql.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { ChunkRow, NewChunk } from "../../store/index/chunk-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-index.ts";
+import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
 import type { Tables } from "../../store/tables.ts";
-import { type DeltaCodec, WHOLE_READ_BYTES } from "../delta-chains.ts";
-import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../entry-head.ts";
-import { ObjectReader } from "../object-reader.ts";
-import { hashChunk, readChunk } from "./chunk-bytes.ts";
+import { type DeltaCodec, WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
+import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../pack-bytes/entry-head.ts";
+import { ObjectReader } from "../objects/object-reader.ts";
+import { hashChunk, readChunk } from "../pack-bytes/chunk-bytes.ts";
 
 /** What to store anew. */
 export interface Rewrite {

@@ -1,5 +1,5 @@
-import type { ChunkRow, SealedChunk } from "../../store/chunk-table.ts";
-import { readChunk } from "./chunk-bytes.ts";
+import type { ChunkRow, SealedChunk } from "../../store/index/chunk-table.ts";
+import { readChunk } from "../pack-bytes/chunk-bytes.ts";
 import { type JobOutcome, type JobRun, isSealDue, RUN_BYTES, SEAL_BYTES, SMALL_OBJECT_BYTES } from "./housekeeping.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 

@@ -1,5 +1,5 @@
-import type { JobKind, JobRecord, WaitingJob } from "../../store/jobs.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { JobKind, JobRecord, WaitingJob } from "../../store/jobs/jobs.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 
 /** What housekeeping has to do with, and does: sizes in bytes. */
 export interface MaintenanceStatus {

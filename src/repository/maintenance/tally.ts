@@ -1,4 +1,4 @@
-import { ObjectReader } from "../object-reader.ts";
+import { ObjectReader } from "../objects/object-reader.ts";
 import { noteAuthors } from "../tally/note-authors.ts";
 import { sumTree } from "../tally/tree-sums.ts";
 import { type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";

@@ -2,10 +2,10 @@ import { decodeText, toByteString } from "../../format/byte-string.ts";
 import { type Commit, encodeCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, fromHex, type Oid, toHex } from "../../format/oid.ts";
-import type { NewObject, NewObjects } from "../commit/new-objects.ts";
-import { checkForwardMove, publish, staleRef } from "../commit/publish.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { revisionOf } from "../revision.ts";
+import type { NewObject, NewObjects } from "../publish/new-objects.ts";
+import { checkForwardMove, publish, staleRef } from "../publish/publish.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { revisionOf } from "../objects/revision.ts";
 
 const BRANCHES = "refs/heads/";
 

@@ -1,7 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import {
   ALL,

@@ -1,7 +1,7 @@
 import { type Oid, toHex } from "../../format/oid.ts";
 import type { FileChange, FileVersion } from "../diff/file-change.ts";
 import { type Candidate, type RenameBlobs, RenameSearch } from "../diff/renames.ts";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { DirectoryCounts } from "./directory-counts.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import { directoryOf, type Side, type Version } from "./merged-path.ts";

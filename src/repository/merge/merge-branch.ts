@@ -1,10 +1,10 @@
 import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
-import { takeBranchTurn } from "../commit/branch-turn.ts";
-import { NewObjects } from "../commit/new-objects.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit } from "../revision.ts";
+import { takeBranchTurn } from "../publish/branch-turn.ts";
+import { NewObjects } from "../publish/new-objects.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit } from "../objects/revision.ts";
 import { type BranchAnswer, type BranchRequest, BranchTip } from "./branch-tip.ts";
 import { mergeCommits } from "./merge-commits.ts";
 import { mergeConflict } from "./merge-conflict.ts";

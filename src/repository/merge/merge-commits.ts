@@ -1,9 +1,9 @@
 import { GitError } from "../../format/errors.ts";
 import type { Oid } from "../../format/oid.ts";
-import type { NewObjects } from "../commit/new-objects.ts";
+import type { NewObjects } from "../publish/new-objects.ts";
 import { mergeBases } from "../history/merge-base.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { revisionOf } from "../revision.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { revisionOf } from "../objects/revision.ts";
 import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { type MergedTrees, mergeRoots, mergeTrees } from "./merge-trees.ts";

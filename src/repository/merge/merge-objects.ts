@@ -3,10 +3,10 @@ import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { canonicalMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { NewObject, NewObjects } from "../commit/new-objects.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { keptTree } from "../tree-contents.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { NewObject, NewObjects } from "../publish/new-objects.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { keptTree } from "../objects/tree-contents.ts";
 
 /** Bytes of the trees and merged files that one merge makes: they are in memory until they are stored. */
 const MAX_MADE_BYTES = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { Oid } from "../../format/oid.ts";
-import type { NewObject, NewObjects } from "../commit/new-objects.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { NewObject, NewObjects } from "../publish/new-objects.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { applyRenames } from "./apply-renames.ts";
 import { collectPaths, type Roots } from "./collect-paths.ts";
 import { type Conflict, ConflictList } from "./conflict.ts";

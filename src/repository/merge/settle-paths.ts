@@ -1,6 +1,6 @@
 import { equalOids, type Oid } from "../../format/oid.ts";
 import { encodeTree, FILE_MODE, TREE_MODE, type TreeEntry } from "../../format/tree.ts";
-import { TimeSlice } from "../time-slice.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import type { ConflictList } from "./conflict.ts";
 import { type ContentMerge, type FileVersions, kindOf, mergeContent } from "./merge-content.ts";
 import {

@@ -1,10 +1,10 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
-import type { Ref } from "../../store/refs.ts";
-import { toIsoDate } from "../commit-record.ts";
+import type { Ref } from "../../store/refs/refs.ts";
+import { toIsoDate } from "../objects/commit-record.ts";
 import { type AheadBehind, aheadBehind } from "../history/ahead-behind.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { TimeSlice } from "../time-slice.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
 import { BRANCHES, checkAbsent, demandRef, type Expected, renameRef, resolveTarget, setRef } from "./move-ref.ts";
 
 /** A branch as the API shows it. */

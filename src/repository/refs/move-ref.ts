@@ -3,9 +3,9 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromHex, type Oid, toHex } from "../../format/oid.ts";
 import type { ObjectType } from "../../format/object.ts";
-import { isSame, publish, staleRef } from "../commit/publish.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit, resolveRevision, type Revision } from "../revision.ts";
+import { isSame, publish, staleRef } from "../publish/publish.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit, resolveRevision, type Revision } from "../objects/revision.ts";
 
 /** Begins the full name of each branch. */
 export const BRANCHES = "refs/heads/";

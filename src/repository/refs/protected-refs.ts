@@ -1,5 +1,5 @@
 import type { ProtectedRefs } from "../../access/ref-rules.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 
 /** The rules for refs, in their order. Patterns are byte strings. */
 export async function protectedRefs({ tables }: OpenRepository): Promise<ProtectedRefs[]> {

@@ -4,12 +4,12 @@ import type { Ident } from "../../format/ident.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
 import { encodeTag, parseTag, type Tag } from "../../format/tag.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import type { Ref } from "../../store/refs.ts";
-import { NewObjects } from "../commit/new-objects.ts";
-import { publish } from "../commit/publish.ts";
-import { type IdentRecord, toIdentRecord } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Ref } from "../../store/refs/refs.ts";
+import { NewObjects } from "../publish/new-objects.ts";
+import { publish } from "../publish/publish.ts";
+import { type IdentRecord, toIdentRecord } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import {
   checkAbsent,
   checkExpected,

@@ -1,7 +1,7 @@
 import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { resolveCommit } from "../revision.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit } from "../objects/revision.ts";
 import { DAY_SECONDS, formatDay, parseDay, weekday } from "./calendar.ts";
 import { noteAuthors } from "./note-authors.ts";
 

@@ -1,6 +1,6 @@
 import { encodeText, toByteString } from "../../format/byte-string.ts";
 import { parseIdent } from "../../format/ident.ts";
-import type { AuthoredCommit } from "../../store/author-table.ts";
+import type { AuthoredCommit } from "../../store/graph/author-table.ts";
 
 /** Bytes of a name and of an email that are kept: what is longer is nobody's. */
 const MAX_NAME_BYTES = 255;

@@ -2,12 +2,12 @@ import { decodeText, encodeText, toByteString } from "../../format/byte-string.t
 import { checkLimit } from "../../format/limits.ts";
 import { toHex } from "../../format/oid.ts";
 import { typeOfMode } from "../../format/tree.ts";
-import type { Author } from "../../store/author-table.ts";
+import type { Author } from "../../store/graph/author-table.ts";
 import type { Tables } from "../../store/tables.ts";
-import { toIsoDate } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { peel, resolveCommit, revisionOf } from "../revision.ts";
-import { entryAt } from "../tree-path.ts";
+import { toIsoDate } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveCommit, revisionOf } from "../objects/revision.ts";
+import { entryAt } from "../objects/tree-path.ts";
 import { Mailmap } from "./mailmap.ts";
 import { noteAuthors } from "./note-authors.ts";
 

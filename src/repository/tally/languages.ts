@@ -1,8 +1,8 @@
 import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
-import type { FileSum } from "../../store/tree-sum-table.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { peel, resolveRevision } from "../revision.ts";
+import type { FileSum } from "../../store/index/tree-sum-table.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveRevision } from "../objects/revision.ts";
 import { languageById } from "./language.ts";
 import { sumTree } from "./tree-sums.ts";
 

@@ -1,5 +1,5 @@
 import { trimBlanksEnd } from "../../format/ident.ts";
-import type { Author } from "../../store/author-table.ts";
+import type { Author } from "../../store/graph/author-table.ts";
 
 /** What takes the place of a name and an email; undefined: it stays. */
 interface Replacement {

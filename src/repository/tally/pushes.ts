@@ -1,7 +1,7 @@
 import { includesRight } from "../../access/caller.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { LOOKED_FOR } from "../advertised-refs.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import { LOOKED_FOR } from "../state/advertised-refs.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 
 /** A push as it was recorded. */
 export interface RecordedPush {

@@ -1,8 +1,8 @@
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
-import { toIsoDate } from "../commit-record.ts";
-import type { OpenRepository } from "../open-repository.ts";
-import { peel, resolveCommit, type Revision } from "../revision.ts";
+import { toIsoDate } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, resolveCommit, type Revision } from "../objects/revision.ts";
 import { sumContributors } from "./contributors.ts";
 import { addUp } from "./languages.ts";
 import { sumTree } from "./tree-sums.ts";

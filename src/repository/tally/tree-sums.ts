@@ -1,9 +1,9 @@
 import { FILE_MODE, isTreeMode } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { FileSum } from "../../store/tree-sum-table.ts";
-import type { NamedTree, ObjectReader } from "../object-reader.ts";
-import { pause } from "../pause.ts";
+import type { FileSum } from "../../store/index/tree-sum-table.ts";
+import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
+import { pause } from "../pacing/pause.ts";
 import { languageOf, languageScheme } from "./language.ts";
 
 /** The kind of files that are of no known language. */

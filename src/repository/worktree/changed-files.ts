@@ -2,11 +2,11 @@ import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { concatOids, equalOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
-import { NumberSet } from "../../store/number-set.ts";
-import { type FileChange, REMOVED } from "../../store/worktree-table.ts";
-import type { ObjectReader, ObjectTables } from "../object-reader.ts";
-import { TimeSlice } from "../time-slice.ts";
-import { keptTree } from "../tree-contents.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { type FileChange, REMOVED } from "../../store/jobs/worktree-table.ts";
+import type { ObjectReader, ObjectTables } from "../objects/object-reader.ts";
+import { TimeSlice } from "../pacing/time-slice.ts";
+import { keptTree } from "../objects/tree-contents.ts";
 
 /** Trees read together. */
 const BATCH_TREES = 500;

@@ -1,8 +1,8 @@
 import { safeContentType } from "../../format/content-type.ts";
 import { toHex } from "../../format/oid.ts";
 import { SYMLINK_MODE } from "../../format/tree.ts";
-import type { FileLabel } from "../../store/chunk-store.ts";
-import type { PendingFile } from "../../store/worktree-table.ts";
+import type { FileLabel } from "../../store/chunks/chunk-store.ts";
+import type { PendingFile } from "../../store/jobs/worktree-table.ts";
 
 /** What makes a site of the bucket's files: of a bucket no user is logged in at, so that scripts in them do no harm. */
 const SITE_TYPES: Readonly<Record<string, string>> = {

@@ -1,14 +1,14 @@
-import type { ChunkStore, SizedStream } from "../../store/chunk-store.ts";
-import type { ChunkRow } from "../../store/chunk-table.ts";
-import { NumberSet } from "../../store/number-set.ts";
+import type { ChunkStore, SizedStream } from "../../store/chunks/chunk-store.ts";
+import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { PendingFile, WrittenFile } from "../../store/worktree-table.ts";
-import type { DeltaCodec } from "../delta-chains.ts";
-import { type PlainEntry, streamEntry } from "../files/entry-stream.ts";
-import { HeldBytes } from "../held-bytes.ts";
-import { ObjectReader } from "../object-reader.ts";
-import type { Extent } from "../pack-plan.ts";
-import type { RepositoryState } from "../repository-state.ts";
+import type { PendingFile, WrittenFile } from "../../store/jobs/worktree-table.ts";
+import type { DeltaCodec } from "../pack-bytes/delta-chains.ts";
+import { type PlainEntry, streamEntry } from "../pack-bytes/entry-stream.ts";
+import { HeldBytes } from "../pack-bytes/held-bytes.ts";
+import { ObjectReader } from "../objects/object-reader.ts";
+import type { Extent } from "../pack/pack-plan.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 import { worktreeFileKey } from "./file-key.ts";
 import { labelFile } from "./file-label.ts";
 

@@ -1,5 +1,5 @@
-import type { Worktree, WorktreeFile } from "../../store/worktree-table.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { Worktree, WorktreeFile } from "../../store/jobs/worktree-table.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { worktreeFileKey } from "./file-key.ts";
 
 /** A file of a commit that lies in R2 as it is. */

@@ -1,7 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { OpenRepository } from "../open-repository.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
 import { callAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
 
 /** How a worktree stands: R2 holds the branch's tip; it is being brought there; that failed, and is tried again; the tip has too many paths; the branch

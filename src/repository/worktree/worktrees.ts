@@ -2,7 +2,7 @@
 // repository. Here is which branches these are, and when they are brought up to date; `maintenance/materialize` does it.
 import type { Oid } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { RefCommand } from "../push.ts";
+import type { RefCommand } from "../state/push.ts";
 
 const BRANCHES = "refs/heads/";
 

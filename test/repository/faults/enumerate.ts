@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import type { Fault } from "../../../src/store/faulty-chunk-store.ts";
-import { hasJobs } from "../../../src/store/schema.ts";
+import type { Fault } from "../../harness/faulty-chunk-store.ts";
+import { hasJobs } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { checkNothingLeft, checkRepository, type RefStates } from "./invariants.ts";
 import { faultsAt, type Place, type World } from "./world.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql.ts";
+import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql/sql.ts";
 import { NodeSql } from "../sqlite.ts";
 
 /** One life's hold on a database, each of whose statements can fail before its effect. Its transactions are savepoints, so that all of them

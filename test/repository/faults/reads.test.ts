@@ -7,7 +7,7 @@ import wasm from "../../../src/codec/holdfast.wasm";
 import { BlobReader } from "../../../src/repository/files/blob-reader.ts";
 import { readPieces, readPlanned } from "../../../src/repository/files/planned-files.ts";
 import { ANYONE } from "../../harness/requester.ts";
-import type { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import type { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { readClone, takePack } from "./fetch-scenarios.ts";
 import { push } from "./steps.ts";
 import { makeVersion } from "./versions.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
-import type { JobKind } from "../../../src/store/jobs.ts";
+import type { JobKind } from "../../../src/store/jobs/jobs.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import type { HexCommand, PushOptions } from "../pushing.ts";
 import type { Step } from "./enumerate.ts";

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FsckSetting } from "../../../src/codec/fsck-messages.ts";
-import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { fsck, type FsckPlace, type FsckReport, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckCounts } from "../../../src/repository/fsck/fsck-run.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { ANYONE } from "../../harness/requester.ts";

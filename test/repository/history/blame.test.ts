@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { blame, type BlameRange } from "../../../src/repository/history/blame.ts";
-import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";

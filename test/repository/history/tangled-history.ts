@@ -1,6 +1,6 @@
 /** Histories as unlike a straight line as git allows: merges of two and more, several roots, clocks that run backwards, many commits
  * of one second. */
-import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";

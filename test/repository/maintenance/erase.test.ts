@@ -1,10 +1,10 @@
 // A repository that was deleted, however its erasing is broken off: nothing of it is served, and in the end nothing is left.
 import type { Requester } from "../../../src/access/caller.ts";
 import { expect, test, vi } from "vitest";
-import type { RepositoryStanding } from "../../../src/store/registry.ts";
-import { hasJobs } from "../../../src/store/schema.ts";
-import { type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import type { RepositoryStanding } from "../../../src/store/registry/registry.ts";
+import { hasJobs } from "../../../src/store/sql/schema.ts";
+import { type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { Random } from "../../harness/random.ts";
 import { CLONE_REQUEST } from "../clone-request.ts";

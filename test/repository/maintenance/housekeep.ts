@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { toHex } from "../../../src/format/oid.ts";
-import type { ChunkStore } from "../../../src/store/chunk-store.ts";
+import type { ChunkStore } from "../../../src/store/chunks/chunk-store.ts";
 import { git } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
 

@@ -1,7 +1,7 @@
 /** Process after process dies while files are written. That whatever step fails heals is shown by `test/repository/faults`. */
 import { expect, test } from "vitest";
-import { FaultyChunkStore, seededFaults } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, seededFaults } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { makeRepository } from "../../harness/git.ts";
 import { packRevisions, PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";

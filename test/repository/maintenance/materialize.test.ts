@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { callAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import { git, makeRepository } from "../../harness/git.ts";

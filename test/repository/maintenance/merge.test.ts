@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { MERGE_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/housekeeping.ts";
 import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/merge.ts";
-import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack-plan.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
 

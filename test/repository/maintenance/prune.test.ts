@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
-import { PIECE_STRIDE } from "../../../src/repository/pack-plan.ts";
-import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
+import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql/sql.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { PLAN_LIFE_MS, SEAL_BYTES, SEAL_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { Random } from "../../harness/random.ts";
-import { hasJobs } from "../../../src/store/schema.ts";
+import { hasJobs } from "../../../src/store/sql/schema.ts";
 import { makeRepository, tryGit } from "../../harness/git.ts";
 import { makeCommit, makeObject, type MadeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { PushedRepository } from "../pushing.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newRepositoryClient } from "../../../src/repository/calls.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { TinyPushes } from "./tiny-pushes.ts";
 import { ANYONE } from "../../harness/requester.ts";

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { fromHex } from "../../../src/format/oid.ts";
-import { NewObjects } from "../../../src/repository/commit/new-objects.ts";
+import { NewObjects } from "../../../src/repository/publish/new-objects.ts";
 import { mergeBases } from "../../../src/repository/history/merge-base.ts";
 import { mergeCommits } from "../../../src/repository/merge/merge-commits.ts";
-import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";

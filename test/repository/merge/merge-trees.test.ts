@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from "vitest";
 import { fromHex, toHex } from "../../../src/format/oid.ts";
 import { encodeTree, FILE_MODE, parseTree } from "../../../src/format/tree.ts";
-import { NewObjects } from "../../../src/repository/commit/new-objects.ts";
+import { NewObjects } from "../../../src/repository/publish/new-objects.ts";
 import type { Conflict } from "../../../src/repository/merge/conflict.ts";
 import { mergeTrees } from "../../../src/repository/merge/merge-trees.ts";
-import { OpenRepository } from "../../../src/repository/open-repository.ts";
+import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { PushedRepository } from "../pushing.ts";
 import { mergeByGit, outcomeOf } from "./merge-outcome.ts";

@@ -1,8 +1,8 @@
 /** R2 as a network away: every call takes its time, may fail before or after its effect, and outlives the process that made it. */
 import { GitError } from "../../../src/format/errors.ts";
-import { type ChunkStore, type MultipartWrite, wrongLength } from "../../../src/store/chunk-store.ts";
-import type { Fault } from "../../../src/store/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
+import { type ChunkStore, type MultipartWrite, wrongLength } from "../../../src/store/chunks/chunk-store.ts";
+import type { Fault } from "../../harness/faulty-chunk-store.ts";
+import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import type { Random } from "../../harness/random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 

@@ -1,8 +1,8 @@
 /** Somebody with a clone: sees the refs, makes commits, pushes them. */
 import { GitError, isGitError } from "../../../src/format/errors.ts";
 import { toHex } from "../../../src/format/oid.ts";
-import type { RefList } from "../../../src/repository/fetch-source.ts";
-import type { PackSource, PushResult } from "../../../src/repository/push.ts";
+import type { RefList } from "../../../src/repository/state/fetch-source.ts";
+import type { PackSource, PushResult } from "../../../src/repository/state/push.ts";
 import { type MadeObject, makeObject } from "../../harness/pack-builder.ts";
 import type { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";

@@ -1,9 +1,9 @@
 /** Somebody who clones, and then fetches what is new, and looks at every byte of it. */
-import { type FetchRequest, type PackDelivery } from "../../../src/repository/fetch-source.ts";
+import { type FetchRequest, type PackDelivery } from "../../../src/repository/state/fetch-source.ts";
 import { isGitError } from "../../../src/format/errors.ts";
-import { streamPack } from "../../../src/repository/pack-stream.ts";
+import { streamPack } from "../../../src/repository/pack-bytes/pack-stream.ts";
 import { PLAN_LIFE_MS } from "../../../src/repository/maintenance/housekeeping.ts";
-import type { PackPlan } from "../../../src/repository/pack-plan.ts";
+import type { PackPlan } from "../../../src/repository/pack/pack-plan.ts";
 import { readPack } from "../../harness/pack-reader.ts";
 import { CLONE_REQUEST } from "../clone-request.ts";
 import { fromHex, nodeCodec } from "../stored-repository.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/limits.ts";
 import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/housekeeping.ts";
-import { readRepository } from "../../../src/store/schema.ts";
+import { readRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { Author } from "./author.ts";

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import { toHex } from "../../../src/format/oid.ts";
-import type { MemoryChunkStore } from "../../../src/store/memory-chunk-store.ts";
-import type { WorktreeFile } from "../../../src/store/worktree-table.ts";
+import type { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
+import type { WorktreeFile } from "../../../src/store/jobs/worktree-table.ts";
 import { git, tryGit } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
 

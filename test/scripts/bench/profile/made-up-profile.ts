@@ -35,10 +35,10 @@ export function makeProfile(
 /** A push that settles, once called by itself, beside the runtime's and the collector's time, and some that is idle. */
 export const PUSH = makeProfile(
   [
-    ["take", "src/repository/receive-pack.ts", null],
-    ["settle", "src/repository/settle-push.ts", 0],
+    ["take", "src/repository/push/receive-pack.ts", null],
+    ["settle", "src/repository/push/settle-push.ts", 0],
     ["exec", "", 1],
-    ["settle", "src/repository/settle-push.ts", 1],
+    ["settle", "src/repository/push/settle-push.ts", 1],
     ['inflate<Map & "Set">', "wasm://wasm/0a1b", 3],
     ["(garbage collector)", "", null],
     ["(idle)", "", null],

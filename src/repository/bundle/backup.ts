@@ -1,0 +1,57 @@
+// The backup of a repository is a bundle of all its refs, and what was restored of one is a push: nothing is stored that was not proven.
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { equalOids, OID_BYTES } from "../../format/oid.ts";
+import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
+import type { RefColumns } from "../../store/refs/refs.ts";
+import { type BundlePlan, planBundle } from "./bundle-plan.ts";
+import type { Reading } from "../files/reading.ts";
+import { streamPieces } from "../files/piece-stream.ts";
+import { HeldBytes } from "../pack-bytes/held-bytes.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { checkPlanSize } from "../pack/pack-plan.ts";
+import { streamPack } from "../pack-bytes/pack-stream.ts";
+
+/** Plans a bundle of all refs as they are now.
+ * @throws GitError "not-found" when there is none, "too-large" */
+export async function planBackup({ tables }: OpenRepository): Promise<BundlePlan> {
+  const planned = planBundle(tables, [""]);
+  if (planned === null) throw new GitError("not-found", { what: "backup", reason: "the repository has no ref" });
+  checkPlanSize(planned.plan);
+  return planned;
+}
+
+/** Whether a repository may become what a backup holds.
+ * @returns whether it is that already
+ * @throws GitError "conflict" when it has other refs */
+export async function checkRestore(
+  { tables }: OpenRepository,
+  { names, oids }: Pick<RefColumns, "names" | "oids">,
+): Promise<boolean> {
+  const there = tables.refs.all();
+  if (there.names.length === 0) return false;
+  const wanted = new Map(names.map((name, i) => [name, oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES)]));
+  const isOther = (name: string, i: number): boolean => {
+    const oid = wanted.get(name);
+    return oid === undefined || !equalOids(oid, there.oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));
+  };
+  const other = there.names.find(isOther);
+  if (other === undefined && there.names.length === wanted.size) return true;
+  const reason = `it has refs, ${other === undefined ? "though not all" : `${decodeText(other)} among them`}`;
+  throw new GitError("conflict", { what: "repository", reason });
+}
+
+/** The bundle of a plan, made as the client takes it. What fails on the way ends the stream with an error: what came has no trailer, and
+ * passes for no pack. */
+export function streamBundle({ header, plan }: BundlePlan, reading: Reading): ReadableStream<Uint8Array> {
+  const operations = newChunkCounters();
+  const held = new HeldBytes();
+  async function* pieces(): AsyncGenerator<Uint8Array, void, void> {
+    yield header;
+    for await (const slices of streamPack(plan, reading.openChunks(operations), reading.codec, held)) yield* slices;
+  }
+  return streamPieces(pieces(), (sentBytes, complete) => {
+    const { peakBytes } = held;
+    reading.observe({ event: "backup", objects: plan.objectCount, sentBytes, complete, peakBytes, operations });
+  });
+}

@@ -1,0 +1,51 @@
+import { type BundleHeader, checkBundleSignature, decodeBundleHeader } from "../../format/bundle.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { PacedBody } from "../pacing/paced-body.ts";
+
+const LF = 10;
+
+/** A bundle that a client sends. */
+export interface BundleUpload {
+  readonly header: BundleHeader;
+  /** All that follows the header, as it comes. */
+  readonly pack: ReadableStream<Uint8Array>;
+}
+
+/** Reads a bundle up to its pack.
+ * @param body a byte stream
+ * @param limitBytes cap on the header
+ * @throws GitError "invalid" when this is no bundle that can be read, "too-large", and as `PacedBody.read` */
+export async function openBundle(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<BundleUpload> {
+  const paced = new PacedBody(body);
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  for (let piece = await paced.read(); piece !== null; piece = await paced.read()) {
+    // The first piece has a thousand bytes, unless it is all there is: what is no bundle is not gathered.
+    if (sizeBytes === 0) checkBundleSignature(piece);
+    const isWhole = hasEmptyLine(piece, pieces.at(-1)?.at(-1) === LF);
+    pieces.push(piece);
+    sizeBytes += piece.length;
+    if (isWhole) break;
+    checkLimit("the bundle's header (bytes)", limitBytes, sizeBytes);
+  }
+  const bytes = Buffer.concat(pieces);
+  const { header, packOffset } = decodeBundleHeader(bytes);
+  const rest = bytes.subarray(packOffset);
+  const pack = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      if (rest.length > 0) controller.enqueue(rest);
+    },
+    pull: async (controller) => {
+      const piece = await paced.read();
+      if (piece === null) controller.close();
+      else controller.enqueue(piece);
+    },
+    cancel: (reason) => paced.cancel(reason),
+  });
+  return { header, pack };
+}
+
+/** @param isAfterLine whether what came before ends a line */
+function hasEmptyLine(piece: Uint8Array, isAfterLine: boolean): boolean {
+  return (isAfterLine && piece[0] === LF) || Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes("\n\n");
+}

@@ -1,0 +1,63 @@
+import { isHexOid } from "../../format/oid.ts";
+import { toTypeNumber } from "../../format/object.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+import type { AdvertisedRefs } from "../state/advertised-refs.ts";
+import type { ObjectReader } from "../objects/object-reader.ts";
+
+const BLOB = toTypeNumber("blob");
+const TREE = toTypeNumber("tree");
+
+/** Finds the blob that a name stands for: an id, or `<id or ref>:<path>`.
+ * @param name byte string
+ * @returns its object number, null: there is none
+ * @see gitrevisions(7) */
+export async function findBlob(
+  stores: { objects: ObjectIndex; graph: CommitGraph; advertised: AdvertisedRefs; reader: ObjectReader },
+  name: string,
+): Promise<number | null> {
+  const { objects, graph, advertised, reader } = stores;
+  const colon = name.indexOf(":");
+  const start = colon < 0 ? name : name.slice(0, colon);
+  const [oid, ...others] = isHexOid(start) ? [start] : advertised.expand(start);
+  if (oid === undefined || others.length > 0) return null;
+  const row = objects.find(Uint8Array.fromHex(oid));
+  if (row === null) return null;
+  let number = row.number;
+  if (colon >= 0) {
+    number = rootTree(graph, number);
+    for (const part of name.slice(colon + 1).split("/")) {
+      const next = await findEntry(reader, objects, number, part);
+      if (next === null) return null;
+      number = next;
+    }
+  }
+  return typeOf(objects, number) === BLOB ? number : null;
+}
+
+/** The tree that a commit or tag leads to; anything else stands for itself. */
+function rootTree(graph: CommitGraph, number: number): number {
+  for (let position = graph.position(number); position >= 0; position = graph.parents(position)[0]!) {
+    if (graph.tree(position) !== 0) return graph.tree(position);
+  }
+  return number;
+}
+
+async function findEntry(
+  reader: ObjectReader,
+  objects: ObjectIndex,
+  tree: number,
+  name: string,
+): Promise<number | null> {
+  if (typeOf(objects, tree) !== TREE) return null;
+  for await (const { entries, numbers } of reader.readTrees(NumberSet.range(tree, tree + 1))) {
+    const index = entries.findIndex((entry) => entry.name === name);
+    return index < 0 || numbers[index] === 0 ? null : numbers[index]!;
+  }
+  return null;
+}
+
+function typeOf(objects: ObjectIndex, number: number): number {
+  return objects.locate(NumberSet.range(number, number + 1)).type[0]!;
+}

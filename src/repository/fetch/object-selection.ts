@@ -1,0 +1,163 @@
+import { toTypeNumber } from "../../format/object.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+import type { Reachability } from "../../store/graph/reachability.ts";
+import type { ObjectReader } from "../objects/object-reader.ts";
+import { needsPaths, type PackFilter } from "./pack-filter.ts";
+import { type FindHad, walkSparse, walkTrees } from "../objects/tree-walk.ts";
+
+const TREE = toTypeNumber("tree");
+
+/** What a client wants and has. */
+export interface SelectionRequest {
+  /** Nodes that it will have with their trees: all that the wants lead to, down to where its history is cut. */
+  readonly wanted: Bitset;
+  /** Nodes that it has with their trees. */
+  readonly had: Bitset;
+  /** Of the latter, those where its history is cut. */
+  readonly hadBorder: Bitset;
+  /** Wanted trees and blobs that are no nodes of the graph. */
+  readonly loose: NumberSet;
+  /** Objects that it names, and tags and commits that named tags lead to: no filter holds them back. */
+  readonly given: NumberSet;
+  /** Of these, the tags that lead to a tree or a blob: positions. */
+  readonly tags: readonly number[];
+  readonly filter: PackFilter;
+}
+
+/** What to send, and what the client has. */
+export interface Selection {
+  readonly objects: NumberSet;
+  /** Finds those that the client certainly has: bases for a thin pack. */
+  readonly findHad: FindHad;
+}
+
+/** Chooses the objects of a pack. Where neither side is cut short, and no filter asks for paths, it takes no look into a tree. */
+export class ObjectSelection {
+  readonly #graph: CommitGraph;
+  readonly #objects: ObjectIndex;
+  readonly #reachability: Reachability;
+  readonly #reader: ObjectReader;
+
+  constructor(stores: { graph: CommitGraph; objects: ObjectIndex; reachability: Reachability }, reader: ObjectReader) {
+    this.#graph = stores.graph;
+    this.#objects = stores.objects;
+    this.#reachability = stores.reachability;
+    this.#reader = reader;
+  }
+
+  /** @throws GitError "storage-failed" when a tree cannot be read */
+  async select(request: SelectionRequest): Promise<Selection> {
+    const { wanted, had, loose, filter } = request;
+    const sent = wanted.difference(had);
+    if (sent.count() === 0 && loose.size === 0) return { objects: NumberSet.EMPTY, findHad: () => NumberSet.EMPTY };
+    const hadCut = this.#isClosed(had) ? null : await this.#findCutObjects(request, sent);
+    const find: FindHad =
+      hadCut === null
+        ? (objects) => (had.count() === 0 ? NumberSet.EMPTY : this.#reachability.within(objects, had))
+        : (objects) => objects.intersection(hadCut);
+    const fromNodes =
+      this.#isClosed(wanted) && !needsPaths(filter)
+        ? this.#selectClosed(wanted, had, hadCut)
+        : await this.#walk(sent, find, filter);
+    const given = request.given.union(this.#findTagged(request.tags, sent));
+    // In trees that are named, depth is counted from their entries on, as git does.
+    const below = { ...filter, treeDepth: filter.treeDepth + 1 };
+    const named = needsPaths(filter) ? given : loose;
+    const fromNamed = await this.#walkRoots(named, find, below);
+    // Who asks for a tree or a blob lacks it, whatever its haves lead to: a partial clone has commits without them. What such a tree
+    // leads to may be missing as well.
+    const files = this.#filesAmong(given);
+    const fromLacked = await this.#walkRoots(find(files), () => NumberSet.EMPTY, below);
+    const all = fromNodes.union(fromNamed).union(fromLacked);
+    const passing = (numbers: NumberSet): NumberSet =>
+      this.#objects.passing(numbers, filter.types, filter.blobLimitBytes);
+    return {
+      objects: passing(all)
+        .union(given.difference(find(given)))
+        .union(files),
+      // What a filter held back by its place may be missing on the other side.
+      findHad: (bases) => (needsPaths(filter) ? NumberSet.EMPTY : passing(find(bases))),
+    };
+  }
+
+  /** Blobs and trees that tags lead to: they count as named, but for the root trees of commits that are sent, as in git.
+   * @see git's list-objects.c: NOT_USER_GIVEN */
+  #findTagged(tags: readonly number[], sent: Bitset): NumberSet {
+    if (tags.length === 0) return NumberSet.EMPTY;
+    const those = new Bitset(this.#graph.length);
+    for (const position of tags) those.add(position);
+    return this.#rootsOf(those).difference(this.#rootsOf(sent.difference(those)));
+  }
+
+  /** Trees and blobs: what is no node of the graph, or one for its own sake. */
+  #filesAmong(objects: NumberSet): NumberSet {
+    return NumberSet.fromSorted(
+      objects.toArray().filter((number) => {
+        const position = this.#graph.position(number);
+        return position < 0 || this.#graph.tree(position) === number;
+      }),
+    );
+  }
+
+  #isClosed(nodes: Bitset): boolean {
+    return this.#graph.ancestors(nodes).count() === nodes.count();
+  }
+
+  #selectClosed(wanted: Bitset, had: Bitset, hadCut: NumberSet | null): NumberSet {
+    if (hadCut === null) return this.#reachability.between(wanted, had);
+    return this.#reachability.between(wanted, new Bitset(0)).difference(hadCut);
+  }
+
+  /** The nodes, and what their trees lead to. */
+  async #walk(nodes: Bitset, find: FindHad, filter: PackFilter): Promise<NumberSet> {
+    const numbers = this.#numbersOf(nodes);
+    const found = await this.#walkRoots(this.#rootsOf(nodes), find, filter);
+    return numbers.union(found);
+  }
+
+  /** @param roots trees, and blobs that stand for themselves */
+  async #walkRoots(roots: NumberSet, find: FindHad, { treeDepth, sparse }: PackFilter): Promise<NumberSet> {
+    if (roots.size === 0) return NumberSet.EMPTY;
+    const { number, type } = this.#objects.locate(roots);
+    const trees = NumberSet.fromSorted(number.filter((_, i) => type[i] === TREE));
+    const others = treeDepth === 0 ? NumberSet.EMPTY : roots.difference(trees);
+    const end = this.#objects.lastNumber() + 1;
+    const found =
+      sparse.length > 0
+        ? await walkSparse(this.#reader, trees, find, treeDepth, sparse)
+        : await walkTrees(this.#reader, trees, find, treeDepth, end);
+    return found.union(others.difference(find(others)));
+  }
+
+  /** What a client with a cut history has. Exact but for what appears again: a file that a commit inside took back from below
+   * the cut counts only when the newest commits, or those next to what is sent, have it too. */
+  async #findCutObjects({ had, hadBorder }: SelectionRequest, sent: Bitset): Promise<NumberSet> {
+    const ends = new Bitset(this.#graph.length);
+    const hasChild = new Bitset(this.#graph.length);
+    for (const position of sent) {
+      for (const parent of this.#graph.parents(position)) if (had.has(parent)) ends.add(parent);
+    }
+    for (const position of had) {
+      if (hadBorder.has(position)) ends.add(position);
+      else for (const parent of this.#graph.parents(position)) hasChild.add(parent);
+    }
+    for (const position of had) if (!hasChild.has(position)) ends.add(position);
+    const roots = this.#rootsOf(ends);
+    const end = this.#objects.lastNumber() + 1;
+    const trees = await walkTrees(this.#reader, roots, () => NumberSet.EMPTY, Infinity, end);
+    return trees.union(this.#reachability.introducedBy(had)).union(this.#numbersOf(had));
+  }
+
+  #numbersOf(nodes: Bitset): NumberSet {
+    return NumberSet.fromSorted(Uint32Array.from(nodes, (position) => this.#graph.number(position)).sort());
+  }
+
+  /** Root trees of nodes; of a tag, the tree or blob that it leads to. */
+  #rootsOf(nodes: Bitset): NumberSet {
+    const roots = Uint32Array.from(nodes, (position) => this.#graph.tree(position)).filter((tree) => tree !== 0);
+    return NumberSet.fromSorted(roots.sort());
+  }
+}

@@ -1,0 +1,114 @@
+import { Bitset } from "../../store/numbers/bitset.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import { type Deepen, INFINITE_DEPTH } from "../state/fetch-source.ts";
+
+/** Distance of a commit that is not reached. */
+const UNREACHED = 0xffff_ffff;
+
+/** How a client's history is cut before and after a fetch: positions in the graph. A cut node's parents do not count. */
+export interface Cuts {
+  /** The client's shallow commits. */
+  readonly before: Bitset;
+  readonly after: Bitset;
+  /** Newly cut, and cut no longer: what the client must be told. */
+  readonly shallow: readonly number[];
+  readonly unshallow: readonly number[];
+}
+
+/** What a fetch that asks for another depth starts from. Positions of commits, tags peeled. */
+export interface DeepenStart {
+  readonly wants: readonly number[];
+  /** The client's shallow commits. */
+  readonly shallows: readonly number[];
+  /** All that any ref leads to. */
+  readonly reachable: Bitset;
+  /** Commits that the refs of `deepen-not` lead to. */
+  readonly not: readonly number[];
+}
+
+/** Finds where a client's history is to be cut.
+ * @returns null when a request by date or by refs selects no commit at all
+ * @see git's shallow.c: get_shallow_commits(), get_shallow_commits_by_rev_list(); upload-pack.c: send_unshallow() */
+export function cutHistory(graph: CommitGraph, deepen: Deepen | null, start: DeepenStart): Cuts | null {
+  const before = toBitset(graph, start.shallows);
+  if (deepen === null) return { before, after: before, shallow: [], unshallow: [] };
+  const border = findBorder(graph, deepen, start);
+  if (border === null) return null;
+  const { cut, isInside } = border;
+  const unshallow = start.shallows.filter(isInside);
+  const after = new Bitset(graph.length);
+  for (const position of start.shallows) if (!isInside(position)) after.add(position);
+  for (const position of cut) after.add(position);
+  return { before, after, shallow: cut.filter((position) => !before.has(position)), unshallow };
+}
+
+/** Where the history ends, and which commits lie inside: they are kept with their parents. */
+interface Border {
+  readonly cut: number[];
+  readonly isInside: (position: number) => boolean;
+}
+
+function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Border | null {
+  const { wants, shallows, reachable, not } = start;
+  switch (deepen.kind) {
+    case "depth":
+      if (deepen.depth === INFINITE_DEPTH) return { cut: [], isInside: () => true };
+      return findBorderAtDepth(graph, wants, deepen.depth);
+    case "relative":
+      // From every shallow commit that some ref leads to, wanted or not, as git does.
+      return findBorderAtDepth(
+        graph,
+        shallows.filter((position) => reachable.has(position)),
+        deepen.depth + 1,
+      );
+    case "revisions":
+      return findBorderOfRevisions(graph, wants, deepen.since, graph.ancestors(not));
+  }
+}
+
+/** Cuts at the commits that are `depth - 1` steps away from the nearest start; a root there is told as cut too, as git does. */
+function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth: number): Border {
+  const distance = new Uint32Array(graph.length).fill(UNREACHED);
+  const reached = toBitset(graph, starts);
+  for (const position of starts) distance[position] = 0;
+  const cut: number[] = [];
+  // Positions ascend from parents to children: each is met after all that lead to it.
+  for (let p = reached.previous(graph.length); p >= 0; p = reached.previous(p)) {
+    const steps = distance[p]! + 1;
+    if (steps >= depth) {
+      cut.push(p);
+      continue;
+    }
+    for (const parent of graph.parents(p)) {
+      reached.add(parent);
+      distance[parent] = Math.min(distance[parent]!, steps);
+    }
+  }
+  return { cut, isInside: (position) => distance[position]! + 1 < depth };
+}
+
+/** Keeps commits not older than `since` and not among `excluded`; cuts at those with a parent that is not kept. */
+function findBorderOfRevisions(
+  graph: CommitGraph,
+  wants: readonly number[],
+  since: number | null,
+  excluded: Bitset,
+): Border | null {
+  const isKept = (position: number): boolean =>
+    !excluded.has(position) && (since === null || graph.time(position) >= since);
+  const kept = new Bitset(graph.length);
+  for (const position of wants) if (isKept(position)) kept.add(position);
+  for (let p = kept.previous(graph.length); p >= 0; p = kept.previous(p)) {
+    for (const parent of graph.parents(p)) if (isKept(parent)) kept.add(parent);
+  }
+  if (kept.count() === 0) return null;
+  const cut = [...kept].filter((position) => graph.parents(position).some((parent) => !kept.has(parent)));
+  const border = new Set(cut);
+  return { cut, isInside: (position) => kept.has(position) && !border.has(position) };
+}
+
+function toBitset(graph: CommitGraph, positions: readonly number[]): Bitset {
+  const set = new Bitset(graph.length);
+  for (const position of positions) set.add(position);
+  return set;
+}

@@ -1,0 +1,65 @@
+import { encodeText } from "../../format/byte-string.ts";
+import { toHex } from "../../format/oid.ts";
+import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
+import { aheadBehind } from "./ahead-behind.ts";
+import { DateQueue } from "./date-queue.ts";
+import { mergeBases } from "./merge-base.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { resolveCommit, revisionOf } from "../objects/revision.ts";
+
+/** How two commits stand to each other; ids in hex. */
+export interface Comparison {
+  readonly base: string;
+  readonly head: string;
+  /** The best common ancestor, of several the newest; null: they have none. */
+  readonly mergeBase: string | null;
+  /** Commits that head leads to and base does not. */
+  readonly ahead: number;
+  /** The other way round. */
+  readonly behind: number;
+}
+
+/** Tells how two commits stand to each other.
+ * @param query texts, revisions
+ * @throws GitError as `resolveCommit` */
+export async function compare(repository: OpenRepository, query: { base: string; head: string }): Promise<Comparison> {
+  const base = await resolveCommit(repository, encodeText(query.base));
+  const head = await resolveCommit(repository, encodeText(query.head));
+  const { graph } = repository.tables;
+  const [basePosition, headPosition] = [graph.position(base.number), graph.position(head.number)];
+  const [mergeBase] = mergeBases(graph, basePosition, [headPosition]);
+  return {
+    base: toHex(base.oid),
+    head: toHex(head.oid),
+    mergeBase: mergeBase === undefined ? null : toHex(revisionOf(repository, graph.number(mergeBase)).oid),
+    ...aheadBehind(graph, basePosition, [headPosition])[0]!,
+  };
+}
+
+/** Lists commits that head leads to and base does not, in the order of `git log base..head`.
+ * @param query ids of commits in hex
+ * @throws GitError "not-found" when no ref leads to one of them, "storage-failed" */
+export async function commitsBetween(
+  repository: OpenRepository,
+  query: { base: string; head: string; limit: number },
+): Promise<CommitRecord[]> {
+  const base = await resolveCommit(repository, query.base);
+  const head = await resolveCommit(repository, query.head);
+  const { graph } = repository.tables;
+  const seen = graph.ancestors([graph.position(base.number)]);
+  const queue = new DateQueue(graph);
+  const push = (position: number): void => {
+    if (seen.has(position)) return;
+    seen.add(position);
+    queue.push(position);
+  };
+  push(graph.position(head.number));
+  const numbers: number[] = [];
+  while (numbers.length < query.limit && queue.size > 0) {
+    const position = queue.pop()!;
+    numbers.push(graph.number(position));
+    for (const parent of graph.parents(position)) push(parent);
+  }
+  const records = new Map(await Array.fromAsync(readCommits(repository, numbers)));
+  return numbers.map((number) => records.get(number)!);
+}

@@ -1,0 +1,125 @@
+import { OID_BYTES } from "../../format/oid.ts";
+import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { ChunkTable } from "../../store/index/chunk-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+import { toEntryWord, type TreeTable } from "../../store/index/tree-table.ts";
+import { ISOLATE_MEMORY, type MemoryBudget } from "../pacing/memory-budget.ts";
+import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/delta-chains.ts";
+import { linkChains } from "../pack/delta-links.ts";
+import { PackDraft } from "../pack/pack-draft.ts";
+
+/** Objects whose chains are laid out at a time. */
+const SLICE_OBJECTS = 2_000;
+
+/** The tables that tell where objects are. */
+export interface ObjectTables {
+  readonly objects: ObjectIndex;
+  readonly chunks: ChunkTable;
+  readonly trees: TreeTable;
+}
+
+/** A tree as it was read. */
+export interface NamedTree {
+  readonly number: number;
+  readonly entries: readonly TreeEntry[];
+  /** Object number of each entry, 0 for a gitlink. */
+  readonly numbers: Uint32Array;
+}
+
+/** Reads stored objects whole. */
+export class ObjectReader {
+  readonly #tables: ObjectTables;
+  readonly #chunks: ChunkStore;
+  readonly #codec: DeltaCodec;
+
+  readonly #memory: MemoryBudget | null;
+
+  /** @param memory @see DeltaChains */
+  constructor(
+    tables: ObjectTables,
+    chunks: ChunkStore,
+    codec: DeltaCodec,
+    memory: MemoryBudget | null = ISOLATE_MEMORY,
+  ) {
+    this.#memory = memory;
+    this.#tables = tables;
+    this.#chunks = chunks;
+    this.#codec = codec;
+  }
+
+  /** Reads one object by its number.
+   * @throws GitError "storage-failed", "corrupt-pack" when what is stored is not what was proven */
+  async read(number: number): Promise<WholeObject> {
+    for await (const [, object] of this.readEach(NumberSet.range(number, number + 1))) return object;
+    throw new RangeError(`object ${number} was not read`);
+  }
+
+  /** Reads objects in the order of their numbers. Memory: the caches of `DeltaChains` and one object.
+   * @throws GitError as `read` */
+  async *readEach(numbers: NumberSet): AsyncGenerator<[number: number, object: WholeObject], void, void> {
+    const all = numbers.toArray();
+    for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
+      const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
+      const draft = new PackDraft(this.#tables.chunks);
+      const { links, expansions } = linkChains(this.#tables.objects, draft, slice);
+      const chains = new DeltaChains(
+        draft.finish(slice.length, links, expansions),
+        this.#chunks,
+        this.#codec,
+        this.#memory,
+      );
+      for (const [i, number] of slice.entries()) yield [number, await chains.resolve(expansions[i]!)];
+    }
+  }
+
+  /** What trees lead to, gitlinks left out, as words of table `trees`; trees that it does not know are read, and noted there.
+   * @throws GitError as `read` */
+  async readEntries(trees: NumberSet): Promise<Map<number, Uint32Array>> {
+    const found = this.#tables.trees.find(trees);
+    const unknown = NumberSet.fromSorted(trees.toArray().filter((tree) => !found.has(tree)));
+    const read: [number, Uint32Array][] = [];
+    for await (const { number, entries, numbers } of this.readTrees(unknown)) {
+      const words = entries.map(({ mode }, i) => toEntryWord(numbers[i]!, isTreeMode(mode)));
+      read.push([number, Uint32Array.from(words.filter((_, i) => numbers[i] !== 0))]);
+    }
+    this.#tables.trees.insert(read);
+    for (const [tree, words] of read) found.set(tree, words);
+    return found;
+  }
+
+  /** Reads trees with the names in them.
+   * @throws GitError as `read` */
+  async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
+    let batch: { number: number; entries: TreeEntry[] }[] = [];
+    let ids = 0;
+    for await (const [number, { bytes }] of this.readEach(trees)) {
+      const entries = parseTree(bytes);
+      batch.push({ number, entries });
+      ids += entries.length;
+      if (ids < SLICE_OBJECTS) continue;
+      yield* this.#findNumbers(batch, ids);
+      batch = [];
+      ids = 0;
+    }
+    yield* this.#findNumbers(batch, ids);
+  }
+
+  *#findNumbers(trees: readonly { number: number; entries: TreeEntry[] }[], ids: number): Generator<NamedTree> {
+    const oids = new Uint8Array(ids * OID_BYTES);
+    let at = 0;
+    for (const { entries } of trees) for (const { oid } of entries) oids.set(oid, OID_BYTES * at++);
+    const found = this.#tables.objects.lookupMany(oids).number;
+    at = 0;
+    for (const { number, entries } of trees) {
+      const numbers = found.slice(at, at + entries.length);
+      // The commit of a gitlink may be here by chance, but it is not part of the tree.
+      entries.forEach(({ mode }, i) => {
+        if (typeOfMode(mode) === "commit") numbers[i] = 0;
+      });
+      yield { number, entries, numbers };
+      at += entries.length;
+    }
+  }
+}

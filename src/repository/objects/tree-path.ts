@@ -1,0 +1,30 @@
+import type { Oid } from "../../format/oid.ts";
+import { isTreeMode, parseTree, typeOfMode } from "../../format/tree.ts";
+import type { OpenRepository } from "./open-repository.ts";
+
+/** What lies at a path. */
+export interface PathEntry {
+  readonly mode: number;
+  readonly oid: Oid;
+  /** Object number; 0: it is a gitlink, whose commit lies elsewhere. */
+  readonly number: number;
+}
+
+/** Finds what lies at a path below a tree, reading the trees on the way.
+ * @param tree object number
+ * @param path byte string, parts separated by "/"
+ * @returns null when nothing is there
+ * @throws GitError "storage-failed" when a tree cannot be read */
+export async function entryAt(repository: OpenRepository, tree: number, path: string): Promise<PathEntry | null> {
+  const parts = path.split("/");
+  let number = tree;
+  for (const [depth, part] of parts.entries()) {
+    const entry = parseTree((await repository.reader.read(number)).bytes).find(({ name }) => name === part);
+    if (entry === undefined) return null;
+    const isLast = depth === parts.length - 1;
+    if (!isLast && !isTreeMode(entry.mode)) return null;
+    number = typeOfMode(entry.mode) === "commit" ? 0 : repository.numberOf(entry.oid);
+    if (isLast) return { mode: entry.mode, oid: entry.oid.slice(), number };
+  }
+  return null;
+}

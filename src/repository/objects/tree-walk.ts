@@ -1,0 +1,142 @@
+import { checkLimit, MAX_SPARSE_PATH_BYTES } from "../../format/limits.ts";
+import { isTreeMode } from "../../format/tree.ts";
+import type { SparsePatterns } from "../../format/sparse-patterns.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { entryNumber, isTreeEntry } from "../../store/index/tree-table.ts";
+import type { ObjectReader } from "./object-reader.ts";
+import { pause } from "../pacing/pause.ts";
+import { WalkBudget } from "../pacing/walk-budget.ts";
+
+/** Finds those among some objects that need no visit, nor what they lead to. */
+export type FindHad = (objects: NumberSet) => NumberSet;
+
+/** Trees whose entries are in memory at a time, and entries after which others get their turn. */
+const TREES_READ = 1_000;
+const ENTRIES_PER_TURN = 50_000;
+
+/** What trees lead to, themselves included, level by level: each is met first where it lies least deep.
+ * @param had what is left out
+ * @param depth how many levels there are, the roots' counted
+ * @param end above every object number */
+export async function walkTrees(
+  reader: ObjectReader,
+  roots: NumberSet,
+  had: FindHad,
+  depth: number,
+  end: number,
+): Promise<NumberSet> {
+  const seen = new Bitset(end);
+  let steps = 0;
+  let found = NumberSet.EMPTY;
+  let trees = roots.difference(had(roots));
+  for (let level = 0; level < depth && trees.size > 0; level++) {
+    found = found.union(trees);
+    if (level + 1 === depth) break;
+    const met: number[] = [];
+    const subtrees: number[] = [];
+    const numbers = trees.toArray();
+    for (let from = 0; from < numbers.length; from += TREES_READ) {
+      const slice = NumberSet.fromSorted(numbers.subarray(from, from + TREES_READ));
+      for (const words of (await reader.readEntries(slice)).values()) {
+        steps += 1 + words.length;
+        for (const word of words) {
+          const number = entryNumber(word);
+          if (seen.has(number)) continue;
+          seen.add(number);
+          met.push(number);
+          if (isTreeEntry(word)) subtrees.push(number);
+        }
+      }
+      if (steps < ENTRIES_PER_TURN) continue;
+      steps = 0;
+      await pause();
+    }
+    const below = toNumberSet(met);
+    const fresh = below.difference(had(below)).difference(found);
+    found = found.union(fresh);
+    trees = toNumberSet(subtrees).intersection(fresh);
+  }
+  return found;
+}
+
+/** What a path costs beside its patterns, in steps, what each entry of a tree has for itself and its patterns (a large history is no
+ * fault: a tree that is met at ever more places is), and what a directory costs besides its path, in bytes. */
+const STEPS_PER_PATH = 60;
+const STEPS_PER_ENTRY = 200;
+const BYTES_PER_DIRECTORY = 192;
+
+/** A tree at one of its places. */
+interface Place {
+  /** Byte string, ending in "/" unless it is a root. */
+  readonly path: string;
+  /** What each pattern list says of the directory: its entries inherit it. */
+  readonly included: readonly boolean[];
+}
+
+/** What trees lead to like `walkTrees`, of the blobs only those that every list of patterns names, at one of their places.
+ * @throws GitError "too-large" when the patterns cost too much, or there are too many directories
+ * @see git's list-objects-filter.c: filter_sparse() */
+export async function walkSparse(
+  reader: ObjectReader,
+  roots: NumberSet,
+  had: FindHad,
+  depth: number,
+  patterns: readonly SparsePatterns[],
+): Promise<NumberSet> {
+  const found = new Set<number>();
+  const visited = new Set<string>();
+  let visitedBytes = 0;
+  const budget = new WalkBudget();
+  const hadHere = roots.difference(had(roots));
+  const included = patterns.map((list) => list.match("", "", true, budget) === "include");
+  let places = new Map<number, Place[]>();
+  for (const root of hadHere.toArray()) places.set(root, [{ path: "", included }]);
+  for (let level = 0; level < depth && places.size > 0; level++) {
+    const below = new Map<number, Place[]>();
+    const blobs: number[] = [];
+    if (level + 1 === depth) {
+      for (const tree of places.keys()) found.add(tree);
+      break;
+    }
+    for await (const { number, entries, numbers } of reader.readTrees(toNumberSet([...places.keys()]))) {
+      if (!found.has(number)) budget.allow(entries.length * STEPS_PER_ENTRY);
+      found.add(number);
+      for (const place of places.get(number)!) {
+        for (const [i, { mode, name }] of entries.entries()) {
+          const entry = numbers[i]!;
+          if (entry === 0) continue;
+          const path = place.path + name;
+          const isTree = isTreeMode(mode);
+          budget.spend(STEPS_PER_PATH);
+          await budget.pause();
+          if (isTree && visited.has(`${entry} ${path}`)) continue;
+          const included = patterns.map((list, k) => {
+            const verdict = list.match(path, name, isTree, budget);
+            return verdict === "undecided" ? place.included[k]! : verdict === "include";
+          });
+          if (!isTree) {
+            if (included.every(Boolean)) blobs.push(entry);
+            continue;
+          }
+          visited.add(`${entry} ${path}`);
+          visitedBytes += path.length + BYTES_PER_DIRECTORY;
+          checkLimit("the directories looked into (bytes of paths)", MAX_SPARSE_PATH_BYTES, visitedBytes);
+          const known = below.get(entry);
+          if (known === undefined) below.set(entry, [{ path: `${path}/`, included }]);
+          else known.push({ path: `${path}/`, included });
+        }
+      }
+    }
+    for (const blob of blobs) found.add(blob);
+    const trees = toNumberSet([...below.keys()]);
+    for (const tree of had(trees).toArray()) below.delete(tree);
+    places = below;
+  }
+  const all = toNumberSet([...found]);
+  return all.difference(had(all));
+}
+
+function toNumberSet(numbers: readonly number[]): NumberSet {
+  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+}

@@ -1,0 +1,207 @@
+import { GitError } from "../../format/errors.ts";
+import { BUSY_WAIT_MS, COMMON_MEMORY_BYTES, LARGE_MEMORY_BYTES } from "../../format/limits.ts";
+
+/** Milliseconds of silence after which the holder of memory counts as dead, whom the platform may
+ * have ended without a word: longer than a client, or storage, may keep one waiting. */
+const LEASE_MS = 120_000;
+
+/** When a client may come again that found all memory taken. */
+const RETRY_AFTER_MS = 30_000;
+
+/** Memory that was given out. */
+export interface Lease {
+  /** Begins the lease anew: its holder is alive. One that is over stays lost. */
+  renew(): void;
+  /** Gives it back; once is enough. */
+  free(): void;
+}
+
+/** What somebody keeps because there is room, and can do without. */
+export interface Spare {
+  readonly sizeBytes: number;
+  /** Drops what does not fit so many bytes. */
+  shrink(limitBytes: number): void;
+}
+
+/** Somebody who waits. */
+interface Waiter {
+  readonly bytes: number;
+  wake(): void;
+}
+
+/** The memory of an isolate, for all that takes more of it than a request commonly does. All
+ * objects of the isolate and all requests of its Worker share 128 MB; what would exceed them is
+ * ended, with all others, so who finds no memory waits.
+ *
+ * It is in two parts. The *common* one is given out by bytes. The *large* one goes to one at a
+ * time: to a push whose index outgrows what every push has, or that holds large contents; to who
+ * makes a large object whole.
+ *
+ * Nobody waits for ever, and no two for each other: whoever has the large part waits for no
+ * memory, and whoever has common memory for the large part alone. What is kept because there is
+ * room (caches) makes way for both. */
+export class MemoryBudget {
+  readonly #commonBytes: number;
+  readonly #largeBytes: number;
+  /** Bytes and end of each lease. */
+  readonly #common = new Map<Lease, { readonly bytes: number; endMs: number }>();
+  readonly #large = new Map<Lease, { readonly bytes: number; endMs: number }>();
+  readonly #waiting: Waiter[] = [];
+  readonly #waitingForLarge: Waiter[] = [];
+  readonly #spares = new Set<Spare>();
+  #peakBytes = 0;
+
+  constructor(commonBytes = COMMON_MEMORY_BYTES, largeBytes = LARGE_MEMORY_BYTES) {
+    this.#commonBytes = commonBytes;
+    this.#largeBytes = largeBytes;
+  }
+
+  /** Bytes given out. */
+  get takenBytes(): number {
+    return sum(this.#common) + sum(this.#large);
+  }
+
+  /** Bytes that may be kept besides, beyond what is kept already; negative: there is too much. */
+  get roomBytes(): number {
+    let bytes = this.#commonBytes + this.#largeBytes - this.takenBytes;
+    for (const { sizeBytes } of this.#spares) bytes -= sizeBytes;
+    return bytes;
+  }
+
+  /** The most that was given out at once. */
+  get peakBytes(): number {
+    return this.#peakBytes;
+  }
+
+  /** Whether somebody has the large part. */
+  get isLargeTaken(): boolean {
+    return dropDead(this.#large) > 0;
+  }
+
+  /** Whether somebody waits for the large part. */
+  get isLargeWanted(): boolean {
+    return this.#waitingForLarge.length > 0;
+  }
+
+  /** Waits for common memory; whoever asks must hold none. Who asks for less may get it before.
+   * @throws GitError "unavailable" when it does not become free in time */
+  take(bytes: number, waitMs = BUSY_WAIT_MS): Promise<Lease> {
+    if (bytes > this.#commonBytes) throw new RangeError(`${bytes} bytes are more than there are in all`);
+    return this.#take(this.#common, this.#waiting, bytes, this.#commonBytes, waitMs);
+  }
+
+  /** Takes common memory if it is free now.
+   * @returns null: it is not */
+  tryTake(bytes: number): Lease | null {
+    if (dropDead(this.#common) + bytes > this.#commonBytes) return null;
+    return this.#give(this.#common, this.#waiting, bytes, this.#commonBytes);
+  }
+
+  /** Waits for the large part.
+   * @throws GitError "unavailable" when it does not become free in time */
+  takeLarge(waitMs = BUSY_WAIT_MS): Promise<Lease> {
+    return this.#take(this.#large, this.#waitingForLarge, this.#largeBytes, this.#largeBytes, waitMs);
+  }
+
+  /** Has something make way when memory is given out.
+   * @returns ends that */
+  keep(spare: Spare): () => void {
+    this.#spares.add(spare);
+    return () => this.#spares.delete(spare);
+  }
+
+  async #take(
+    given: Map<Lease, { readonly bytes: number; endMs: number }>,
+    waiting: Waiter[],
+    bytes: number,
+    limitBytes: number,
+    waitMs: number,
+  ): Promise<Lease> {
+    const untilMs = Date.now() + waitMs;
+    while (dropDead(given) + bytes > limitBytes) {
+      if (Date.now() >= untilMs) throw busy();
+      await this.#wait(given, waiting, bytes, untilMs);
+    }
+    return this.#give(given, waiting, bytes, limitBytes);
+  }
+
+  #give(
+    given: Map<Lease, { readonly bytes: number; endMs: number }>,
+    waiting: Waiter[],
+    bytes: number,
+    limitBytes: number,
+  ): Lease {
+    const lease: Lease = {
+      renew: () => {
+        const own = given.get(lease);
+        if (own !== undefined) own.endMs = Date.now() + LEASE_MS;
+      },
+      free: () => {
+        if (given.delete(lease)) wakeFitting(waiting, limitBytes - sum(given));
+      },
+    };
+    given.set(lease, { bytes, endMs: Date.now() + LEASE_MS });
+    this.#peakBytes = Math.max(this.#peakBytes, this.takenBytes);
+    this.#makeWay();
+    return lease;
+  }
+
+  /** Waits until there may be room, or the time is over. */
+  async #wait(
+    given: ReadonlyMap<Lease, { readonly endMs: number }>,
+    waiting: Waiter[],
+    bytes: number,
+    untilMs: number,
+  ): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiter: Waiter = { bytes, wake: resolve };
+    waiting.push(waiter);
+    const endMs = given.values().reduce((first, one) => Math.min(first, one.endMs), untilMs);
+    const timer = setTimeout(resolve, endMs - Date.now());
+    await promise;
+    clearTimeout(timer);
+    const index = waiting.indexOf(waiter);
+    if (index >= 0) waiting.splice(index, 1);
+  }
+
+  #makeWay(): void {
+    for (const spare of this.#spares) {
+      const room = this.roomBytes;
+      if (room >= 0) return;
+      spare.shrink(Math.max(0, spare.sizeBytes + room));
+    }
+  }
+}
+
+/** The memory of this isolate. */
+export const ISOLATE_MEMORY = new MemoryBudget();
+
+function sum(given: ReadonlyMap<Lease, { readonly bytes: number }>): number {
+  return given.values().reduce((total, { bytes }) => total + bytes, 0);
+}
+
+/** Takes back what the dead had.
+ * @returns bytes that are still given out */
+function dropDead(given: Map<Lease, { readonly bytes: number; readonly endMs: number }>): number {
+  for (const [lease, { endMs }] of given) if (endMs <= Date.now()) given.delete(lease);
+  return sum(given);
+}
+
+/** Wakes those, in the order of their coming, whom what is free is enough for. */
+function wakeFitting(waiting: Waiter[], freeBytes: number): void {
+  let left = freeBytes;
+  const woken = waiting.filter(({ bytes }) => {
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
+  for (const waiter of woken) {
+    waiting.splice(waiting.indexOf(waiter), 1);
+    waiter.wake();
+  }
+}
+
+function busy(): GitError {
+  const reason = "other large requests hold it; try again in a minute";
+  return new GitError("unavailable", { what: "memory for this request", reason, retryAfterMs: RETRY_AFTER_MS });
+}

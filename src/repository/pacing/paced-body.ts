@@ -1,0 +1,78 @@
+import { GitError } from "../../format/errors.ts";
+import { BODY_WAIT_MS, MIN_BODY_BYTES } from "../../format/limits.ts";
+
+/** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and a read for each would cost more than the work on it. */
+const READ_BYTES = 256 * 1024;
+
+/** A read that was filled faster than this (ms) is followed by a larger one, one slower by the smallest. */
+const FAST_READ_MS = 100;
+const SLOW_READ_MS = 1_000;
+
+/** Reads a body piece by piece, in larger pieces the faster it comes, and gives up on a client that keeps the server waiting.
+ * Only the time spent in a read counts: what the server does between reads is not the client's fault. Buffers are filled to
+ * their end: the many pieces of a slow body take no more memory than their bytes. */
+export class PacedBody {
+  readonly #reader: ReadableStreamBYOBReader;
+  readonly #minBytes: () => number;
+  #wantedBytes = MIN_BODY_BYTES;
+  /** Since the pace was last looked at: milliseconds spent in reads, and bytes that they brought. */
+  #waitedMs = 0;
+  #broughtBytes = 0;
+
+  /** @param body a byte stream, as the body of every request is
+   * @param minBytes asked after each `BODY_WAIT_MS` of waiting how many bytes must have come meanwhile */
+  constructor(body: ReadableStream<Uint8Array>, minBytes: () => number = () => 0) {
+    this.#reader = body.getReader({ mode: "byob" });
+    this.#minBytes = minBytes;
+  }
+
+  /** Reads on.
+   * @returns at least 1 byte in a buffer of its own, or null at the end
+   * @throws GitError "timeout" after `BODY_WAIT_MS` without what the read wanted or with less than must come, "bad-request" when the
+   * body was cut */
+  async read(): Promise<Uint8Array | null> {
+    const startMs = Date.now();
+    const { value } = await this.#inTime(
+      this.#reader.readAtLeast(this.#wantedBytes, new Uint8Array(this.#wantedBytes)),
+    );
+    const tookMs = Date.now() - startMs;
+    if (tookMs < FAST_READ_MS) this.#wantedBytes = Math.min(8 * this.#wantedBytes, READ_BYTES);
+    else if (tookMs > SLOW_READ_MS) this.#wantedBytes = MIN_BODY_BYTES;
+    if (value === undefined || value.length === 0) return null;
+    this.#checkPace(tookMs, value.length);
+    return value;
+  }
+
+  /** Gives the rest of the body up. */
+  cancel(reason?: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
+  #checkPace(tookMs: number, sizeBytes: number): void {
+    this.#waitedMs += tookMs;
+    this.#broughtBytes += sizeBytes;
+    if (this.#waitedMs < BODY_WAIT_MS) return;
+    const minBytes = this.#minBytes();
+    if (this.#broughtBytes < minBytes) {
+      const reason = `while others wait, ${minBytes} bytes must come in ${BODY_WAIT_MS / 1_000} seconds`;
+      throw new GitError("timeout", { what: "request's body", reason });
+    }
+    this.#waitedMs = 0;
+    this.#broughtBytes = 0;
+  }
+
+  async #inTime<Result>(reading: Promise<Result>): Promise<Result> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new GitError("timeout", { what: "request's body" })), BODY_WAIT_MS);
+    });
+    const read = reading.catch((cause: unknown) => {
+      throw new GitError("bad-request", { reason: "the body was cut" }, { cause });
+    });
+    try {
+      return await Promise.race([read, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import { createHash } from "node:crypto";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
+import { checkChunk } from "./chunk-checksum.ts";
+
+/** Reads a chunk, wherever it is, and holds it against its checksum: what housekeeping moves it moves intact.
+ * @throws GitError "storage-failed" */
+export async function readChunk(chunks: ChunkTable, store: ChunkStore, row: ChunkRow): Promise<Uint8Array> {
+  const { id, key, start, size, checksum } = row;
+  const bytes = key === null ? chunks.hotBytesOf(id)! : await store.read(key, start, size);
+  checkChunk(key ?? `chunks ${id}`, checksum, hashChunk(bytes));
+  return bytes;
+}
+
+/** The checksum of a chunk's bytes. */
+export function hashChunk(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(createHash("sha1").update(bytes).digest());
+}

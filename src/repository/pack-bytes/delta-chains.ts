@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import { readDeltaSizes } from "../../codec/apply-delta.ts";
+import type { Codec } from "../../codec/codec.ts";
+import { GitError } from "../../format/errors.ts";
+import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
+import type { ObjectTypeNumber } from "../../format/object.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import { decodeEntryHead } from "./entry-head.ts";
+import { ByteCache } from "./byte-cache.ts";
+import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
+import { checkChunk } from "./chunk-checksum.ts";
+import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
+import { Slots } from "../pacing/slots.ts";
+
+// What is read and resolved is kept for the isolate, by where it is stored: stored bytes never change, keys are never used
+// again, and those who fetch neighbouring commits need nearly the same.
+
+/** Chunks up to this size are read whole: a chain often goes on in the chunk where it began. */
+export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
+
+/** Chunks read whole. */
+const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
+
+/** Resolved objects, as bases. */
+const OBJECT_BYTES = 8 * 1024 * 1024;
+const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
+
+/** Versions up to this size are made in one room, twice as large. */
+const MAX_ROOM_BYTES = 1024 * 1024;
+
+/** Chunks that an isolate reads at a time. */
+const READING = new Slots(2, 30_000);
+
+/** Bytes of what an isolate keeps of chunks and objects, whoever asked for them. */
+export function sharedBytes(): number {
+  return CHUNKS.sizeBytes + OBJECTS.sizeBytes;
+}
+
+/** Tells apart the inline bytes of plans, which have no key. */
+let inlinePlans = 0;
+
+/** What resolving a chain needs of the codec. */
+export type DeltaCodec = Pick<Codec, "inflate" | "inflateStream" | "applyDelta" | "deflate" | "memoryBytes">;
+
+/** An object made whole again. */
+export interface WholeObject {
+  readonly type: ObjectTypeNumber;
+  readonly bytes: Uint8Array;
+}
+
+/** Bytes of an object that is made whole with no more memory than every request has. */
+const FREE_OBJECT_BYTES = 4 * 1024 * 1024;
+
+/** What is held of a large object while it is made: its base, itself, and a delta. */
+const COPIES = 3;
+
+/** The delta chains of a plan. */
+export type LinkPlan = Pick<PackPlan, "extents" | "links">;
+
+/** Makes whole objects of the stored delta chains in a plan's `links`. */
+export class DeltaChains {
+  readonly #plan: LinkPlan;
+  readonly #store: ChunkStore;
+  readonly #codec: DeltaCodec;
+  readonly #memory: MemoryBudget | null;
+  readonly #inlineName = `inline ${inlinePlans++}`;
+
+  /** @param memory whose large part is waited for to make a large object; null: the caller has what
+   * it takes */
+  constructor(plan: LinkPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
+    this.#memory = memory;
+    this.#plan = plan;
+    this.#store = store;
+    this.#codec = codec;
+  }
+
+  /** Names the entry of a row of `links`, in all plans alike unless it is inline; what it resolves to never changes. */
+  name(row: number): string {
+    const extent = this.#plan.extents[this.#word(row, 0)]!;
+    return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
+  }
+
+  /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and
+   * what the isolate keeps.
+   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when others have the memory
+   * for large objects for too long */
+  async resolve(row: number): Promise<WholeObject> {
+    const leases: Lease[] = [];
+    let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
+    const hold = async (sizeBytes: number): Promise<void> => {
+      if (sizeBytes <= heldBytes) return;
+      const common = this.#memory!.tryTake(COPIES * (sizeBytes - heldBytes));
+      leases.push(common ?? (await this.#memory!.takeLarge()));
+      heldBytes = common === null ? Infinity : sizeBytes;
+    };
+    try {
+      return await this.#resolve(row, hold);
+    } finally {
+      for (const lease of leases) lease.free();
+    }
+  }
+
+  async #resolve(row: number, hold: (sizeBytes: number) => Promise<void>): Promise<WholeObject> {
+    const pending: number[] = [];
+    let object: WholeObject | undefined;
+    for (let at = row; (object = OBJECTS.get(this.name(at))) === undefined;) {
+      pending.push(at);
+      const base = this.#word(at, 3);
+      if (base === NO_BASE) break;
+      at = base;
+    }
+    let room: Uint8Array | null = null;
+    for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+      const entry = await this.#entry(at);
+      const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
+      await hold(sizeBytes);
+      const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes).content;
+      if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
+      else if (object === undefined)
+        throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
+      else {
+        const { resultBytes } = readDeltaSizes(inflated);
+        await hold(resultBytes);
+        // Of a long chain those that follow would push it out of the cache: a copy of each would be garbage.
+        const isPassed = resultBytes <= MAX_ROOM_BYTES && pending.length * resultBytes > OBJECT_BYTES;
+        if (isPassed && (room?.length ?? 0) < resultBytes) room = new Uint8Array(2 * resultBytes);
+        const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? room! : undefined);
+        object = { type: object.type, bytes };
+        if (isPassed) continue;
+      }
+      OBJECTS.set(this.name(at), object, object.bytes.length);
+    }
+    return object!;
+  }
+
+  async #entry(row: number): Promise<Uint8Array> {
+    const index = this.#word(row, 0);
+    const extent = this.#plan.extents[index]!;
+    const offset = this.#word(row, 1);
+    const length = this.#word(row, 2);
+    if ("bytes" in extent) return extent.bytes.subarray(offset, offset + length);
+    if (extent.length > WHOLE_READ_BYTES) return this.#store.read(extent.key, extent.start + offset, length);
+    return (await this.#chunk(extent)).subarray(offset, offset + length);
+  }
+
+  async #chunk({ key, start, length, checksum }: Exclude<Extent, { bytes: Uint8Array }>): Promise<Uint8Array> {
+    const name = `${key} ${start}`;
+    const cached = CHUNKS.get(name);
+    if (cached !== undefined) return cached;
+    const place = await READING.take();
+    try {
+      // Others may have waited for the same chunk.
+      let chunk = CHUNKS.get(name);
+      if (chunk === undefined) {
+        chunk = await this.#store.read(key, start, length);
+        // What is kept is read by others, and for long.
+        if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
+      }
+      CHUNKS.set(name, chunk, chunk.length);
+      return chunk;
+    } finally {
+      place.free();
+    }
+  }
+
+  #word(row: number, word: number): number {
+    return this.#plan.links[row * LINK_STRIDE + word]!;
+  }
+}

@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { OID_BYTES } from "../../format/oid.ts";
+import { encodeEntryHeader, encodePackHeader } from "../../format/pack.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import { StreamedChecksums } from "./chunk-checksum.ts";
+import { ByteCache } from "./byte-cache.ts";
+import { ISOLATE_MEMORY } from "../pacing/memory-budget.ts";
+import { DeltaChains, type DeltaCodec, sharedBytes } from "./delta-chains.ts";
+import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "./entry-head.ts";
+import { HeldBytes } from "./held-bytes.ts";
+import { PIECE, PIECE_STRIDE, type PackPlan, planSizeBytes } from "../pack/pack-plan.ts";
+import { type Fragment, readPieces } from "./pack-reads.ts";
+
+/** Entries that were made of deltas, kept for the isolate: deflating them is most of what a shallow clone costs, and the next one,
+ * of the same commit or its neighbour, needs nearly the same. */
+const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
+
+/** Bytes of a plan that is held with no more memory than every request has, and milliseconds that
+ * the response to a larger one waits. */
+const FREE_PLAN_BYTES = 4 * 1024 * 1024;
+const PLAN_WAIT_MS = 60_000;
+
+/** Bytes of what an isolate keeps for the packs that it makes, beside what each of them holds. */
+export function keptBytes(codec: DeltaCodec): number {
+  return sharedBytes() + EXPANDED.sizeBytes + codec.memoryBytes;
+}
+
+/** A pack that was sent: sizes in bytes. */
+export interface SentPack {
+  readonly objects: number;
+  /** What the client took. */
+  readonly packBytes: number;
+  /** Whether that is the whole pack: a client may leave, and a read may fail. */
+  readonly complete: boolean;
+  /** Largest sum of the plan and the buffers of this pack alone. */
+  readonly peakBytes: number;
+  /** What the isolate keeps besides, for all packs that it makes: module memory and caches, at the end. */
+  readonly keptBytes: number;
+}
+
+/** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices,
+ * which are overwritten when the next batch is asked for. Pull-driven: ending the iteration ends
+ * the reads under way.
+ * @param held counts what that takes, the plan included
+ * @param isKept what becomes of it is kept and served to others: chunks that go whole are held
+ * against their checksums. Whoever takes a pack for himself holds each object against its id
+ * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer
+ * then and passes for no pack; "unavailable" when others have the memory that a large plan takes
+ * @see gitformat-pack(5) */
+export async function* streamPack(
+  plan: PackPlan,
+  store: ChunkStore,
+  codec: DeltaCodec,
+  held = new HeldBytes(),
+  isKept = false,
+): AsyncGenerator<Uint8Array[], void, void> {
+  const hash = createHash("sha1");
+  const hashed = (slices: Uint8Array[]): Uint8Array[] => {
+    for (const slice of slices) hash.update(slice);
+    return slices;
+  };
+  const planBytes = planSizeBytes(plan);
+  held.add(planBytes);
+  const lease = planBytes > FREE_PLAN_BYTES ? await ISOLATE_MEMORY.take(planBytes, PLAN_WAIT_MS) : null;
+  try {
+    const checksums = isKept ? new StreamedChecksums(plan) : null;
+    yield hashed([encodePackHeader(plan.objectCount)]);
+    const chains = new DeltaChains(plan, store, codec);
+    for (const row of plan.expansions) {
+      const entry = await expand(chains, row, codec);
+      held.add(entry.length);
+      yield hashed([entry]);
+      held.add(-entry.length);
+    }
+    for await (const fragments of readPieces(plan, store, held)) {
+      lease?.renew();
+      for (const fragment of fragments) checksums?.take(fragment);
+      yield hashed(fragments.flatMap((fragment) => sliceFragment(plan, fragment)));
+    }
+    yield [new Uint8Array(hash.digest())];
+  } finally {
+    lease?.free();
+  }
+}
+
+/** Makes the entry of a whole object from a stored delta. */
+async function expand(chains: DeltaChains, row: number, codec: DeltaCodec): Promise<Uint8Array> {
+  const name = chains.name(row);
+  const known = EXPANDED.get(name);
+  if (known !== undefined) return known;
+  const { type, bytes } = await chains.resolve(row);
+  const header = encodeEntryHeader(type, bytes.length);
+  const deflated = codec.deflate(bytes);
+  const entry = new Uint8Array(header.length + deflated.length);
+  entry.set(header);
+  entry.set(deflated, header.length);
+  EXPANDED.set(name, entry, entry.length);
+  return entry;
+}
+
+/** What is sent of a fragment: it as it is, or a new head and what followed the old one. */
+function sliceFragment(plan: PackPlan, { piece, first, bytes }: Fragment): Uint8Array[] {
+  const at = piece * PIECE_STRIDE;
+  const operation = plan.pieces[at];
+  if (operation === PIECE.verbatim || !first) return [bytes];
+  const argument = plan.pieces[at + 4]!;
+  const { sizeBytes, dataOffset } = decodeEntryHead(bytes);
+  const head =
+    operation === PIECE.ofsDelta
+      ? encodeOfsHead(sizeBytes, argument)
+      : encodeRefHead(sizeBytes, plan.bases.subarray(argument * OID_BYTES, (argument + 1) * OID_BYTES));
+  return [head, bytes.subarray(dataOffset)];
+}

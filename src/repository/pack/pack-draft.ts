@@ -1,0 +1,95 @@
+import { OID_BYTES } from "../../format/oid.ts";
+import { PACK_HEADER_BYTES } from "../../format/pack.ts";
+import type { ChunkTable } from "../../store/index/chunk-table.ts";
+import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
+import { WordRows } from "./word-rows.ts";
+
+/** A plan being written: pieces in order, and the chunks and ids they speak of, each noted once. */
+export class PackDraft {
+  readonly #chunks: ChunkTable;
+  readonly #extents: Extent[] = [];
+  /** Extent of each chunk by its id. */
+  readonly #extentOfChunk = new Map<number, number>();
+  readonly #pieces = new WordRows();
+  readonly #bases: Uint8Array[] = [];
+  /** Index in `#bases` by object number. */
+  readonly #baseOfObject = new Map<number, number>();
+  #position = PACK_HEADER_BYTES;
+
+  constructor(chunks: ChunkTable) {
+    this.#chunks = chunks;
+  }
+
+  /** Where in the pack the next piece goes, bytes. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Makes chunks known, so that pieces can be cut from them.
+   * @throws GitError "storage-failed" when one is not there */
+  addChunks(ids: Iterable<number>): void {
+    const unknown = new Set(ids);
+    for (const id of unknown) if (this.#extentOfChunk.has(id)) unknown.delete(id);
+    if (unknown.size === 0) return;
+    for (const { id, key, start, size, checksum } of this.#chunks.byIds(unknown)) {
+      this.#extentOfChunk.set(id, this.#extents.length);
+      this.#extents.push(
+        key === null ? { bytes: this.#chunks.hotBytesOf(id)! } : { key, start, length: size, checksum },
+      );
+    }
+  }
+
+  /** The extent of a chunk that was made known. */
+  extentOf(chunk: number): number {
+    return this.#extentOfChunk.get(chunk)!;
+  }
+
+  /** Adds entries as they are stored; neighbours in one chunk become one piece. */
+  addVerbatim(chunk: number, offset: number, length: number): void {
+    const extent = this.extentOf(chunk);
+    this.#position += length;
+    const pieces = this.#pieces;
+    const touches =
+      pieces.length > 0 &&
+      pieces.at(-PIECE_STRIDE) === PIECE.verbatim &&
+      pieces.at(1 - PIECE_STRIDE) === extent &&
+      pieces.at(2 - PIECE_STRIDE) + pieces.at(3 - PIECE_STRIDE) === offset;
+    if (touches) pieces.add(3 - PIECE_STRIDE, length);
+    else pieces.push(PIECE.verbatim, extent, offset, length, 0);
+  }
+
+  /** Adds a delta with its distance rewritten.
+   * @param sentBytes its length as sent */
+  addOfsDelta(chunk: number, offset: number, length: number, sentBytes: number, distance: number): void {
+    this.#pieces.push(PIECE.ofsDelta, this.extentOf(chunk), offset, length, distance);
+    this.#position += sentBytes;
+  }
+
+  /** Adds a delta whose base is named by its id.
+   * @param base the base's object number @param oid its id */
+  addRefDelta(chunk: number, offset: number, length: number, sentBytes: number, base: number, oid: Uint8Array): void {
+    let index = this.#baseOfObject.get(base);
+    if (index === undefined) {
+      index = this.#bases.length;
+      this.#bases.push(oid);
+      this.#baseOfObject.set(base, index);
+    }
+    this.#pieces.push(PIECE.refDelta, this.extentOf(chunk), offset, length, index);
+    this.#position += sentBytes;
+  }
+
+  /** The finished plan. */
+  finish(objectCount: number, links: Uint32Array, expansions: Uint32Array): PackPlan {
+    const bases = new Uint8Array(this.#bases.length * OID_BYTES);
+    this.#bases.forEach((oid, i) => bases.set(oid, i * OID_BYTES));
+    return {
+      objectCount,
+      entriesBytes: expansions.length > 0 ? -1 : this.#position - PACK_HEADER_BYTES,
+      extents: this.#extents,
+      pieces: this.#pieces.toArray(),
+      bases,
+      links,
+      expansions,
+    };
+  }
+}

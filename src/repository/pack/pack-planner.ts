@@ -1,0 +1,204 @@
+import { OID_BYTES } from "../../format/oid.ts";
+import { ofsDistanceLength } from "../../format/pack.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { ObjectColumns, ObjectIndex } from "../../store/index/object-index.ts";
+import { linkChains } from "./delta-links.ts";
+import { PackDraft } from "./pack-draft.ts";
+import type { PackPlan } from "./pack-plan.ts";
+import { selectWholeChunks } from "./whole-chunks.ts";
+
+/** What a pack holds, and what its deltas may rely on. */
+export interface PackContents {
+  readonly objects: NumberSet;
+  /** Finds those among some objects that the client has, for a thin pack; null: deltas refer to nothing outside the pack. */
+  readonly findHad: ((objects: NumberSet) => NumberSet) | null;
+  /** Deltas may name their base by its distance. */
+  readonly ofsDelta: boolean;
+}
+
+/** Objects of a pack up to which looking for whole chunks is not worth reading the table of chunks. */
+const FEW_OBJECTS = 1_000;
+
+/** Index rows in memory at a time. */
+const SLICE_OBJECTS = 50_000;
+
+/** Bytes of a distance: beyond it a delta names its base by id. */
+const MAX_DISTANCE_BYTES = 0xffff_ffff;
+
+/** Plans a pack: objects by number, as they are stored wherever possible, and every base before its deltas: some clients look for a base
+ * among what has come so far, and nowhere else.
+ *
+ * A stored delta goes out as a delta when its base is sent too or (thin) had by the client. Its head is rewritten only where the
+ * distance to the base has changed. Deltas without a base become whole objects, before everything else: others may be deltas of them.
+ * Their size is not known here, so a delta of theirs names them by id. A delta that came before its base becomes whole too: no
+ * client of note sends such.
+ * @throws GitError "storage-failed" when an object or a chunk is not there */
+export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: PackContents): PackPlan {
+  const whole =
+    contents.objects.size <= FEW_OBJECTS
+      ? []
+      : selectWholeChunks(chunks.allInOrder(), contents.objects.union(objects.pruned()), contents.ofsDelta);
+  const planner = new PackPlanner(objects, new PackDraft(chunks), contents, whole);
+  return planner.plan();
+}
+
+/** The state of one planning. Positions are in the pack being sent, bytes; 0: not (yet) sent. */
+class PackPlanner {
+  readonly #objects: ObjectIndex;
+  readonly #draft: PackDraft;
+  readonly #contents: PackContents;
+  /** Chunks sent whole, and where. */
+  readonly #whole: readonly ChunkRow[];
+  readonly #wholePositions: Float64Array;
+  #wholeCount = 0;
+  /** Numbers of the other objects, and where they are sent. */
+  readonly #numbers: Uint32Array;
+  readonly #positions: Float64Array;
+  readonly #expanded: number[] = [];
+
+  constructor(objects: ObjectIndex, draft: PackDraft, contents: PackContents, whole: readonly ChunkRow[]) {
+    this.#objects = objects;
+    this.#draft = draft;
+    this.#contents = contents;
+    this.#whole = whole;
+    this.#wholePositions = new Float64Array(whole.length);
+    const inWhole = new Bitset((whole.at(-1)?.lastNumber ?? 0) + 1);
+    for (const { firstNumber, lastNumber } of whole) inWhole.addRange(firstNumber, lastNumber + 1);
+    this.#numbers = contents.objects.difference(NumberSet.fromBitset(inWhole)).toArray();
+    this.#positions = new Float64Array(this.#numbers.length);
+  }
+
+  plan(): PackPlan {
+    this.#draft.addChunks(this.#whole.map(({ id }) => id));
+    for (let from = 0; from < this.#numbers.length; from += SLICE_OBJECTS) {
+      this.#placeSlice(from, Math.min(from + SLICE_OBJECTS, this.#numbers.length));
+    }
+    this.#placeWholeBefore(Infinity);
+    const { links, expansions } = linkChains(this.#objects, this.#draft, this.#expanded);
+    return this.#draft.finish(this.#contents.objects.size, links, expansions);
+  }
+
+  /** Sends the whole chunks whose objects come before `number`. */
+  #placeWholeBefore(number: number): void {
+    for (
+      let chunk;
+      (chunk = this.#whole[this.#wholeCount]) !== undefined && chunk.firstNumber < number;
+      this.#wholeCount++
+    ) {
+      this.#wholePositions[this.#wholeCount] = this.#draft.position;
+      this.#draft.addVerbatim(chunk.id, 0, chunk.size);
+    }
+  }
+
+  /** Sends the objects from index `from` of `#numbers` up to `to`. */
+  #placeSlice(from: number, to: number): void {
+    const rows = this.#objects.locate(NumberSet.fromSorted(this.#numbers.subarray(from, to)));
+    const bases = this.#readBases(rows);
+    this.#draft.addChunks(rows.chunk);
+    for (let i = 0; i < rows.number.length; i++) {
+      const number = rows.number[i]!;
+      this.#placeWholeBefore(number);
+      const position = this.#draft.position;
+      if (this.#place(rows, i, bases)) this.#positions[from + i] = position;
+      else this.#expanded.push(number);
+    }
+  }
+
+  /** Sends one object.
+   * @returns false when it must be made whole */
+  #place(rows: ObjectColumns, i: number, bases: Bases): boolean {
+    const base = rows.base[i]!;
+    const [chunk, offset, length] = [rows.chunk[i]!, rows.offset[i]!, rows.length[i]!];
+    const distance = rows.distance[i]!;
+    const isSent = this.#contents.objects.has(base);
+    if (base !== 0 && (isSent ? base > rows.number[i]! : !bases.had.has(base))) return false;
+    const actual = isSent && distance !== 0 ? this.#distanceTo(base, bases) : 0;
+    if (distance === actual) {
+      // No delta, one that names its base by id, or one whose base is as far away as it always was.
+      this.#draft.addVerbatim(chunk, offset, length);
+      return true;
+    }
+    const oldBaseBytes = ofsDistanceLength(distance);
+    if (actual > 0) {
+      this.#draft.addOfsDelta(chunk, offset, length, length - oldBaseBytes + ofsDistanceLength(actual), actual);
+    } else {
+      this.#draft.addRefDelta(chunk, offset, length, length - oldBaseBytes + OID_BYTES, base, bases.oid(base));
+    }
+    return true;
+  }
+
+  /** How far before the next entry a base was sent; 0 when a distance cannot name it: it was made whole, or is too far away. */
+  #distanceTo(base: number, bases: Bases): number {
+    if (!this.#contents.ofsDelta) return 0;
+    const position = this.#positionOf(base, bases);
+    const distance = this.#draft.position - position;
+    return position === 0 || distance > MAX_DISTANCE_BYTES ? 0 : distance;
+  }
+
+  #positionOf(base: number, bases: Bases): number {
+    const index = lastIndexUpTo(this.#numbers.length, (k) => this.#numbers[k]! <= base);
+    if (index >= 0 && this.#numbers[index] === base) return this.#positions[index]!;
+    const k = lastIndexUpTo(this.#wholeCount, (w) => this.#whole[w]!.firstNumber <= base);
+    return k >= 0 && base <= this.#whole[k]!.lastNumber ? this.#wholePositions[k]! + bases.offset(base) : 0;
+  }
+
+  /** Reads what may be needed of the delta bases of some rows. */
+  #readBases(rows: ObjectColumns): Bases {
+    const needed = new Set<number>();
+    const foreign = new Set<number>();
+    rows.base.forEach((base, i) => {
+      if (base === 0) return;
+      if (!this.#contents.objects.has(base)) foreign.add(base);
+      else if (rows.distance[i] === 0) return;
+      needed.add(base);
+    });
+    const { findHad } = this.#contents;
+    const had = findHad === null || foreign.size === 0 ? NumberSet.EMPTY : findHad(toNumberSet(foreign));
+    return new Bases(this.#objects.locate(toNumberSet(needed)), had);
+  }
+}
+
+/** The rows of some delta bases. */
+class Bases {
+  /** Those that are not sent because the client has them. */
+  readonly had: NumberSet;
+  readonly #rows: ObjectColumns;
+
+  constructor(rows: ObjectColumns, had: NumberSet) {
+    this.#rows = rows;
+    this.had = had;
+  }
+
+  /** Offset of a base in its chunk, bytes. */
+  offset(number: number): number {
+    return this.#rows.offset[this.#index(number)]!;
+  }
+
+  /** The id of a base. */
+  oid(number: number): Uint8Array {
+    const at = this.#index(number) * OID_BYTES;
+    return this.#rows.oid.subarray(at, at + OID_BYTES);
+  }
+
+  #index(number: number): number {
+    return lastIndexUpTo(this.#rows.number.length, (k) => this.#rows.number[k]! <= number);
+  }
+}
+
+function toNumberSet(numbers: Set<number>): NumberSet {
+  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+}
+
+/** The last index below `length` for which `holds`, given that it holds up to some index only; −1: for none. */
+function lastIndexUpTo(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}

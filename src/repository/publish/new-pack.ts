@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import type { Codec } from "../../codec/codec.ts";
+import { encodeDelta } from "../../format/delta.ts";
+import { encodeEntryHeader, encodePackHeader, PACK_HEADER_BYTES, REF_DELTA } from "../../format/pack.ts";
+import type { PackSource } from "../state/push.ts";
+import type { NewObject } from "./new-objects.ts";
+
+/** Bytes from which an object is sent as a delta, if it has an origin. Ids do not deflate, so a tree of a few entries is larger than
+ * the delta already; but its every reader would have to read the one that it was made from, too. */
+const DELTA_FROM_BYTES = 1024;
+
+/** Effort of deflate for contents; deltas are not worth any. */
+const CONTENT_LEVEL = 6;
+const DELTA_LEVEL = 1;
+
+/** A thin pack of new objects, as a client would send them.
+ * @see gitformat-pack(5) */
+export class NewPack {
+  readonly #codec: Codec;
+  readonly #parts: Uint8Array[] = [];
+  #count = 0;
+  #end = PACK_HEADER_BYTES;
+
+  constructor(codec: Codec) {
+    this.#codec = codec;
+  }
+
+  /** Where in the pack its entries end (bytes). */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** Adds objects; what one refers to comes before it, or is stored. */
+  add(objects: readonly NewObject[]): void {
+    for (const object of objects) {
+      for (const part of encodeEntry(this.#codec, object)) {
+        this.#parts.push(part);
+        this.#end += part.length;
+      }
+    }
+    this.#count += objects.length;
+  }
+
+  /** The whole pack. */
+  finish(): Uint8Array {
+    const parts = [encodePackHeader(this.#count), ...this.#parts];
+    const hash = createHash("sha1");
+    for (const part of parts) hash.update(part);
+    return Buffer.concat([...parts, hash.digest()]);
+  }
+}
+
+/** Encodes new objects as a pack of their own. */
+export function encodeNewPack(codec: Codec, objects: readonly NewObject[]): Uint8Array {
+  const pack = new NewPack(codec);
+  pack.add(objects);
+  return pack.finish();
+}
+
+/** A pack that lies in memory, to be received. */
+export function packInMemory(pack: Uint8Array): PackSource {
+  let rest: Uint8Array | null = pack;
+  return {
+    read: async () => {
+      const piece = rest;
+      rest = null;
+      return piece;
+    },
+  };
+}
+
+function encodeEntry(codec: Codec, { type, content, origin }: NewObject): Uint8Array[] {
+  if (origin === null || content.length < DELTA_FROM_BYTES)
+    return [codec.encodeObject(type, content, CONTENT_LEVEL).entry];
+  const delta = encodeDelta(origin.content.length, origin.pieces);
+  return [encodeEntryHeader(REF_DELTA, delta.length), origin.oid, codec.deflate(delta, DELTA_LEVEL)];
+}

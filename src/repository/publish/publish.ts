@@ -1,0 +1,160 @@
+import { RefRules } from "../../access/ref-rules.ts";
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { PushRequest, RefCommand, RefOutcome } from "../state/push.ts";
+import { packBytesOf } from "../push/push-steps.ts";
+import { ReceivePack } from "../push/receive-pack.ts";
+import { keepTree } from "../objects/tree-contents.ts";
+import type { NewObject } from "./new-objects.ts";
+import { encodeNewPack, packInMemory } from "./new-pack.ts";
+import type { PushCost } from "../state/repository-event.ts";
+import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
+
+/** A ref that is to move. */
+export interface RefMove {
+  /** Full name, pushable; byte string. */
+  readonly name: string;
+  /** What it must be now; null: absent. */
+  readonly old: Oid | null;
+  /** What it becomes; null: it is deleted. */
+  readonly new: Oid | null;
+}
+
+/** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
+ * Without objects, they have moved or not when the call returns its promise, unless the caller's right must be asked for again.
+ * @throws GitError "stale" when a ref is not what it must be, "forbidden" when the rules for refs keep it, "conflict" when
+ * it cannot be moved, and what refuses the objects */
+export async function publish(
+  repository: OpenRepository,
+  moves: readonly RefMove[],
+  objects: readonly NewObject[],
+  options: Pick<PushRequest, "head"> = {},
+): Promise<void> {
+  const { codec } = repository.state.platform;
+  const pack = objects.length === 0 ? null : encodeNewPack(codec, objects);
+  await send(repository, moves, pack, { ...options, note: (cost) => repository.pushes.push(cost) });
+  keepTrees(objects);
+}
+
+/** A step on the way of a ref. */
+export interface RefStep {
+  /** Whose it is. */
+  readonly repository: OpenRepository;
+  readonly old: Oid | null;
+  readonly new: Oid;
+  /** Where its entries end in the pack (bytes). */
+  readonly packEnd: number;
+  /** Entries of the pack that are its own. */
+  readonly objects: number;
+}
+
+/** Moves a ref by steps, at least one, in one transaction: to the reflog, the rules for refs and who watches what it costs, each is a change
+ * by itself.
+ * @param objects of the pack
+ * @throws GitError as `publish`; which of the steps is refused is not told */
+export async function publishSteps(
+  name: string,
+  steps: readonly RefStep[],
+  pack: Uint8Array,
+  objects: readonly NewObject[],
+): Promise<void> {
+  const [{ repository, old }] = steps as [RefStep];
+  const move = { name, old, new: steps.at(-1)!.new };
+  const note = (cost: PushCost): void => {
+    for (const [i, step] of steps.entries()) step.repository.pushes.push(shareOf(cost, steps, i));
+  };
+  const toStep = (step: RefStep) => ({
+    ...toCommand({ ...step, name }),
+    requester: step.repository.requester,
+    packEnd: step.packEnd,
+  });
+  await send(repository, [move], pack, { ...(steps.length > 1 && { steps: steps.map(toStep) }), note });
+  keepTrees(objects);
+}
+
+/** What of a push's cost one of its steps is told: its own bytes and objects, and its share of the rest. */
+function shareOf(cost: PushCost, steps: readonly RefStep[], i: number): PushCost {
+  if (steps.length === 1) return cost;
+  const { objects } = steps[i]!;
+  return {
+    ...cost,
+    packBytes: packBytesOf(steps, i),
+    objects,
+    indexMs: cost.indexMs / steps.length,
+    settleMs: cost.settleMs / steps.length,
+    together: steps.length,
+    operations: i === 0 ? cost.operations : newChunkCounters(),
+  };
+}
+
+async function send(
+  repository: OpenRepository,
+  moves: readonly RefMove[],
+  pack: Uint8Array | null,
+  options: Pick<PushRequest, "head" | "steps" | "note">,
+): Promise<void> {
+  const push = new ReceivePack(repository.state, {
+    commands: moves.map(toCommand),
+    atomic: true,
+    pushOptions: [],
+    shallow: [],
+    pack: pack === null ? null : packInMemory(pack),
+    agent: null,
+    requester: repository.requester,
+    ...options,
+    progress: () => undefined,
+  });
+  const outcomes = await push.take();
+  const refused = outcomes.find(({ isForbidden }) => isForbidden) ?? outcomes.find(({ error }) => error !== null);
+  if (refused !== undefined) throw explain(repository, moves, refused);
+}
+
+function keepTrees(objects: readonly NewObject[]): void {
+  for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
+}
+
+/** Why a push was refused: a ref moved meanwhile, or else what it says itself. */
+function explain(
+  { tables }: OpenRepository,
+  moves: readonly RefMove[],
+  { name, error, isForbidden }: RefOutcome,
+): GitError {
+  const reason = decodeText(error!);
+  if (isForbidden === true) return forbidden(name, error!);
+  for (const { name, old } of moves) {
+    const actual = tables.refs.get(name)?.oid ?? null;
+    if (!isSame(actual, old)) return staleRef(name, old, actual);
+  }
+  return new GitError("conflict", { what: "change of a ref", reason });
+}
+
+/** Refuses, for who only asks what would be, what the rules for refs forbid of a branch that goes forward.
+ * @param name full, byte string
+ * @throws GitError "forbidden" */
+export function checkForwardMove({ tables, requester }: OpenRepository, name: string): void {
+  const rules = new RefRules(tables.refRules.all(), requester);
+  const reason = rules.refuse({ name, kind: "move", isForward: () => true });
+  if (reason !== null) throw forbidden(name, reason);
+}
+
+function forbidden(name: string, reason: string): GitError {
+  return new GitError("forbidden", { what: `this change of ${decodeText(name)}`, reason: decodeText(reason) });
+}
+
+/** The error for a ref that is not what it was expected to be.
+ * @param what its name, byte string */
+export function staleRef(what: string, expected: Oid | null, actual: Oid | null): GitError {
+  const hex = (oid: Oid | null) => (oid === null ? null : toHex(oid));
+  return new GitError("stale", { what: decodeText(what), expected: hex(expected), actual: hex(actual) });
+}
+
+/** Whether two values of a ref are the same; null: absent. */
+export function isSame(a: Oid | null, b: Oid | null): boolean {
+  return a === null || b === null ? a === b : equalOids(a, b);
+}
+
+function toCommand(move: RefMove): RefCommand {
+  return { name: move.name, old: move.old ?? NULL_OID, new: move.new ?? NULL_OID };
+}

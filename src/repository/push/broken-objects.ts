@@ -1,0 +1,204 @@
+import {
+  NODE_TYPE_MASK,
+  NO_INDEX,
+  type PackIndex,
+  type ReferenceWords,
+  referenceWords,
+  STORED,
+} from "../../codec/pack-index.ts";
+import { OID_BYTES, toHex } from "../../format/oid.ts";
+
+/** What of a push must not be stored. */
+export interface BrokenObjects {
+  /** 1 for each node that is nowhere, or leads there. */
+  readonly nodes: Uint8Array;
+  /** A missing object for the message, and one that needs it, "": a ref alone does. */
+  readonly missing: { readonly oid: string; readonly neededBy: string };
+}
+
+/** Finds the objects of a pack that lead to something which is nowhere, directly or not, by
+ * reference or as a delta's base.
+ * @param numbers of the nodes that are in the store; 0: they are not
+ * @returns null: everything leads somewhere */
+export function findBroken(index: PackIndex, numbers: Uint32Array): BrokenObjects | null {
+  return new Search(index, numbers).run();
+}
+
+/** Words of a frame: its node, the reference that is next and where they end, the same within a
+ * run, whether its base was looked at. */
+const FRAME_WORDS = 6;
+const AT = 1;
+const END = 2;
+const RUN_AT = 3;
+const RUN_END = 4;
+const BASE_SEEN = 5;
+
+/** Tarjan's search for strongly connected components, without recursion: an object may be stored as
+ * a delta on one that leads to it, and what is so connected is broken as one. Each reference is
+ * followed once; memory is 40 bytes a node at the most, whatever they name. */
+class Search {
+  readonly #index: PackIndex;
+  readonly #numbers: Uint32Array;
+  readonly #broken: Uint8Array;
+  /** When each node was found, from 1 on; 0: not yet. */
+  readonly #found: Uint32Array;
+  /** The earliest node that it is known to lead to, of those whose component is not complete; 0:
+   * its own is. */
+  readonly #low: Uint32Array;
+  /** Nodes whose component is not complete. */
+  readonly #open: Uint32Array;
+  #openCount = 0;
+  #frames = new Uint32Array(1024 * FRAME_WORDS);
+  #depth = 0;
+  #foundCount = 0;
+  readonly #words: ReferenceWords = { at: 0, end: 0, isRuns: false };
+
+  constructor(index: PackIndex, numbers: Uint32Array) {
+    const { nodeCount } = index;
+    this.#index = index;
+    this.#numbers = numbers;
+    const hasMissing = this.#firstMissing() < nodeCount;
+    const size = hasMissing ? nodeCount : 0;
+    this.#broken = new Uint8Array(size);
+    this.#found = new Uint32Array(size);
+    this.#low = new Uint32Array(size);
+    this.#open = new Uint32Array(size);
+  }
+
+  run(): BrokenObjects | null {
+    const { nodeCount } = this.#index;
+    const first = this.#firstMissing();
+    if (first === nodeCount) return null;
+    for (let node = first; node < nodeCount; node++) if (this.#isMissing(node)) this.#broken[node] = 1;
+    for (let node = 0; node < nodeCount; node++) {
+      if (this.#found[node] !== 0) continue;
+      this.#enter(node);
+      while (this.#depth > 0) this.#step();
+    }
+    const needer = this.#firstNeeding(first);
+    return {
+      nodes: this.#broken,
+      missing: { oid: this.#oid(first), neededBy: needer === nodeCount ? "" : this.#oid(needer) },
+    };
+  }
+
+  #oid(node: number): string {
+    return toHex(this.#index.oids, node * OID_BYTES);
+  }
+
+  #inPack(node: number): boolean {
+    return this.#index.nodeEntries[node]! < this.#index.count;
+  }
+
+  #isMissing(node: number): boolean {
+    if (this.#numbers[node] !== 0 || this.#inPack(node)) return false;
+    // Spoken of, or read as the base of a delta while the pack was indexed: it may have gone since.
+    return (this.#index.nodeFlags[node]! & NODE_TYPE_MASK) !== 0 || this.#index.nodeEntries[node] !== NO_INDEX;
+  }
+
+  #firstMissing(): number {
+    const { nodeCount } = this.#index;
+    for (let node = 0; node < nodeCount; node++) if (this.#isMissing(node)) return node;
+    return nodeCount;
+  }
+
+  /** The first node that names another, or is a delta on it. */
+  #firstNeeding(wanted: number): number {
+    const { nodeCount } = this.#index;
+    for (let node = 0; node < nodeCount; node++) {
+      this.#depth = 0;
+      this.#push(node);
+      for (let target = this.#next(); target >= 0; target = this.#next()) if (target === wanted) return node;
+    }
+    return nodeCount;
+  }
+
+  #enter(node: number): void {
+    this.#found[node] = this.#low[node] = ++this.#foundCount;
+    this.#open[this.#openCount++] = node;
+    this.#push(node);
+  }
+
+  #step(): void {
+    const frame = (this.#depth - 1) * FRAME_WORDS;
+    const node = this.#frames[frame]!;
+    const target = this.#next();
+    if (target < 0) return this.#leave(node);
+    if (this.#found[target] === 0) this.#enter(target);
+    else this.#note(node, target);
+  }
+
+  /** Takes note of what is known of a node that another leads to. */
+  #note(node: number, target: number): void {
+    if (this.#broken[target] === 1) this.#broken[node] = 1;
+    const low = this.#low[target]!;
+    if (low !== 0 && low < this.#low[node]!) this.#low[node] = low;
+  }
+
+  /** All that a node leads to has been looked at. */
+  #leave(node: number): void {
+    this.#depth -= 1;
+    if (this.#low[node] === this.#found[node]) this.#complete(node);
+    if (this.#depth > 0) this.#note(this.#frames[(this.#depth - 1) * FRAME_WORDS]!, node);
+  }
+
+  /** Completes the component that was found by its node `first`. */
+  #complete(first: number): void {
+    let from = this.#openCount;
+    let isBroken = 0;
+    do isBroken |= this.#broken[this.#open[--from]!]!;
+    while (this.#open[from] !== first);
+    for (let i = from; i < this.#openCount; i++) {
+      this.#broken[this.#open[i]!] = isBroken;
+      this.#low[this.#open[i]!] = 0;
+    }
+    this.#openCount = from;
+  }
+
+  #push(node: number): void {
+    const frame = this.#depth * FRAME_WORDS;
+    if (frame === this.#frames.length) {
+      const grown = new Uint32Array(2 * frame);
+      grown.set(this.#frames);
+      this.#frames = grown;
+    }
+    this.#depth += 1;
+    const frames = this.#frames;
+    frames.fill(0, frame, frame + FRAME_WORDS);
+    frames[frame] = node;
+    // What is in the store leads nowhere that matters.
+    if (!this.#inPack(node) || this.#numbers[node] !== 0) {
+      frames[frame + BASE_SEEN] = 1;
+      return;
+    }
+    const words = referenceWords(this.#index, this.#index.nodeEntries[node]!, this.#words);
+    const place = words.isRuns ? AT : RUN_AT;
+    frames[frame + place] = words.at;
+    frames[frame + place + 1] = words.end;
+  }
+
+  /** The next node that the one on top needs, −1: there are no more. */
+  #next(): number {
+    const frames = this.#frames;
+    const frame = (this.#depth - 1) * FRAME_WORDS;
+    const { edges } = this.#index;
+    for (;;) {
+      if (frames[frame + RUN_AT]! < frames[frame + RUN_END]!) return edges[frames[frame + RUN_AT]!++]!;
+      if (frames[frame + AT]! >= frames[frame + END]!) break;
+      const run = edges[frames[frame + AT]!++]!;
+      frames[frame + RUN_AT] = run + 1;
+      frames[frame + RUN_END] = run + 1 + edges[run]!;
+    }
+    if (frames[frame + BASE_SEEN] === 1) return -1;
+    frames[frame + BASE_SEEN] = 1;
+    return this.#base(frames[frame]!);
+  }
+
+  /** The node of a delta's base, −1: it is none. */
+  #base(node: number): number {
+    const { nodeEntries, stored, bases, entryNodes } = this.#index;
+    const entry = nodeEntries[node]!;
+    const isDelta = stored[entry] === STORED.ofsDelta || stored[entry] === STORED.refDelta;
+    return isDelta && bases[entry] !== NO_INDEX ? entryNodes[bases[entry]!]! : -1;
+  }
+}

@@ -1,0 +1,113 @@
+import { GitError } from "../../format/errors.ts";
+import { OID_BYTES, toHex } from "../../format/oid.ts";
+import { type MadeEntry, NO_INDEX, type PackIndex, STORED } from "../../codec/pack-index.ts";
+import type { NewChunk } from "../../store/index/chunk-table.ts";
+import { newObjectColumns, type ObjectColumns } from "../../store/index/object-index.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** What a push adds to the tables of chunks and objects. */
+export interface StoredRows {
+  /** Chunks that hold a fresh object, in pack order. */
+  readonly chunks: NewChunk[];
+  readonly objects: ObjectColumns;
+  /** R2 objects that hold none: all their objects were in the store already. */
+  readonly unusedKeys: string[];
+}
+
+/**
+ * Lays the fresh objects of a push out over its chunks.
+ * @param firstChunk id that the first of the returned chunks will get
+ * @param introducers number of the node that introduces each fresh object
+ * @param pushAt id of the push that brought what stood at a place in the pack
+ */
+export function layOutRows(
+  pushed: PushedObjects,
+  written: readonly WrittenChunk[],
+  introducers: Uint32Array,
+  firstChunk: number,
+  pushAt: (packOffset: number) => number,
+): StoredRows {
+  const { index, fresh, firstNumber, numbers } = pushed;
+  const objects = newObjectColumns(fresh.length);
+  objects.introducer.set(introducers);
+  const chunks: NewChunk[] = [];
+  const unusedKeys: string[] = [];
+  const places = listPlaces(index);
+  let next = places.next();
+  let at = 0;
+  for (const chunk of written) {
+    const end = chunk.packOffset + chunk.sizeBytes;
+    const firstAt = at;
+    let count = 0;
+    const floors = { ofs: 0, base: 0 };
+    let hasStrayDistance = false;
+    let hasLateBase = false;
+    for (; next.done !== true && next.value.offset < end; next = places.next(), count++) {
+      const { entry, offset, length, isLeft } = next.value;
+      if (isLeft || fresh[at] !== entry) continue;
+      const baseEntry = index.bases[entry]!;
+      const baseNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
+      const base = baseNode === NO_INDEX ? 0 : numbers[baseNode]!;
+      if (baseNode !== NO_INDEX && base === 0)
+        throw new GitError("missing-object", { oid: toHex(pushed.oid(baseNode)) });
+      const isOfs = index.stored[entry] === STORED.ofsDelta;
+      // An object that is twice in the pack: the distance leads to the copy that is not indexed.
+      if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;
+      if (base > firstNumber + at) hasLateBase = true;
+      if (base !== 0) floors.base = lower(floors.base, base);
+      if (isOfs) floors.ofs = lower(floors.ofs, base);
+      const node = index.entryNodes[entry]!;
+      objects.number[at] = firstNumber + at;
+      objects.oid.set(pushed.oid(node), at * OID_BYTES);
+      objects.chunk[at] = firstChunk + chunks.length;
+      objects.offset[at] = offset - chunk.packOffset;
+      objects.length[at] = length;
+      objects.type[at] = index.kinds[entry]!;
+      objects.size[at] = index.sizes[entry]!;
+      objects.base[at] = base;
+      objects.distance[at] = isOfs ? offset - index.offsets[baseEntry]! : 0;
+      at++;
+    }
+    if (at === firstAt) {
+      if (chunk.key !== null) unusedKeys.push(chunk.key);
+      continue;
+    }
+    chunks.push({
+      key: chunk.key,
+      bytes: chunk.bytes,
+      size: chunk.sizeBytes,
+      checksum: chunk.checksum,
+      push: pushAt(chunk.packOffset),
+      packOffset: chunk.packOffset,
+      firstNumber: firstNumber + firstAt,
+      lastNumber: firstNumber + at - 1,
+      whole: at - firstAt === count && !hasStrayDistance && !hasLateBase,
+      ofsFloor: floors.ofs,
+      baseFloor: floors.base,
+    });
+  }
+  return { chunks, objects, unusedKeys };
+}
+
+/** Where an entry lies, bytes. */
+interface Place extends MadeEntry {
+  readonly entry: number;
+  /** What was made of it lies elsewhere: these bytes belong to nothing. */
+  readonly isLeft: boolean;
+}
+
+/** The pack's entries in their order, then those that were made behind it. */
+function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generator<Place, void> {
+  for (let entry = 0; entry < count; entry++) {
+    const offset = offsets[entry]!;
+    const length = (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
+    yield { entry, offset, length, isLeft: stored[entry] === STORED.made };
+  }
+  for (const [entry, place] of made) yield { entry, ...place, isLeft: false };
+}
+
+/** The lower of two object numbers, of which the first may be 0 for none. */
+function lower(lowest: number, number: number): number {
+  return lowest === 0 ? number : Math.min(lowest, number);
+}

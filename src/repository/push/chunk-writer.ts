@@ -1,0 +1,319 @@
+import { createHash } from "node:crypto";
+import { GitError } from "../../format/errors.ts";
+import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../format/limits.ts";
+import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
+
+/** Chunks under way to R2 at once: enough to hide its latency, bounded since each is held in memory. */
+const MAX_WRITES_IN_FLIGHT = 4;
+
+/** Buffer of a chunk whose last entry is small. */
+const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
+
+/** Bytes of the pack kept in memory, at most, for deltas that come back to them. */
+const RESIDENT_BYTES = 24 * 1024 * 1024;
+
+/** Bytes read back at once when they are not in memory. */
+const READ_BACK_BYTES = 1024 * 1024;
+
+/** A chunk as it was written: a run of whole entries, contiguous in its pack. */
+export interface WrittenChunk {
+  /** R2 object, or null: the bytes are here and go inline. */
+  readonly key: string | null;
+  readonly bytes: Uint8Array | null;
+  /** Where in the pack its first byte stood, and its size (bytes). */
+  readonly packOffset: number;
+  readonly sizeBytes: number;
+  /** SHA-1 of its bytes. */
+  readonly checksum: Uint8Array;
+}
+
+/** Bytes of the pack that are in memory. */
+interface Resident {
+  readonly packOffset: number;
+  bytes: Uint8Array;
+}
+
+export interface ChunkWriterOptions {
+  chunks: ChunkStore;
+  /** Every key begins with it; nothing else writes below it. */
+  keyPrefix: string;
+  /** Called before the first byte goes to R2, so that a crash leaves a record of where to clean up. */
+  beforeFirstWrite(): void;
+}
+
+/**
+ * Takes a pack's entries as they stream past and writes them as chunks: a chunk is closed at the first entry boundary
+ * at or behind `CHUNK_TARGET_BYTES`; one that passes `MULTIPART_PART_BYTES` without a boundary (a large entry) goes up
+ * in parts. So a pack of n bytes costs at most n / 2 MB + 1 writes, and one below `HOT_PUSH_BYTES` none.
+ */
+export class ChunkWriter {
+  readonly #chunks: ChunkStore;
+  readonly #options: ChunkWriterOptions;
+  readonly #written: WrittenChunk[] = [];
+  readonly #keys: string[] = [];
+  readonly #inFlight = new Set<Promise<void>>();
+  #failure: unknown = null;
+  #resident: Resident[] = [];
+  #residentBytes = 0;
+  #residentLimitBytes = RESIDENT_BYTES;
+
+  /** The open chunk: where it began, what of it is in the buffer, and its upload if it has begun. */
+  #start = 0;
+  #end = 0;
+  #buffer = new Uint8Array(64 * 1024);
+  #buffered = 0;
+  #hash = createHash("sha1");
+  /** Bytes of the part on its way to R2. */
+  #partBytes = 0;
+  #multipart: { key: string; write: Promise<MultipartWrite>; parts: number } | null = null;
+
+  constructor(options: ChunkWriterOptions) {
+    this.#chunks = options.chunks;
+    this.#options = options;
+  }
+
+  /** Bytes held in memory. */
+  get memoryBytes(): number {
+    return this.#buffer.length + this.#residentBytes + this.#partBytes;
+  }
+
+  /** Bytes of the pack that are kept for deltas. */
+  get residentBytes(): number {
+    return this.#residentBytes;
+  }
+
+  /** Keeps fewer bytes of the pack in memory from now on (the newest piece always stays). */
+  limitResident(limitBytes: number): void {
+    this.#residentLimitBytes = Math.min(limitBytes, RESIDENT_BYTES);
+    this.#dropResident();
+  }
+
+  /**
+   * Appends `bytes`, which stood in the pack at `packOffset`, directly behind those before.
+   * @param boundary the first entry boundary in (from, to], or null when there is none
+   * @throws GitError "storage-failed" when an earlier write failed
+   */
+  async append(
+    bytes: Uint8Array,
+    packOffset: number,
+    boundary: (from: number, to: number) => number | null,
+  ): Promise<void> {
+    if (this.#end === 0) this.#start = this.#end = packOffset;
+    let at = 0;
+    while (at < bytes.length) {
+      const position = packOffset + at;
+      const end = packOffset + bytes.length;
+      const cut =
+        end - this.#start < CHUNK_TARGET_BYTES
+          ? null
+          : boundary(Math.max(position, this.#start + CHUNK_TARGET_BYTES - 1), end);
+      const room = MULTIPART_PART_BYTES - this.#buffered;
+      const take = Math.min((cut ?? end) - position, room);
+      this.#fill(bytes.subarray(at, at + take));
+      at += take;
+      if (this.#buffered === MULTIPART_PART_BYTES) await this.#putPart();
+      if (cut !== null && packOffset + at === cut) await this.#close();
+    }
+  }
+
+  /**
+   * Ends the pack.
+   * @returns every chunk, in pack order, after all writes have succeeded
+   * @throws GitError "storage-failed"
+   */
+  async finish(): Promise<WrittenChunk[]> {
+    if (this.#end > this.#start) {
+      if (this.#isFirstSmall()) this.#keepInline();
+      else await this.#close();
+    }
+    await this.#settle(0);
+    return this.#written;
+  }
+
+  /** Ends the writes of a push that is refused. What they left is garbage below the key prefix. Never throws. */
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.#inFlight);
+    await this.#multipart?.write.then((write) => write.abort()).catch(() => undefined);
+  }
+
+  /** Ends the open chunk, so that what comes next is in one of its own and all before can be read.
+   * @throws GitError "storage-failed" */
+  async closeChunk(): Promise<void> {
+    if (this.#end === this.#start) return;
+    if (this.#isFirstSmall()) this.#keepInline();
+    else await this.#close();
+  }
+
+  /** Reads bytes of the pack, from memory or not. None are of the chunk that is open, unless they are in its buffer.
+   * @throws GitError "storage-failed" */
+  async read(offset: number, lengthBytes: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(lengthBytes);
+    for (let at = 0; at < lengthBytes;) {
+      const read = this.readBack(offset + at, bytes.subarray(at));
+      if (read === 0) await this.load(offset + at, lengthBytes - at);
+      at += read;
+    }
+    return bytes;
+  }
+
+  /** Copies bytes of the pack from `offset` into `out`, as far as they are in memory. */
+  readBack(offset: number, out: Uint8Array): number {
+    if (offset >= this.#end - this.#buffered && offset < this.#end) {
+      const from = offset - (this.#end - this.#buffered);
+      const length = Math.min(out.length, this.#buffered - from);
+      out.set(this.#buffer.subarray(from, from + length));
+      return length;
+    }
+    // The newest first: what was loaded for this very request may overlap an older one that ends too early.
+    const held = this.#resident.findLast(
+      ({ packOffset, bytes }) => offset >= packOffset && offset < packOffset + bytes.length,
+    );
+    if (held === undefined) return 0;
+    const from = offset - held.packOffset;
+    const length = Math.min(out.length, held.bytes.length - from);
+    out.set(held.bytes.subarray(from, from + length));
+    return length;
+  }
+
+  /** Brings bytes of the pack into memory that are not there.
+   * @throws GitError "storage-failed" */
+  async load(offset: number, lengthBytes: number): Promise<void> {
+    const chunk = this.#written.find(
+      ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
+    );
+    if (chunk?.bytes) return this.#remember(chunk.packOffset, chunk.bytes);
+    if (chunk === undefined || chunk.key === null)
+      throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
+    await this.#settle(0);
+    const from = offset - chunk.packOffset;
+    const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
+    this.#remember(offset, await this.#chunks.read(chunk.key, from, length));
+  }
+
+  #fill(bytes: Uint8Array): void {
+    const needed = this.#buffered + bytes.length;
+    if (needed > this.#buffer.length) {
+      const grown = new Uint8Array(bufferBytes(needed));
+      grown.set(this.#buffer.subarray(0, this.#buffered));
+      this.#buffer = grown;
+    }
+    this.#buffer.set(bytes, this.#buffered);
+    this.#hash.update(bytes);
+    this.#buffered = needed;
+    this.#end += bytes.length;
+  }
+
+  /** Whether the open chunk is all there is, and small enough to stay in SQLite. */
+  #isFirstSmall(): boolean {
+    return this.#written.length === 0 && this.#multipart === null && this.#buffered < HOT_PUSH_BYTES;
+  }
+
+  #keepInline(): void {
+    const bytes = this.#buffer.slice(0, this.#buffered);
+    this.#written.push(this.#chunk(null, bytes));
+    this.#remember(this.#start, bytes);
+    this.#begin();
+  }
+
+  /** Begins the next chunk. */
+  #begin(): void {
+    this.#start = this.#end;
+    this.#buffered = 0;
+    this.#hash = createHash("sha1");
+  }
+
+  async #close(): Promise<void> {
+    if (this.#multipart !== null) {
+      if (this.#buffered > 0) await this.#putPart();
+      const { key, write } = this.#multipart;
+      await this.#settle(0);
+      await (await write).complete();
+      this.#written.push(this.#chunk(key, null));
+      this.#multipart = null;
+    } else {
+      const key = this.#newKey();
+      const bytes = this.#buffer.subarray(0, this.#buffered);
+      const chunk = this.#chunk(key, null);
+      this.#written.push(chunk);
+      this.#remember(this.#start, bytes);
+      await this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
+    }
+    this.#renew();
+    this.#begin();
+  }
+
+  async #putPart(): Promise<void> {
+    if (this.#multipart === null) {
+      const key = this.#newKey();
+      const write = this.#chunks.createMultipart(key);
+      // Whoever awaits it learns of a failure; until then nobody may be listening.
+      write.catch(() => undefined);
+      this.#multipart = { key, write, parts: 0 };
+    }
+    const { write } = this.#multipart;
+    const number = ++this.#multipart.parts;
+    const bytes = this.#buffer.subarray(0, this.#buffered);
+    this.#renew();
+    // Parts are large: one at a time beside the one being filled.
+    await this.#settle(0);
+    this.#partBytes = bytes.length;
+    await this.#send(async () => {
+      await (await write).putPart(number, bytes);
+      this.#partBytes = 0;
+    });
+  }
+
+  /** A new buffer: the old one is on its way to R2. */
+  #renew(): void {
+    this.#buffer = new Uint8Array(this.#multipart === null ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES);
+    this.#buffered = 0;
+  }
+
+  #chunk(key: string | null, bytes: Uint8Array | null): WrittenChunk {
+    const checksum = new Uint8Array(this.#hash.digest());
+    return { key, bytes, packOffset: this.#start, sizeBytes: this.#end - this.#start, checksum };
+  }
+
+  #newKey(): string {
+    if (this.#keys.length === 0) this.#options.beforeFirstWrite();
+    const key = `${this.#options.keyPrefix}${this.#keys.length}`;
+    this.#keys.push(key);
+    return key;
+  }
+
+  async #send(write: () => Promise<void>): Promise<void> {
+    const sent = write().catch((error: unknown) => {
+      this.#failure ??= error;
+    });
+    this.#inFlight.add(sent);
+    void sent.then(() => this.#inFlight.delete(sent));
+    await this.#settle(MAX_WRITES_IN_FLIGHT - 1);
+  }
+
+  /** Waits until at most `most` writes are under way. */
+  async #settle(most: number): Promise<void> {
+    while (this.#inFlight.size > most) await Promise.race(this.#inFlight);
+    if (this.#failure === null) return;
+    throw this.#failure instanceof GitError
+      ? this.#failure
+      : new GitError("storage-failed", { key: this.#options.keyPrefix }, { cause: this.#failure });
+  }
+
+  #dropResident(): void {
+    while (this.#residentBytes > this.#residentLimitBytes && this.#resident.length > 1) {
+      this.#residentBytes -= this.#resident.shift()!.bytes.buffer.byteLength;
+    }
+  }
+
+  #remember(packOffset: number, bytes: Uint8Array): void {
+    this.#resident.push({ packOffset, bytes });
+    this.#residentBytes += bytes.buffer.byteLength;
+    this.#dropResident();
+  }
+}
+
+/** Size of a buffer for so many bytes: most chunks fit the second, and what outgrows it becomes parts. */
+function bufferBytes(needed: number): number {
+  if (needed <= CHUNK_BUFFER_BYTES / 4) return 2 * needed;
+  return needed <= CHUNK_BUFFER_BYTES ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES;
+}

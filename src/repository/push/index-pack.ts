@@ -1,0 +1,350 @@
+import { createHash } from "node:crypto";
+import type { Codec } from "../../codec/codec.ts";
+import { NO_INDEX, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
+import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
+import { GitError } from "../../format/errors.ts";
+import {
+  checkLimit,
+  HOT_PUSH_BYTES,
+  type Limits,
+  MAX_DELTA_BLOB_BYTES,
+  MIN_CONTENDED_BYTES,
+  PUSH_LESS,
+} from "../../format/limits.ts";
+import { toTypeNumber } from "../../format/object.ts";
+import { OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
+import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
+import type { PackSource, PushRequest } from "../state/push.ts";
+import { type LargeBase, MadeObjects } from "./made-objects.ts";
+import { pause } from "../pacing/pause.ts";
+import { PushMemory } from "./push-memory.ts";
+import { type Place, Slots } from "../pacing/slots.ts";
+
+const BLOB = toTypeNumber("blob");
+
+/** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
+const SMALL_RING_BYTES = 2 * 1024 * 1024;
+const LARGE_RING_BYTES = 8 * 1024 * 1024;
+
+/** What a push is meant to hold in all, and what of it the writer needs besides the bytes it keeps for deltas: the open chunk
+ * and a part on its way. */
+const MEMORY_BYTES = 60 * 1024 * 1024;
+const WRITER_BYTES = 12 * 1024 * 1024;
+
+/** Objects that the module holds at once beside its ring, and the least that is left for each
+ * however large the tables are. */
+const HELD_CONTENTS = 3;
+const MIN_CONTENT_BYTES = 2 * FREE_CONTENT_BYTES;
+
+/** Bytes of the tables that every push has. */
+const FREE_TABLE_BYTES = 4 * 1024 * 1024;
+
+/** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
+const READ_BYTES = 256 * 1024;
+
+/** Silence after which a push counts as dead, which may have died with its place: longer than the client, or storage, may keep it waiting. */
+const LEASE_MS = 120_000;
+
+/** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
+ * done; a large one may be slow to arrive, so that it must not keep the small ones waiting, nor for long another large one. */
+const SMALL_SLOTS = new Slots(4, LEASE_MS);
+const LARGE_SLOTS = new Slots(2, LEASE_MS);
+
+/** A stored object that a pack needs and does not hold: a thin base. */
+export interface BaseObject {
+  /** 1–4. */
+  readonly type: number;
+  readonly content: Uint8Array;
+}
+
+export interface IndexPackOptions {
+  limits: Limits;
+  /** fsck messages that refuse the pack, one bit each. */
+  refused: bigint;
+  module: WebAssembly.Module;
+  codec: Codec;
+  chunks: ChunkStore;
+  keyPrefix: string;
+  beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
+  progress: PushRequest["progress"];
+  /** Refuses a pack of so many entry bytes and objects, or more.
+   * @throws GitError "too-large" */
+  checkRoom(entryBytes: number, objects: number): void;
+  /** Reads a stored object; null when the store does not hold it.
+   * @param hold waits for the memory of a large one */
+  readBase(oid: Oid, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null>;
+  /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
+  isVetted(oid: Oid, names: number): boolean;
+}
+
+/** A pack whose every object was hashed and checked, and whose entries are stored; nothing refers to them yet. */
+export interface IndexedPack {
+  readonly indexer: PackIndexer;
+  readonly chunks: WrittenChunk[];
+  readonly packBytes: number;
+  /** Largest sum of module memory and buffers while indexing (bytes). */
+  readonly peakBytes: number;
+  /** Gives the index's memory up; to be called once, when the push has ended. */
+  release(): void;
+}
+
+/**
+ * Indexes a pack as it arrives and stores its entries, in constant memory.
+ * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the pack is refused;
+ * "storage-failed", and what the source threw. What was stored by then is garbage below the key prefix
+ */
+export async function indexPack(source: PackSource, options: IndexPackOptions): Promise<IndexedPack> {
+  const writer = new ChunkWriter(options);
+  try {
+    return await new Indexing(source, options, writer).run();
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}
+
+class Indexing {
+  readonly #source: PackSource;
+  readonly #options: IndexPackOptions;
+  readonly #writer: ChunkWriter;
+  readonly #hash = createHash("sha1");
+  #place: Place | null = null;
+  #memory!: PushMemory;
+  #packBytes = 0;
+  #peakBytes = 0;
+
+  constructor(source: PackSource, options: IndexPackOptions, writer: ChunkWriter) {
+    this.#source = source;
+    this.#options = options;
+    this.#writer = writer;
+  }
+
+  async run(): Promise<IndexedPack> {
+    const first = await this.#source.read(HOT_PUSH_BYTES);
+    if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
+    // Before it waits for others: what there is no room for.
+    const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
+    this.#options.checkRoom(entryBytes, decodePackHeader(first));
+    const isSmall = first.length < HOT_PUSH_BYTES;
+    const place = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
+    this.#place = place;
+    let memory: PushMemory | null = null;
+    let indexer: PackIndexer | null = null;
+    const release = (): void => {
+      indexer?.release();
+      memory?.free();
+      place.free();
+    };
+    try {
+      memory = this.#memory = await PushMemory.take(isSmall);
+      this.#keepResident(memory);
+      const isContended = () => LARGE_SLOTS.isWanted || this.#memory.isWanted;
+      if (!isSmall) this.#source.demandPace?.(() => (isContended() ? MIN_CONTENDED_BYTES : 0));
+      indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
+      await this.#holdOutgrown(indexer, decodePackHeader(first));
+      return { ...(await this.#indexWith(indexer, first)), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  async #indexWith(indexer: PackIndexer, first: Uint8Array): Promise<Omit<IndexedPack, "release">> {
+    let piece: Uint8Array | null = first;
+    while (piece !== null && !indexer.done) {
+      const left = await this.#take(indexer, piece);
+      piece = left.length > 0 ? left : await this.#source.read(READ_BYTES);
+      this.#options.progress("Receiving objects", indexer.count, indexer.declaredCount);
+    }
+    if (indexer.done) await this.#checkTrailer(indexer, piece);
+    await this.#finish(indexer);
+    const chunks = await this.#writer.finish();
+    return {
+      indexer,
+      chunks,
+      packBytes: this.#packBytes + PACK_TRAILER_BYTES,
+      peakBytes: this.#peakBytes,
+    };
+  }
+
+  #indexerOptions(isSmall: boolean): PackIndexerOptions {
+    const { limits, refused } = this.#options;
+    return {
+      limits,
+      refused,
+      ringBytes: isSmall ? SMALL_RING_BYTES : LARGE_RING_BYTES,
+      readBack: (offset, out) => this.#writer.readBack(offset, out),
+    };
+  }
+
+  /** Feeds one piece of the body.
+   * @returns what was left of it when the last entry had come */
+  async #take(indexer: PackIndexer, piece: Uint8Array): Promise<Uint8Array> {
+    let left = piece;
+    while (left.length > 0 && !indexer.done) {
+      const room = indexer.room();
+      const taken = left.subarray(0, room.length);
+      room.set(taken);
+      left = left.subarray(taken.length);
+      await this.#settleStep(indexer, indexer.step(taken.length), piece.length);
+      while (indexer.isPaused) {
+        await (indexer.needsMemory ? this.#hold(indexer) : pause());
+        // What was consumed goes first.
+        indexer.room();
+        await this.#settleStep(indexer, indexer.step(0), piece.length);
+      }
+    }
+    return left;
+  }
+
+  /** Stores what the indexer is done with. */
+  async #settleStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
+    this.#hash.update(consumed);
+    await this.#store(indexer, consumed);
+    this.#packBytes += consumed.length;
+    checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
+    this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
+    await this.#noteStep(indexer, pieceBytes);
+  }
+
+  /** Takes note of a step: counts what is held, has the writer hold the less of the pack the more
+   * the index needs, and waits for more memory when the index has outgrown what it has. */
+  async #noteStep(indexer: PackIndexer, pieceBytes: number): Promise<void> {
+    this.#renew();
+    this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
+    const { residentBytes } = this.#writer;
+    const roomBytes = Math.min(
+      MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes,
+      residentBytes + this.#memory.roomBytes,
+    );
+    this.#writer.limitResident(Math.max(0, roomBytes));
+    await this.#holdOutgrown(indexer, 0);
+  }
+
+  /** What the writer keeps of the pack makes way for others. */
+  #keepResident(memory: PushMemory): void {
+    const writer = this.#writer;
+    memory.keep({
+      get sizeBytes() {
+        return writer.residentBytes;
+      },
+      shrink: (limitBytes) => writer.limitResident(limitBytes),
+    });
+  }
+
+  #renew(): void {
+    this.#place?.renew();
+    this.#memory.renew();
+  }
+
+  async #holdOutgrown(indexer: PackIndexer, objects: number): Promise<void> {
+    if (this.#memory.outgrows(indexer.memoryBytes, objects)) await this.#hold(indexer);
+  }
+
+  /** Waits for the memory of large objects and tables. The larger the tables, the smaller are the
+   * blobs that are still held for deltas. */
+  async #hold(indexer: PackIndexer): Promise<void> {
+    await this.#memory.takeLarge(() => this.#place?.renew());
+    const tableBytes = Math.max(0, indexer.tableBytes - FREE_TABLE_BYTES);
+    const contentBytes = MAX_DELTA_BLOB_BYTES - tableBytes / HELD_CONTENTS;
+    indexer.allow(Math.floor(Math.max(MIN_CONTENT_BYTES, contentBytes)));
+  }
+
+  async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
+    const { offsets, end } = indexer.boundaries();
+    // The pack's own header is not part of any entry.
+    const skip = this.#packBytes === 0 ? Math.min(consumed.length, PACK_HEADER_BYTES) : 0;
+    await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) =>
+      findBoundary(offsets, end, from, to),
+    );
+  }
+
+  async #checkTrailer(indexer: PackIndexer, piece: Uint8Array | null): Promise<void> {
+    const rest: Uint8Array[] = [indexer.rest().slice()];
+    if (piece !== null) rest.push(piece);
+    let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
+    for (let more; length <= PACK_TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null;) {
+      rest.push(more);
+      length += more.length;
+    }
+    const trailer = Buffer.concat(rest);
+    const expected = this.#hash.digest();
+    if (length < PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
+    if (!trailer.subarray(0, PACK_TRAILER_BYTES).equals(expected)) {
+      throw new GitError("corrupt-pack", {
+        reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}`,
+      });
+    }
+    if (length > PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
+  }
+
+  async #finish(indexer: PackIndexer): Promise<void> {
+    const total = indexer.deferredCount;
+    const hold = () => this.#hold(indexer);
+    // By now the tables are what they are, but for what deltas still name.
+    if (this.#memory.hasLarge) await hold();
+    const made = new MadeObjects(
+      indexer,
+      this.#writer,
+      { ...this.#options, alive: () => this.#renew(), hold },
+      this.#packBytes,
+    );
+    await this.#meetNeeds(indexer, total, made);
+    if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total, made);
+    if (total > 0) this.#options.progress("Resolving deltas", total, total);
+  }
+
+  /** Blobs that the pack mentions as `.gitmodules` or `.gitattributes`, that are stored and were never checked as such.
+   * @returns whether there are any */
+  #addUnvetted(indexer: PackIndexer): boolean {
+    const { nodeFlags, nodeEntries, oids } = indexer.index();
+    const unvetted: number[] = [];
+    nodeFlags.forEach((flags, node) => {
+      if ((flags & NODE_SPECIAL_MASK) === 0 || nodeEntries[node] !== NO_INDEX) return;
+      const oid = oids.slice(node * OID_BYTES, (node + 1) * OID_BYTES);
+      if (!this.#options.isVetted(oid, flags & NODE_SPECIAL_MASK)) unvetted.push(node);
+    });
+    for (const node of unvetted) indexer.addExternal(node);
+    return unvetted.length > 0;
+  }
+
+  async #meetNeeds(indexer: PackIndexer, total: number, made: MadeObjects): Promise<void> {
+    for (let need = indexer.finish(); need !== null; need = indexer.finish()) {
+      if (need.kind === "pause") await pause();
+      else if (need.kind === "memory") await this.#hold(indexer);
+      else if (need.kind === "bytes") await this.#writer.load(need.offset, need.length);
+      else if (need.kind === "large") await made.make(need);
+      else if (made.has(need.entry)) indexer.supply(need.entry, BLOB, await made.read(need.entry));
+      else await this.#supplyBase(indexer, made, need);
+      this.#options.progress("Resolving deltas", total - indexer.deferredCount, total);
+      await this.#noteStep(indexer, made.memoryBytes);
+    }
+  }
+
+  async #supplyBase(
+    indexer: PackIndexer,
+    made: MadeObjects,
+    { entry, oid }: Extract<IndexNeed, { kind: "base" }>,
+  ): Promise<void> {
+    const base = await this.#options.readBase(oid, () => this.#hold(indexer));
+    if (base === null) return indexer.lack(entry);
+    if (!("content" in base)) return made.addBase(entry, base);
+    if (base.content.length > FREE_CONTENT_BYTES) await this.#hold(indexer);
+    indexer.supply(entry, base.type, base.content);
+  }
+}
+
+/** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
+function findBoundary(offsets: Uint32Array, end: number, from: number, to: number): number | null {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (offsets[middle]! <= from) low = middle + 1;
+    else high = middle;
+  }
+  const boundary = low < offsets.length ? offsets[low]! : end;
+  return boundary > from && boundary <= to ? boundary : null;
+}

@@ -1,0 +1,175 @@
+import type { Codec } from "../../codec/codec.ts";
+import type { InflateStream, SavedInflate } from "../../codec/inflate-stream.ts";
+import { GitError } from "../../format/errors.ts";
+import { ByteCache } from "../pack-bytes/byte-cache.ts";
+import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
+
+/** Content is inflated, and kept, by windows of this size. */
+const WINDOW_BYTES = 1024 * 1024;
+
+/** Windows kept: a delta mostly copies from front to back, with looks at what was moved. */
+const KEPT_BYTES = 16 * WINDOW_BYTES;
+
+/** Bytes read of what is stored at once. */
+const READ_BYTES = 512 * 1024;
+
+/** How far apart the inflater's state is saved, so that what comes before need not be inflated again: 40 KB each, 128 at the most. */
+const MIN_SPACING_BYTES = 2 * WINDOW_BYTES;
+const MAX_STATES = 128;
+
+/** What a `LargeContent` may hold, bytes. */
+export const LARGE_CONTENT_BYTES = KEPT_BYTES + WINDOW_BYTES + READ_BYTES + MAX_STATES * 41_000;
+
+/** An entry's stored bytes, header included. */
+export interface StoredEntry {
+  readonly lengthBytes: number;
+  /** Reads exactly so many of them. */
+  read(offset: number, lengthBytes: number): Promise<Uint8Array>;
+}
+
+/** Notes work that was done, and gives others a turn when it is time.
+ * @throws GitError "too-large" when it is too much */
+export type CountWork = (bytes: number) => Promise<void>;
+
+/** Inflates what an entry stores, from front to back: of a delta its instructions.
+ * @throws GitError "corrupt-pack" */
+export async function* inflateStored(
+  entry: StoredEntry,
+  codec: Pick<Codec, "inflateStream">,
+  count: CountWork,
+): AsyncGenerator<Uint8Array, void, void> {
+  let at = 0;
+  let inflater: InflateStream | null = null;
+  while (inflater?.done !== true && at < entry.lengthBytes) {
+    let bytes = await entry.read(at, Math.min(READ_BYTES, entry.lengthBytes - at));
+    at += bytes.length;
+    if (inflater === null) {
+      const { sizeBytes, dataOffset } = decodeEntryHead(bytes);
+      inflater = codec.inflateStream(sizeBytes);
+      bytes = bytes.subarray(dataOffset);
+    }
+    for (const piece of inflater.push(bytes)) {
+      await count(piece.length);
+      yield piece;
+    }
+  }
+  inflater?.end();
+}
+
+/** Where the inflation of an entry stands. */
+interface Position {
+  /** Bytes taken of the entry. */
+  readonly stored: number;
+  readonly inflate: SavedInflate;
+}
+
+/** An inflation under way. */
+interface Cursor {
+  readonly stream: InflateStream;
+  /** Bytes of the entry read, and those of them that were not taken yet. */
+  stored: number;
+  input: Uint8Array;
+  /** The piece made last, and where it begins. */
+  piece: Uint8Array;
+  pieceStart: number;
+}
+
+/** The content of a large entry that is no delta, at any place of it: what is asked for is inflated again from the nearest state that was
+ * saved on the way, one for each 2 MiB or 1/128 of it. Memory: `LARGE_CONTENT_BYTES`, whatever its size. */
+export class LargeContent {
+  readonly sizeBytes: number;
+  readonly #entry: StoredEntry;
+  readonly #codec: Pick<Codec, "inflateStream" | "resumeInflate">;
+  readonly #count: CountWork;
+  readonly #windows = new ByteCache<Uint8Array>(KEPT_BYTES);
+  readonly #spacingBytes: number;
+  /** In the order of what was made, from the beginning on. */
+  readonly #saved: Position[] = [];
+  #cursor: Cursor | null = null;
+
+  constructor(
+    sizeBytes: number,
+    entry: StoredEntry,
+    codec: Pick<Codec, "inflateStream" | "resumeInflate">,
+    count: CountWork,
+  ) {
+    this.sizeBytes = sizeBytes;
+    this.#entry = entry;
+    this.#codec = codec;
+    this.#count = count;
+    this.#spacingBytes = Math.max(MIN_SPACING_BYTES, sizeBytes / MAX_STATES);
+  }
+
+  /** Yields bytes of the content, in pieces that are not to be changed.
+   * @param start and length lie in the content
+   * @throws GitError "corrupt-pack", "storage-failed" */
+  async *copy(start: number, length: number): AsyncGenerator<Uint8Array, void, void> {
+    for (let at = start; at < start + length;) {
+      const index = Math.floor(at / WINDOW_BYTES);
+      const window = await this.#window(index);
+      const from = at - index * WINDOW_BYTES;
+      const piece = window.subarray(from, from + start + length - at);
+      at += piece.length;
+      yield piece;
+    }
+  }
+
+  async #window(index: number): Promise<Uint8Array> {
+    const known = this.#windows.get(String(index));
+    if (known !== undefined) return known;
+    const start = index * WINDOW_BYTES;
+    const window = new Uint8Array(Math.min(WINDOW_BYTES, this.sizeBytes - start));
+    const cursor = await this.#cursorBefore(start);
+    for (;;) {
+      const { piece, pieceStart } = cursor;
+      const from = Math.max(0, start - pieceStart);
+      const to = Math.min(piece.length, start + window.length - pieceStart);
+      if (from < to) window.set(piece.subarray(from, to), pieceStart + from - start);
+      if (pieceStart + piece.length >= start + window.length) break;
+      await this.#advance(cursor);
+    }
+    this.#windows.set(String(index), window, window.length);
+    return window;
+  }
+
+  /** An inflation that has not passed `start`, and is as near as can be. */
+  async #cursorBefore(start: number): Promise<Cursor> {
+    const saved = this.#saved.findLast(({ inflate }) => inflate.produced <= start);
+    const present = this.#cursor;
+    if (present !== null && present.pieceStart <= start && (saved?.inflate.produced ?? 0) <= present.pieceStart)
+      return present;
+    const none = { input: new Uint8Array(0), piece: new Uint8Array(0) };
+    if (saved !== undefined) {
+      const stream = this.#codec.resumeInflate(saved.inflate);
+      return (this.#cursor = { ...none, stream, stored: saved.stored, pieceStart: saved.inflate.produced });
+    }
+    const input = await this.#entry.read(0, Math.min(READ_BYTES, this.#entry.lengthBytes));
+    const { sizeBytes, dataOffset } = decodeEntryHead(input);
+    if (sizeBytes !== this.sizeBytes) throw this.#corrupt();
+    const stream = this.#codec.inflateStream(sizeBytes);
+    return (this.#cursor = { ...none, stream, stored: input.length, input: input.subarray(dataOffset), pieceStart: 0 });
+  }
+
+  /** Makes the next piece. */
+  async #advance(cursor: Cursor): Promise<void> {
+    const { lengthBytes } = this.#entry;
+    if (cursor.input.length === 0 && cursor.stored < lengthBytes) {
+      cursor.input = await this.#entry.read(cursor.stored, Math.min(READ_BYTES, lengthBytes - cursor.stored));
+      cursor.stored += cursor.input.length;
+    }
+    const { consumed, output, done } = cursor.stream.step(cursor.input);
+    cursor.input = cursor.input.subarray(consumed);
+    cursor.pieceStart += cursor.piece.length;
+    cursor.piece = output;
+    if (consumed === 0 && output.length === 0) throw this.#corrupt();
+    await this.#count(output.length);
+    const made = cursor.pieceStart + output.length;
+    if (!done && made >= (this.#saved.at(-1)?.inflate.produced ?? 0) + this.#spacingBytes) {
+      this.#saved.push({ stored: cursor.stored - cursor.input.length, inflate: cursor.stream.save() });
+    }
+  }
+
+  #corrupt(): GitError {
+    return new GitError("corrupt-pack", { reason: `a delta's base does not inflate to ${this.sizeBytes} bytes` });
+  }
+}

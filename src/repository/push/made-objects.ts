@@ -1,0 +1,156 @@
+import type { Codec } from "../../codec/codec.ts";
+import type { IndexNeed, PackIndexer } from "../../codec/pack-indexer.ts";
+import { checkLimit, type Limits } from "../../format/limits.ts";
+import { PACK_HEADER_BYTES } from "../../format/pack.ts";
+import type { ChunkWriter } from "./chunk-writer.ts";
+import { inflateStored, LARGE_CONTENT_BYTES, LargeContent, type StoredEntry } from "./large-content.ts";
+import { baseOf, type DeltaBase, storeLarge } from "./large-delta.ts";
+import { pause } from "../pacing/pause.ts";
+
+/** Bytes of work after which others get a turn: some 10 ms. */
+const SLICE_BYTES = 4 * 1024 * 1024;
+
+/** A stored blob that a pack needs and that is too large to be held: it is no delta. */
+export interface LargeBase {
+  readonly sizeBytes: number;
+  readonly entry: StoredEntry;
+}
+
+export interface MadeObjectsOptions {
+  readonly limits: Limits;
+  readonly codec: Codec;
+  checkRoom(entryBytes: number, objects: number): void;
+  /** Called while an object is made: the push is alive. */
+  alive(): void;
+  /** Waits for the memory of a large object. */
+  hold(): Promise<void>;
+}
+
+/** The blobs of a pack that come as deltas and are too large to be held, or made of such: each is made piece by piece and stored whole, behind
+ * the pack, as if the pack had been sent with it. */
+export class MadeObjects {
+  readonly #indexer: PackIndexer;
+  readonly #writer: ChunkWriter;
+  readonly #options: MadeObjectsOptions;
+  readonly #made = new Set<number>();
+  /** Large bases outside of the pack, by entry. */
+  readonly #bases = new Map<number, LargeBase>();
+  /** The base used last: versions of one file are often made of one. */
+  #present: { readonly entry: number; readonly content: LargeContent } | null = null;
+  #end: number;
+  #sliceBytes = 0;
+
+  /** @param end where the pack's entries end, bytes */
+  constructor(indexer: PackIndexer, writer: ChunkWriter, options: MadeObjectsOptions, end: number) {
+    this.#indexer = indexer;
+    this.#writer = writer;
+    this.#options = options;
+    this.#end = end;
+  }
+
+  /** Bytes held for a base. */
+  get memoryBytes(): number {
+    return this.#present === null ? 0 : LARGE_CONTENT_BYTES;
+  }
+
+  has(entry: number): boolean {
+    return this.#made.has(entry);
+  }
+
+  /** Takes note of a stored base that is not in the pack. */
+  addBase(entry: number, base: LargeBase): void {
+    this.#bases.set(entry, base);
+    this.#indexer.supplyLarge(entry, base.sizeBytes);
+  }
+
+  /** The content of an object that was made. */
+  async read(entry: number): Promise<Uint8Array> {
+    await this.#options.hold();
+    const pieces: Uint8Array[] = [];
+    for await (const piece of inflateStored(this.#storedEntry(entry), this.#options.codec, this.#count))
+      pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /** Makes an object.
+   * @throws GitError "corrupt-pack", "too-large", "sha1-collision": the pack is refused; "storage-failed" */
+  async make({ delta, base, content }: Extract<IndexNeed, { kind: "large" }>): Promise<void> {
+    await this.#options.hold();
+    // What is read meanwhile must not be on its way to the store.
+    await this.#writer.closeChunk();
+    const entry = new Entry(this.#writer, this.#end);
+    const made = await storeLarge({
+      delta: this.#storedEntry(delta),
+      base: content === null ? this.#largeBase(base) : baseOf(content),
+      codec: this.#options.codec,
+      maxObjectBytes: this.#options.limits.maxObjectSizeBytes,
+      count: this.#count,
+      store: async (bytes) => {
+        const end = await entry.add(bytes);
+        checkLimit("the pack with large deltas made whole (bytes)", this.#options.limits.maxPackSizeBytes, end);
+        this.#options.checkRoom(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
+      },
+    });
+    const end = await entry.end();
+    this.#made.add(delta);
+    this.#indexer.settleLarge(delta, made.oid, made.sizeBytes, { offset: this.#end, length: end - this.#end });
+    this.#end = end;
+  }
+
+  #largeBase(entry: number): DeltaBase {
+    if (this.#present?.entry !== entry) {
+      const { sizeBytes, entry: stored } = this.#bases.get(entry) ?? {
+        sizeBytes: this.#indexer.sizeOf(entry),
+        entry: this.#storedEntry(entry),
+      };
+      this.#present = { entry, content: new LargeContent(sizeBytes, stored, this.#options.codec, this.#count) };
+    }
+    return this.#present.content;
+  }
+
+  #storedEntry(entry: number): StoredEntry {
+    const { offset, length } = this.#indexer.place(entry);
+    return { lengthBytes: length, read: (at, lengthBytes) => this.#writer.read(offset + at, lengthBytes) };
+  }
+
+  readonly #count = async (bytes: number): Promise<void> => {
+    this.#indexer.countWork(bytes);
+    this.#sliceBytes += bytes;
+    if (this.#sliceBytes < SLICE_BYTES) return;
+    this.#sliceBytes = 0;
+    this.#options.alive();
+    await pause();
+  };
+}
+
+/** An entry on its way to the writer. Its last bytes are held back: only they are told to be an end. */
+class Entry {
+  readonly #writer: ChunkWriter;
+  #at: number;
+  #held: Uint8Array = new Uint8Array(0);
+
+  constructor(writer: ChunkWriter, offset: number) {
+    this.#writer = writer;
+    this.#at = offset;
+  }
+
+  /** @returns where it ends by now */
+  async add(bytes: Uint8Array): Promise<number> {
+    await this.#append(null);
+    this.#held = bytes;
+    return this.#at + bytes.length;
+  }
+
+  /** @returns where it ends */
+  async end(): Promise<number> {
+    await this.#append(this.#at + this.#held.length);
+    return this.#at;
+  }
+
+  async #append(end: number | null): Promise<void> {
+    await this.#writer.append(this.#held, this.#at, (from, to) =>
+      end !== null && end > from && end <= to ? end : null,
+    );
+    this.#at += this.#held.length;
+  }
+}

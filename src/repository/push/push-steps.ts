@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { nameOf } from "../../access/caller.ts";
+import { type ProtectedRefs, RefRules } from "../../access/ref-rules.ts";
+import { isNullOid, type Oid, toHex } from "../../format/oid.ts";
+import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
+import type { NewPush, PushedRef } from "../../store/refs/push-log.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import type { PushStep } from "../state/push.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** Cuts inline chunks where a step ends: each step has chunks of its own, as pushes have, which housekeeping counts. */
+export function splitAtSteps(chunks: readonly WrittenChunk[], steps: readonly PushStep[]): WrittenChunk[] {
+  return chunks.flatMap((chunk) => (chunk.bytes === null ? [chunk] : [...splitChunk(chunk, chunk.bytes, steps)]));
+}
+
+function* splitChunk({ packOffset }: WrittenChunk, bytes: Uint8Array, steps: readonly PushStep[]) {
+  let from = 0;
+  const ends = steps.map(({ packEnd }) => packEnd - packOffset).filter((end) => end > 0 && end < bytes.length);
+  for (const end of [...ends, bytes.length]) {
+    // A step may bring nothing.
+    if (end === from) continue;
+    const own = bytes.slice(from, end);
+    const checksum = new Uint8Array(createHash("sha1").update(own).digest());
+    yield { key: null, bytes: own, packOffset: packOffset + from, sizeBytes: own.length, checksum };
+    from = end;
+  }
+}
+
+/** Why rules for refs keep a ref from one of the steps, each of which goes forward; null: they do not.
+ * @param name of the ref, byte string */
+export function refuseSteps(rules: readonly ProtectedRefs[], name: string, steps: readonly PushStep[]): string | null {
+  for (const { requester, old } of steps) {
+    const kind = isNullOid(old) ? "creation" : "move";
+    const reason = new RefRules(rules, requester).refuse({ name, kind, isForward: () => true });
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Bytes of the pack that one of the steps would have been by itself. */
+export function packBytesOf(steps: readonly Pick<PushStep, "packEnd">[], i: number): number {
+  const start = steps[i - 1]?.packEnd ?? PACK_HEADER_BYTES;
+  return PACK_HEADER_BYTES + steps[i]!.packEnd - start + PACK_TRAILER_BYTES;
+}
+
+/** The steps as the reflog is told of them: what each would be as a push of its own.
+ * @param name of the ref that they move, byte string */
+export function listSteps(
+  name: string,
+  steps: readonly PushStep[],
+  { fresh, index }: PushedObjects,
+  timeMs: number,
+): NewPush[] {
+  let counted = 0;
+  return steps.map((step, i) => {
+    const packBytes = packBytesOf(steps, i);
+    const first = counted;
+    while (counted < fresh.length && index.offsets[fresh[counted]!]! < step.packEnd) counted++;
+    const refs: PushedRef[] = [[name, hexOf(step.old), hexOf(step.new)]];
+    return { timeMs, who: nameOf(step.requester.caller), refs, packBytes, objects: counted - first };
+  });
+}
+
+function hexOf(oid: Oid): string | null {
+  return isNullOid(oid) ? null : toHex(oid);
+}

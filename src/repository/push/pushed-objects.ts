@@ -1,0 +1,132 @@
+import { GitError } from "../../format/errors.ts";
+import { fromTypeNumber } from "../../format/object.ts";
+import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
+import { NODE_TYPE_MASK, type PackIndex, readReferences, readTime, STORED } from "../../codec/pack-index.ts";
+import { findBroken } from "./broken-objects.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+
+/**
+ * An indexed pack laid beside the store: which of its objects are new and provable, under which numbers they will go,
+ * and where the objects are that it mentions.
+ */
+export class PushedObjects {
+  readonly index: PackIndex;
+  /** Object number of each node: new or in the store already; 0: nowhere, or broken. */
+  readonly numbers: Uint32Array;
+  /** Object type of each node that has a number, 1–4. */
+  readonly types: Uint8Array;
+  /** For nodes that were in the store: the number of the first graph node that brought them, 0 when none did. */
+  readonly storedIntroducers: Uint32Array;
+  /** Entries to be stored, in the order in which they lie: pack order, then what was made behind the pack. Entry i of this list gets number `firstNumber + i`. */
+  readonly fresh: Uint32Array;
+  readonly firstNumber: number;
+  /** A missing object for the message, and one that needs it; null: everything leads somewhere. */
+  readonly missing: { readonly oid: string; readonly neededBy: string } | null;
+
+  /**
+   * @throws GitError "wrong-type" when a reference leads to a stored object of another type
+   */
+  constructor(index: PackIndex, objects: ObjectIndex) {
+    this.index = index;
+    this.numbers = new Uint32Array(index.nodeCount);
+    this.types = new Uint8Array(index.nodeCount);
+    this.storedIntroducers = new Uint32Array(index.nodeCount);
+    this.#findStored(objects);
+    const broken = findBroken(index, this.numbers);
+    this.missing = broken?.missing ?? null;
+    this.firstNumber = objects.lastNumber() + 1;
+    this.fresh = this.#numberFresh(broken?.nodes ?? null);
+  }
+
+  /** Whether the node is an object that this push adds. */
+  isFresh(node: number): boolean {
+    return this.numbers[node]! >= this.firstNumber;
+  }
+
+  /** The nodes that a fresh commit, tree or tag refers to, in its order; for a commit the tree, then the parents. */
+  references(node: number): Uint32Array {
+    return readReferences(this.index, this.index.nodeEntries[node]!);
+  }
+
+  /** Commit time in seconds; 0 for other objects. */
+  time(node: number): number {
+    return readTime(this.index, this.index.nodeEntries[node]!);
+  }
+
+  oid(node: number): Uint8Array {
+    return this.index.oids.subarray(node * OID_BYTES, (node + 1) * OID_BYTES);
+  }
+
+  /** The id of a fresh object by its number, null for another. */
+  freshOid(number: number): Uint8Array | null {
+    if (number < this.firstNumber) return null;
+    return this.oid(this.index.entryNodes[this.fresh[number - this.firstNumber]!]!).slice();
+  }
+
+  /** Object type of a fresh object by its number, 1–4; null for another. */
+  freshType(number: number): number | null {
+    return number < this.firstNumber ? null : this.index.kinds[this.fresh[number - this.firstNumber]!]!;
+  }
+
+  /** The nodes of packed oids, −1 where the pack neither holds nor mentions one. */
+  findNodes(oids: Uint8Array): Int32Array {
+    const wanted = new DataView(oids.buffer, oids.byteOffset, oids.byteLength);
+    const found = new Int32Array(oids.length / OID_BYTES).fill(-1);
+    const byPrefix = new Map<number, number[]>();
+    for (let i = 0; i < found.length; i++) {
+      const prefix = wanted.getUint32(i * OID_BYTES);
+      const same = byPrefix.get(prefix);
+      if (same === undefined) byPrefix.set(prefix, [i]);
+      else same.push(i);
+    }
+    const held = new DataView(this.index.oids.buffer, this.index.oids.byteOffset, this.index.oids.byteLength);
+    for (let node = 0; node < this.index.nodeCount; node++) {
+      for (const i of byPrefix.get(held.getUint32(node * OID_BYTES)) ?? []) {
+        if (equalOids(oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES), this.oid(node))) found[i] = node;
+      }
+    }
+    return found;
+  }
+
+  #inPack(node: number): boolean {
+    return this.index.nodeEntries[node]! < this.index.count;
+  }
+
+  #findStored(objects: ObjectIndex): void {
+    const { nodeCount, nodeFlags, nodeEntries, kinds } = this.index;
+    const found = objects.lookupMany(this.index.oids);
+    for (let node = 0; node < nodeCount; node++) {
+      const number = found.number[node]!;
+      if (number !== 0) {
+        this.numbers[node] = number;
+        this.types[node] = found.type[node]!;
+        this.storedIntroducers[node] = found.introducer[node]!;
+        const spokenOf = nodeFlags[node]! & NODE_TYPE_MASK;
+        const own = 1 << (found.type[node]! - 1);
+        if ((spokenOf & ~own) !== 0) {
+          throw new GitError("wrong-type", {
+            oid: toHex(this.oid(node)),
+            expected: fromTypeNumber(32 - Math.clz32(spokenOf & ~own)),
+            actual: fromTypeNumber(found.type[node]!),
+          });
+        }
+      } else if (this.#inPack(node)) this.types[node] = kinds[nodeEntries[node]!]!;
+    }
+  }
+
+  #numberFresh(broken: Uint8Array | null): Uint32Array {
+    const { count, entryNodes, nodeEntries, stored, made } = this.index;
+    const fresh = new Uint32Array(count);
+    let length = 0;
+    const add = (entry: number): void => {
+      const node = entryNodes[entry]!;
+      // An object that is twice in the pack counts where it was resolved first.
+      if (nodeEntries[node] !== entry || this.numbers[node] !== 0 || broken?.[node] === 1) return;
+      this.numbers[node] = this.firstNumber + length;
+      fresh[length++] = entry;
+    };
+    for (let entry = 0; entry < count; entry++) if (stored[entry] !== STORED.made) add(entry);
+    for (const entry of made.keys()) add(entry);
+    return fresh.slice(0, length);
+  }
+}

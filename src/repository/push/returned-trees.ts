@@ -1,0 +1,56 @@
+import { checkLimit, MAX_RETURNED_ENTRIES } from "../../format/limits.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { entryNumber, isTreeEntry } from "../../store/index/tree-table.ts";
+import type { ObjectReader } from "../objects/object-reader.ts";
+import { pause } from "../pacing/pause.ts";
+
+/** Trees that are read before others get their turn. */
+const TREES_PER_TURN = 256;
+
+/** Trees that are read ahead at the least, where a push asks for fewer. */
+const TREES_AHEAD = 64;
+
+/** Stored trees that a push brings back, by the entries of those that were read for it. */
+export class ReturnedTrees {
+  readonly #words = new Map<number, Uint32Array>();
+  #entries = 0;
+  /** Levels below those that are asked for that are read with them: twice as many each time. */
+  #levelsAhead = 0;
+
+  /** Object numbers of a tree's entries, null: it was not read. */
+  entries(tree: number): readonly number[] | null {
+    const words = this.#words.get(tree);
+    return words === undefined ? null : Array.from(words, entryNumber);
+  }
+
+  /** Reads trees that the push's walk has come to, and some of those below them, as it may go on there: no more than it has asked for, so
+   * that a tree as deep as a pack allows is read in few rounds, and one of many trees not in vain.
+   * @throws GitError "too-large" when they have too many entries, "storage-failed" */
+  async read(reader: ObjectReader, asked: readonly number[]): Promise<void> {
+    let below = await this.#readLevel(reader, asked);
+    let left = Math.max(asked.length, TREES_AHEAD);
+    for (let level = 0; level < this.#levelsAhead && left > 0 && below.length > 0; level++) {
+      const ahead = below.slice(0, left);
+      left -= ahead.length;
+      below = await this.#readLevel(reader, ahead);
+    }
+    this.#levelsAhead = 2 * this.#levelsAhead + 1;
+  }
+
+  /** @returns the trees in them that were not read */
+  async #readLevel(reader: ObjectReader, trees: readonly number[]): Promise<number[]> {
+    const below = new Set<number>();
+    const sorted = Uint32Array.from(trees).sort();
+    for (let from = 0; from < sorted.length; from += TREES_PER_TURN) {
+      const read = await reader.readEntries(NumberSet.fromSorted(sorted.subarray(from, from + TREES_PER_TURN)));
+      for (const [tree, words] of read) {
+        this.#words.set(tree, words);
+        this.#entries += 1 + words.length;
+        checkLimit("what the push brings back (entries of trees)", MAX_RETURNED_ENTRIES, this.#entries);
+        for (const word of words) if (isTreeEntry(word)) below.add(entryNumber(word));
+      }
+      await pause();
+    }
+    return [...below].filter((tree) => !this.#words.has(tree));
+  }
+}

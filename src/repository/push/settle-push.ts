@@ -1,0 +1,397 @@
+import { nameOf, type Requester } from "../../access/caller.ts";
+import { type RefChange, RefRules } from "../../access/ref-rules.ts";
+import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
+import { GitError } from "../../format/errors.ts";
+import { checkLimit, type Limits, MAX_ANCESTRY_STEPS } from "../../format/limits.ts";
+import { toTypeNumber } from "../../format/object.ts";
+import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
+import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { NewNode } from "../../store/graph/commit-graph.ts";
+import type { NewPush, PushedRef } from "../../store/refs/push-log.ts";
+import type { RefChanges } from "../../store/refs/ref-changes.ts";
+import { REF_ROW_BYTES } from "../../store/refs/refs.ts";
+import type { Tables } from "../../store/tables.ts";
+import { layOutRows } from "./chunk-rows.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
+import type { PushStep, RefCommand, RefOutcome } from "../state/push.ts";
+import { listSteps, refuseSteps } from "./push-steps.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+import type { ReturnedTrees } from "./returned-trees.ts";
+import { TagPeeling } from "../objects/tag-peeling.ts";
+
+const COMMIT = toTypeNumber("commit");
+const TREE = toTypeNumber("tree");
+const TAG = toTypeNumber("tag");
+
+/** A push whose pack, if it has one, is indexed and stored. */
+export interface SettledPush {
+  readonly commands: readonly RefCommand[];
+  readonly atomic: boolean;
+  /** Whether the client's history is cut. */
+  readonly isShallow: boolean;
+  readonly pushed: PushedObjects;
+  readonly written: readonly WrittenChunk[];
+  readonly packBytes: number;
+  readonly timeMs: number;
+  readonly requester: Pick<Requester, "caller" | "right">;
+  /** What the one command consists of; null: of nothing but itself. */
+  readonly steps: readonly PushStep[] | null;
+  readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
+  /** Refuses what there is no room for, by bytes as they are stored and objects.
+   * @throws GitError "too-large" */
+  checkRoom(addedBytes: number, addedObjects: number): void;
+  /** What HEAD is to point at, null: it stays. */
+  readonly head: string | null;
+}
+
+/** What settling came to. */
+export type Settlement =
+  /** Refs moved, and the objects they need are in. */
+  | { readonly kind: "settled"; readonly outcomes: RefOutcome[]; readonly unusedKeys: string[] }
+  /** Nothing moved: the transaction must be taken back. */
+  | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
+  /** These stored trees must be read first, and the transaction taken back. */
+  | { readonly kind: "unread"; readonly trees: number[] };
+
+/** What a command's new value is, once found. */
+interface Target {
+  readonly number: number;
+  readonly type: number;
+}
+
+/**
+ * Makes a push visible: rows, graph and refs, in the caller's transaction and in one go, so that nothing can come between
+ * what is checked and what is written. The graph in memory is left as it was unless the outcome is "settled".
+ * @param returned stored trees that have been read
+ */
+export function settlePush(tables: Tables, push: SettledPush, returned: ReturnedTrees): Settlement {
+  return new Settling(tables, push, returned).run();
+}
+
+/** Finds the stored trees that must be read before a push can be settled, as far as those that have been read lead to. Needs no transaction:
+ * nothing is written, and the graph in memory is left as it was.
+ * @throws GitError as `settlePush` */
+export function findUnread(tables: Tables, push: SettledPush, returned: ReturnedTrees): number[] {
+  return new Settling(tables, push, returned).findUnread();
+}
+
+class Settling {
+  readonly #tables: Tables;
+  readonly #push: SettledPush;
+  readonly #returned: ReturnedTrees;
+  readonly #rules: RefRules;
+  readonly #moved: PushedRef[] = [];
+  /** Of the graph with the push's nodes in it. */
+  #peeling: TagPeeling | null = null;
+  #ancestrySteps = 0;
+
+  constructor(tables: Tables, push: SettledPush, returned: ReturnedTrees) {
+    this.#tables = tables;
+    this.#push = push;
+    this.#returned = returned;
+    this.#rules = new RefRules(tables.refRules.all(), push.requester);
+  }
+
+  run(): Settlement {
+    const { graph, pushes } = this.#tables;
+    const targets = this.#findTargets();
+    const before = graph.length;
+    let isSettled = false;
+    try {
+      graph.append(this.#newNodes(targets));
+      const introductions = introduce(this.#push.pushed, graph, before, this.#storedObjects());
+      if (introductions.unread.length > 0) return { kind: "unread", trees: introductions.unread };
+      const outcomes = this.#updateRefs(targets);
+      const isRefused = outcomes.every(({ error }) => error !== null);
+      if (outcomes.length > 0 && (isRefused || (this.#push.atomic && outcomes.some(({ error }) => error !== null)))) {
+        return { kind: "refused", outcomes: this.#push.atomic ? refuseAll(outcomes) : outcomes };
+      }
+      const refBytes = this.#checkRefs();
+      const ids = pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
+      const unusedKeys = this.#write(introductions, before, ids, refBytes);
+      this.#chooseHead(outcomes);
+      isSettled = true;
+      return { kind: "settled", outcomes, unusedKeys };
+    } finally {
+      if (!isSettled) graph.truncate(before);
+    }
+  }
+
+  findUnread(): number[] {
+    const { graph } = this.#tables;
+    const before = graph.length;
+    try {
+      graph.append(this.#newNodes(this.#findTargets()));
+      return introduce(this.#push.pushed, graph, before, this.#storedObjects()).unread;
+    } finally {
+      graph.truncate(before);
+    }
+  }
+
+  /** What the reflog is told. */
+  #listPushes(): NewPush[] {
+    const { requester, timeMs, packBytes, pushed, steps } = this.#push;
+    if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
+    return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects: pushed.fresh.length }];
+  }
+
+  /** The object each command's new value names; null: it is nowhere, or not wholly there. */
+  #findTargets(): (Target | null)[] {
+    const { commands, pushed } = this.#push;
+    const oids = new Uint8Array(commands.length * OID_BYTES);
+    commands.forEach((command, i) => oids.set(command.new, i * OID_BYTES));
+    const stored = this.#tables.objects.lookupMany(oids);
+    const nodes = pushed.findNodes(oids);
+    return commands.map((_, i) => {
+      if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
+      const node = nodes[i]!;
+      return node < 0 || pushed.numbers[node] === 0
+        ? null
+        : { number: pushed.numbers[node]!, type: pushed.types[node]! };
+    });
+  }
+
+  /** Fresh commits and tags, and trees and blobs that a ref will point at directly. */
+  #newNodes(targets: readonly (Target | null)[]): NewNode[] {
+    const { pushed } = this.#push;
+    const nodes: NewNode[] = [];
+    for (const entry of pushed.fresh) {
+      const type = pushed.index.kinds[entry]!;
+      if (type !== COMMIT && type !== TAG) continue;
+      const node = pushed.index.entryNodes[entry]!;
+      const [first, ...rest] = Array.from(pushed.references(node), (target) => pushed.numbers[target]!);
+      const targetType = pushed.types[pushed.references(node)[0]!]!;
+      const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
+      nodes.push({
+        number: pushed.numbers[node]!,
+        parents: leadsToNode ? [first!] : rest,
+        tree: leadsToNode ? 0 : first!,
+        time: pushed.time(node),
+      });
+    }
+    const direct = new Set<number>();
+    for (const target of targets) {
+      if (target === null || target.type === COMMIT || target.type === TAG) continue;
+      if (this.#tables.graph.position(target.number) < 0) direct.add(target.number);
+    }
+    for (const number of direct) nodes.push({ number, parents: [], tree: number, time: 0 });
+    return nodes;
+  }
+
+  #storedObjects(): StoredObjects {
+    const { objects } = this.#tables;
+    const { pushed } = this.#push;
+    const known = new Map<number, StoredObject>();
+    const add = (number: number, introducer: number, type: number): void => {
+      known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
+    };
+    const numbers: number[] = [];
+    pushed.numbers.forEach((number, node) => {
+      if (number === 0 || pushed.isFresh(node)) return;
+      numbers.push(number);
+      add(number, pushed.storedIntroducers[node]!, pushed.types[node]!);
+    });
+    this.#addSeveral(known, numbers);
+    return {
+      get: (number) => {
+        if (!known.has(number)) {
+          const { introducer, type } = objects.locate(NumberSet.range(number, number + 1));
+          add(number, introducer[0]!, type[0]!);
+          this.#addSeveral(known, [number]);
+        }
+        return known.get(number)!;
+      },
+      entries: (tree) => this.#returned.entries(tree),
+    };
+  }
+
+  #addSeveral(known: Map<number, StoredObject>, numbers: readonly number[]): void {
+    const several = this.#tables.reachability.severalIntroducers(
+      NumberSet.fromSorted(Uint32Array.from(numbers).sort()),
+    );
+    for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
+  }
+
+  #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
+    // Before all others: the branch that it points at now may be one to be deleted.
+    const { refs } = this.#tables;
+    if (this.#push.head !== null) refs.setHead(this.#push.head);
+    const head = refs.head();
+    const changes = refs.change(this.#push.commands.map(({ name }) => name));
+    const outcomes = this.#push.commands.map((command, i): RefOutcome => {
+      const { name } = command;
+      const forbidden = this.#forbid(changes, command, targets[i]!);
+      if (forbidden !== null) return { name, error: forbidden, isForbidden: true };
+      return { name, error: this.#updateRef(changes, command, targets[i]!, head) };
+    });
+    changes.write();
+    return outcomes;
+  }
+
+  /** @returns why the rules for refs keep the ref where it is, null: they do not, or it is not where it must be */
+  #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
+    // What leads nowhere does not move, whatever the rules say.
+    const { steps } = this.#push;
+    if ((this.#rules.isEmpty && steps === null) || (target === null && !isNullOid(command.new))) return null;
+    const actual = changes.get(command.name);
+    if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
+    if (steps !== null) return refuseSteps(this.#tables.refRules.all(), command.name, steps);
+    return this.#rules.refuse(
+      changeOf(command, () => actual !== null && target !== null && this.#leadsTo(actual, target)),
+    );
+  }
+
+  /** Whether an object is a descendant of another, or the same.
+   * @throws GitError "too-large" when too much was compared by now */
+  #leadsTo(ancestor: Oid, { number }: Target): boolean {
+    const { graph, objects } = this.#tables;
+    const from = graph.position(objects.find(ancestor)!.number);
+    const to = graph.position(number);
+    if (from < 0 || to < 0) return false;
+    this.#ancestrySteps += Math.max(0, to - from);
+    checkLimit("the way from what refs were to what they become (commits)", MAX_ANCESTRY_STEPS, this.#ancestrySteps);
+    return graph.isAncestor(from, to);
+  }
+
+  /** @param head what HEAD points at
+   * @returns why the ref did not move, null when it did */
+  #updateRef(changes: RefChanges, command: RefCommand, target: Target | null, head: string | null): string | null {
+    const { name } = command;
+    const isDeletion = isNullOid(command.new);
+    if (isDeletion && head === name && changes.get(name) !== null) return "deletion of the current branch prohibited";
+    if (!isDeletion && target === null) {
+      return this.#explainMissing();
+    }
+    if (target !== null && !isDeletion && name.startsWith("refs/heads/") && target.type !== COMMIT) {
+      return "cannot point a branch at an object that is not a commit";
+    }
+    const expected = isNullOid(command.old) ? null : command.old;
+    const oid = isDeletion ? null : command.new;
+    const outcome = changes.compareAndSwap(name, expected, oid, isDeletion ? null : this.#peel(target!));
+    switch (outcome.kind) {
+      case "stale":
+        return `is at ${short(outcome.actual)} but expected ${short(expected)}`;
+      case "conflict":
+        return `conflicts with ${outcome.with}`;
+      case "ok":
+        this.#moved.push([name, expected === null ? null : toHex(expected), oid === null ? null : toHex(oid)]);
+        return null;
+    }
+  }
+
+  /** Why a ref cannot lead where it should. A shallow clone can push only what leads to commits that are here: git's own words for the rest. */
+  #explainMissing(): string {
+    const { missing } = this.#push.pushed;
+    const objects = missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
+    if (!this.#push.isShallow) return objects;
+    return `shallow update not allowed: the clone is cut off, and what comes before is not here; git fetch --unshallow, then push again (${objects})`;
+  }
+
+  /** What an annotated tag finally leads to, null for any other object. */
+  #peel(target: Target): Oid | null {
+    if (target.type !== TAG) return null;
+    const { graph, objects } = this.#tables;
+    this.#peeling ??= new TagPeeling(graph);
+    const end = this.#peeling.endOf(graph.position(target.number));
+    // The last tag has what it is of as its tree; a commit is what it is.
+    const number = this.#typeOf(graph.number(end)) === TAG ? graph.tree(end) : graph.number(end);
+    return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.range(number, number + 1)).oid;
+  }
+
+  #typeOf(number: number): number {
+    return (
+      this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.range(number, number + 1)).type[0]!
+    );
+  }
+
+  /** Refuses more refs than a repository may have. Fewer are let through, however many are left.
+   * @returns by how many bytes there are more, 0: there are fewer, or as many
+   * @throws GitError "too-large" */
+  #checkRefs(): number {
+    const bytesOf = (at: 1 | 2): number =>
+      this.#moved.reduce((sum, moved) => sum + (moved[at] === null ? moved[0].length + REF_ROW_BYTES : 0), 0);
+    const addedBytes = bytesOf(1) - bytesOf(2);
+    if (addedBytes <= 0) return 0;
+    const actual = this.#tables.refs.sizeBytes();
+    const { maxRefBytes: limit } = this.#push.limits;
+    if (actual > limit) {
+      const what = `the repository's refs with this push (bytes of their names, and ${REF_ROW_BYTES} for each)`;
+      throw new GitError("too-large", {
+        what,
+        limit,
+        actual,
+        reason: "delete refs that nobody needs, or give them shorter names",
+      });
+    }
+    return addedBytes;
+  }
+
+  /** Writes the rows.
+   * @param pushes ids of the push or of its steps
+   * @param refBytes that the refs take more
+   * @returns R2 objects that none of them refers to */
+  #write(
+    { introduced, introducers, adopted, reintroduced }: Introductions,
+    before: number,
+    pushes: readonly number[],
+    refBytes: number,
+  ): string[] {
+    const { objects, chunks, reachability, vetted } = this.#tables;
+    const { pushed, written, steps } = this.#push;
+    const firstChunk = chunks.nextId();
+    const stepAt = (packOffset: number): number => steps?.findIndex(({ packEnd }) => packOffset < packEnd) ?? 0;
+    const rows = layOutRows(pushed, written, introducers, firstChunk, (packOffset) => pushes[stepAt(packOffset)]!);
+    const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
+    this.#push.checkRoom(addedBytes, pushed.fresh.length);
+    chunks.insert(rows.chunks, firstChunk);
+    objects.insertMany(rows.objects);
+    this.#tables.writeNodes(before, introduced);
+    for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);
+    reachability.reintroduce(reintroduced);
+    pushed.index.nodeFlags.forEach((flags, node) => {
+      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0)
+        vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);
+    });
+    return rows.unusedKeys;
+  }
+
+  /** The first branch pushed becomes HEAD, main or master before others, unless somebody chose another. It never moves by itself later. */
+  #chooseHead(outcomes: readonly RefOutcome[]): void {
+    const { refs } = this.#tables;
+    const head = refs.head();
+    const isChosen = head !== null && (head !== `refs/heads/${DEFAULT_BRANCH}` || refs.get(head) !== null);
+    if (isChosen) return;
+    const branches = outcomes
+      .filter(({ name, error }) => error === null && name.startsWith("refs/heads/") && refs.get(name) !== null)
+      .map(({ name }) => name);
+    const preferred = ["refs/heads/main", "refs/heads/master"].find((name) => branches.includes(name)) ?? branches[0];
+    if (preferred !== undefined) refs.setHead(preferred);
+  }
+}
+
+/** A command as the rules for refs see it. @see RefRules */
+export function changeOf(command: RefCommand, isForward: RefChange["isForward"]): RefChange {
+  const kind = isNullOid(command.new) ? "deletion" : isNullOid(command.old) ? "creation" : "move";
+  return { name: command.name, kind, isForward };
+}
+
+function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
+  const groups = Map.groupBy(pairs, ({ node }) => node);
+  return new Map(
+    [...groups].map(([node, members]) => [
+      node,
+      NumberSet.fromSorted(members.map(({ object }) => object).sort((a, b) => a - b)),
+    ]),
+  );
+}
+
+/** What becomes of an atomic push of which something is refused. */
+export function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
+  return outcomes.map((outcome) => ({ ...outcome, error: outcome.error ?? "atomic push failure" }));
+}
+
+function short(oid: Oid | null): string {
+  return oid === null ? "nothing" : toHex(oid).slice(0, 12);
+}

@@ -1,0 +1,80 @@
+import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
+import type { Bitset } from "../../store/numbers/bitset.ts";
+import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
+import type { RefColumns, RefStore } from "../../store/refs/refs.ts";
+import type { RefList } from "./fetch-source.ts";
+
+/** The places where a short ref name is looked for. @see gitrevisions(7) */
+export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+
+/** The refs as they are between two pushes, and what they lead to: read once, for all fetches that come between. */
+export class AdvertisedRefs {
+  readonly #refs: RefStore;
+  readonly #objects: ObjectIndex;
+  readonly #graph: CommitGraph;
+  #all: RefColumns | null = null;
+  #head: RefList["head"] | undefined;
+  #reachable: Bitset | null = null;
+
+  constructor(stores: { refs: RefStore; objects: ObjectIndex; graph: CommitGraph }) {
+    this.#refs = stores.refs;
+    this.#objects = stores.objects;
+    this.#graph = stores.graph;
+  }
+
+  /** Every ref. */
+  get all(): RefColumns {
+    return (this.#all ??= this.#refs.all());
+  }
+
+  /** @see RefList.head */
+  get head(): RefList["head"] {
+    if (this.#head === undefined) {
+      const target = this.#refs.head();
+      this.#head = target === null ? null : { target, oid: this.#refs.get(target)?.oid ?? null };
+    }
+    return this.#head;
+  }
+
+  /** Every node of the graph that a ref leads to. */
+  get reachable(): Bitset {
+    if (this.#reachable === null) {
+      const { number } = this.#objects.lookupMany(this.all.oids);
+      this.#reachable = this.#graph.ancestors(Array.from(number, (tip) => this.#graph.position(tip)));
+    }
+    return this.#reachable;
+  }
+
+  /** The refs that begin with one of the prefixes; all when there are none. */
+  withPrefixes(prefixes: readonly string[]): RefColumns {
+    return prefixes.length === 0 ? this.all : this.#refs.withPrefixes(prefixes);
+  }
+
+  /** The id that a ref's name leads to, by its full name, null: there is no such ref. */
+  find(name: string): Oid | null {
+    return name === "HEAD" ? (this.head?.oid ?? null) : (this.#refs.get(name)?.oid ?? null);
+  }
+
+  /** The ids that a name stands for when it may be short: none, one, or several when it is ambiguous. */
+  expand(name: string): string[] {
+    const found = LOOKED_FOR.map((prefix) => this.find(prefix + name)).filter((oid) => oid !== null);
+    return found.map((oid) => toHex(oid));
+  }
+
+  /** What changes with the annotated tags: their ids and targets. */
+  listAnnotatedTags(): { tags: Uint8Array; targets: Uint8Array } {
+    const { oids, peeled } = this.all;
+    const tags = new Uint8Array(oids.length);
+    const targets = new Uint8Array(oids.length);
+    let end = 0;
+    for (let at = 0; at < oids.length; at += OID_BYTES) {
+      const target = peeled.subarray(at, at + OID_BYTES);
+      if (target.every((byte) => byte === 0)) continue;
+      tags.set(oids.subarray(at, at + OID_BYTES), end);
+      targets.set(target, end);
+      end += OID_BYTES;
+    }
+    return { tags: tags.slice(0, end), targets: targets.slice(0, end) };
+  }
+}

@@ -1,0 +1,161 @@
+import type { CommitGraph } from "./commit-graph.ts";
+import { PACKED_ROWS, readIntegers } from "../sql/packed-rows.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** Who wrote a commit. */
+export interface Author {
+  /** Byte string. */
+  readonly name: string;
+  /** Byte string, without the angle brackets. */
+  readonly email: string;
+}
+
+/** What is noted of one commit. */
+export interface AuthoredCommit {
+  /** Object number. */
+  readonly number: number;
+  readonly author: Author;
+  /** When it was written, seconds since 1970. */
+  readonly time: number;
+  /** The author's zone: minutes east of UTC. */
+  readonly zone: number;
+}
+
+const INSERT_AUTHORS = `INSERT OR IGNORE INTO authors (name, email)
+  SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true`;
+
+const FIND_AUTHORS = `SELECT json_group_array(id) FROM
+  (SELECT authors.id FROM json_each(?) AS one CROSS JOIN authors ON name = value ->> 0 AND email = value ->> 1 ORDER BY one.key)`;
+
+const INSERT_COMMITS = `INSERT OR IGNORE INTO authored (number, author, time, zone)
+  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true`;
+
+const READ_COMMITS = `SELECT json_group_array(number), json_group_array(author), json_group_array(time), json_group_array(zone)
+  FROM (SELECT number, author, time, zone FROM authored WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
+
+/** Marks a node that is no commit. */
+const NO_COMMIT = 0xffffffff;
+
+/** Who wrote each commit, and when: tables `authors` and `authored`. In memory they are arrays by the commit's position in the graph, read
+ * when first asked for and kept as long as the graph is: 16 bytes a commit. What a push brought is noted a little later; whoever counts
+ * has what is missing noted first. */
+export class AuthorTable {
+  readonly #sql: Sql;
+  readonly #graph: CommitGraph;
+  /** By id. */
+  readonly #authors: (Author | undefined)[] = [];
+  /** By position: the author's id, 0: nothing is noted yet. */
+  #ids = new Uint32Array(0);
+  #times = new Float64Array(0);
+  #zones = new Int32Array(0);
+  #isLoaded = false;
+
+  constructor(sql: Sql, graph: CommitGraph) {
+    this.#sql = sql;
+    this.#graph = graph;
+  }
+
+  /** The highest number of a commit that is noted, 0: none is. Reads one row. */
+  lastNumber(): number {
+    return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM authored").one().last;
+  }
+
+  /** The nodes of which nothing is noted: their object numbers, ascending. */
+  missing(): Uint32Array {
+    this.#load();
+    const numbers: number[] = [];
+    for (let p = 0; p < this.#graph.length; p++) if (this.#ids[p] === 0) numbers.push(this.#graph.number(p));
+    return Uint32Array.from(numbers).sort();
+  }
+
+  /** Notes commits; one that is noted already stays as it is. No transaction is needed: authors without commits do no harm.
+   * @param commits few enough that their authors fit into a bound value as JSON */
+  add(commits: readonly AuthoredCommit[]): void {
+    this.#load();
+    const authors = new Map(commits.map(({ author }) => [toKey(author), author]));
+    const list = JSON.stringify(Array.from(authors.values(), ({ name, email }) => [name, email]));
+    this.#sql.exec(INSERT_AUTHORS, list);
+    const ids = readIntegers([...this.#sql.exec(FIND_AUTHORS, list).raw()][0]![0]);
+    const idOf = new Map(Array.from(authors.keys(), (key, i) => [key, ids[i]!]));
+    const rows = commits.map(
+      ({ number, author, time, zone }) => [number, idOf.get(toKey(author))!, time, zone] as const,
+    );
+    this.#sql.exec(INSERT_COMMITS, JSON.stringify(rows));
+    for (const [key, author] of authors) this.#authors[idOf.get(key)!] = author;
+    for (const [number, author, time, zone] of rows) this.#enter(number, author, time, zone);
+  }
+
+  /** Keeps nodes that are no commits out of `missing`, for the life of the graph. */
+  skip(numbers: Iterable<number>): void {
+    for (const number of numbers) this.#enter(number, NO_COMMIT, 0, 0);
+  }
+
+  /** The id of who wrote the commit at a position: a small number; 0 for a node that is no commit. */
+  id(position: number): number {
+    const id = this.#ids[position]!;
+    return id === NO_COMMIT ? 0 : id;
+  }
+
+  /** When the commit at a position was written, seconds since 1970. */
+  time(position: number): number {
+    return this.#times[position]!;
+  }
+
+  /** The author's zone: minutes east of UTC. */
+  zone(position: number): number {
+    return this.#zones[position]!;
+  }
+
+  /** Who has an id. */
+  author(id: number): Author {
+    return this.#authors[id]!;
+  }
+
+  /** Above every id. */
+  get end(): number {
+    return this.#authors.length;
+  }
+
+  #load(): void {
+    this.#reserve();
+    if (this.#isLoaded) return;
+    for (const { id, ...author } of this.#sql.exec<{ id: number; name: string; email: string }>(
+      "SELECT id, name, email FROM authors",
+    )) {
+      this.#authors[id] = author;
+    }
+    for (let last = 0; ;) {
+      const [row] = [...this.#sql.exec(READ_COMMITS, last).raw()];
+      const [numbers, ids, times, zones] = row!.map(readIntegers);
+      numbers!.forEach((number, i) => this.#enter(number, ids![i]!, times![i]!, zones![i]!));
+      if (numbers!.length < PACKED_ROWS) break;
+      last = numbers!.at(-1)!;
+    }
+    this.#isLoaded = true;
+  }
+
+  #enter(number: number, id: number, time: number, zone: number): void {
+    const position = this.#graph.position(number);
+    if (position < 0) return;
+    this.#ids[position] = id;
+    this.#times[position] = time;
+    this.#zones[position] = zone;
+  }
+
+  /** Makes room for every node. */
+  #reserve(): void {
+    const { length } = this.#graph;
+    if (length <= this.#ids.length) return;
+    const capacity = length + (length >>> 3);
+    const [ids, times, zones] = [new Uint32Array(capacity), new Float64Array(capacity), new Int32Array(capacity)];
+    ids.set(this.#ids);
+    times.set(this.#times);
+    zones.set(this.#zones);
+    [this.#ids, this.#times, this.#zones] = [ids, times, zones];
+  }
+}
+
+/** No identity holds a line feed. */
+function toKey({ name, email }: Author): string {
+  return `${name}\n${email}`;
+}

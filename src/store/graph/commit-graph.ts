@@ -1,0 +1,278 @@
+// The graph of commits, annotated tags, and the trees or blobs that a ref points at directly. It lives in memory, loaded once
+// per life of the repository object. A node's position is its index here; positions are topological (parents before
+// children), so that every walk is one descending scan, without stack, heap or recursion. Positions hold for one life
+// only; what is stored are object numbers.
+import { GitError } from "../../format/errors.ts";
+import { Bitset } from "../numbers/bitset.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
+import { NodeWriter, readNodes } from "./node-rows.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** A node to append. */
+export interface NewNode {
+  /** Its object number. */
+  readonly number: number;
+  /** Object numbers: a commit's parents in their order, a tag's target when that is a commit or tag, else none. */
+  readonly parents: readonly number[];
+  /** Number of the root tree (of a tag of a tree: that tree), 0: none. */
+  readonly tree: number;
+  /** Commit or tag time, seconds. */
+  readonly time: number;
+}
+
+/** The graph; see the file's head for what a position is. */
+export class CommitGraph {
+  #length = 0;
+  #numbers = new Uint32Array(0);
+  #trees = new Uint32Array(0);
+  #generations = new Uint32Array(0);
+  #times = new Float64Array(0);
+  /** Parents of position p are `#parents[#parentStarts[p]]` up to `#parents[#parentStarts[p + 1] - 1]`. */
+  #parentStarts = new Uint32Array(1);
+  #parents = new Uint32Array(0);
+  /** Open addressing by number: position + 1, or 0 where free. At most half full. */
+  #slots = new Uint32Array(8);
+
+  /** Reads the whole graph. */
+  static load(sql: Sql): CommitGraph {
+    const graph = new CommitGraph();
+    const columns = readNodes(sql);
+    const count = columns.numbers.length;
+    // One spare in 32 lets the next pushes append without copying the whole graph.
+    graph.#reserve(count + (count >>> 5), columns.parents.length);
+    // Generation sorts parents before children. 2²⁶ nodes are far beyond what a database holds.
+    const order = Float64Array.from(columns.numbers, (_, i) => columns.generations[i]! * 2 ** 26 + i).sort();
+    for (const key of order) {
+      const i = key % 2 ** 26;
+      const start = columns.parentStarts[i]!;
+      const end = columns.parentStarts[i + 1]!;
+      graph.#push(columns.numbers[i]!, columns.trees[i]!, columns.times[i]!, columns.parents.subarray(start, end));
+    }
+    return graph;
+  }
+
+  /** How many nodes there are. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Bytes held by the graph's arrays. */
+  get byteLength(): number {
+    const arrays = [
+      this.#numbers,
+      this.#trees,
+      this.#generations,
+      this.#times,
+      this.#parentStarts,
+      this.#parents,
+      this.#slots,
+    ];
+    return arrays.reduce((sum, array) => sum + array.byteLength, 0);
+  }
+
+  /** The position of an object number, −1 when it is no node. */
+  position(number: number): number {
+    return this.#slots[this.#slot(number)]! - 1;
+  }
+
+  /** The object number at a position. */
+  number(position: number): number {
+    return this.#numbers[position]!;
+  }
+
+  /** The number of the root tree, 0 when there is none. */
+  tree(position: number): number {
+    return this.#trees[position]!;
+  }
+
+  /** 1 for a root, else one more than the highest of its parents. */
+  generation(position: number): number {
+    return this.#generations[position]!;
+  }
+
+  /** Commit or tag time, seconds. */
+  time(position: number): number {
+    return this.#times[position]!;
+  }
+
+  /** Positions of the parents, in their order: a view, valid until the next append. */
+  parents(position: number): Uint32Array {
+    return this.#parents.subarray(this.#parentStarts[position], this.#parentStarts[position + 1]);
+  }
+
+  /** Appends the nodes of one push, given in any order. They take the positions from the old length on, parents before children.
+   * @throws GitError "storage-failed" when a parent is neither in the graph nor among the nodes, a node is there already, or nodes form a cycle;
+   * the graph is then as it was */
+  append(nodes: readonly NewNode[]): void {
+    const before = this.#length;
+    this.#reserve(
+      before + nodes.length,
+      this.#parentStarts[before]! + nodes.reduce((sum, node) => sum + node.parents.length, 0),
+    );
+    try {
+      for (const node of sortParentsFirst(nodes)) {
+        if (this.position(node.number) >= 0) throw inconsistent(node.number, "is in the graph already");
+        this.#push(node.number, node.tree, node.time, node.parents);
+      }
+    } catch (error) {
+      this.truncate(before);
+      throw error;
+    }
+  }
+
+  /** Forgets the nodes from position `length` on: a failed publish takes its nodes back. */
+  truncate(length: number): void {
+    // Nodes leave in the reverse of the order in which they came, so no probe sequence is ever broken.
+    for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
+    this.#length = length;
+  }
+
+  /** The nodes at `positions` and all that they lead to.
+   * @param cut nodes that lead no further, as those of a shallow clone */
+  ancestors(positions: Iterable<number>, cut: Bitset | null = null): Bitset {
+    const reached = new Bitset(this.#length);
+    for (const position of positions) reached.add(position);
+    this.#descend(reached, this.#length, 0, cut);
+    return reached;
+  }
+
+  /** Whether `ancestor` is reachable from `descendant`; every node is its own ancestor. */
+  isAncestor(ancestor: number, descendant: number): boolean {
+    if (ancestor >= descendant) return ancestor === descendant;
+    const reached = new Bitset(descendant + 1);
+    reached.add(descendant);
+    this.#descend(reached, descendant + 1, ancestor);
+    return reached.has(ancestor);
+  }
+
+  /** Writes the rows of the nodes from position `from` on.
+   * @param introduced one set per node, in order of position
+   * @throws GitError "too-large" when a set does not fit into a row */
+  write(sql: Sql, from: number, introduced: readonly NumberSet[]): void {
+    const writer = new NodeWriter(sql);
+    for (let p = from; p < this.#length; p++) {
+      writer.add({
+        number: this.#numbers[p]!,
+        parents: this.parents(p).map((parent) => this.#numbers[parent]!),
+        tree: this.#trees[p]!,
+        generation: this.#generations[p]!,
+        time: this.#times[p]!,
+        introduced: introduced[p - from]!,
+      });
+    }
+    writer.flush();
+  }
+
+  /** Adds the parents of every member below `end`, down to position `floor`. */
+  #descend(reached: Bitset, end: number, floor: number, cut: Bitset | null = null): void {
+    for (let p = reached.previous(end); p > floor; p = reached.previous(p)) {
+      if (cut !== null && cut.has(p)) continue;
+      const last = this.#parentStarts[p + 1]!;
+      for (let i = this.#parentStarts[p]!; i < last; i++) reached.add(this.#parents[i]!);
+    }
+  }
+
+  /** Adds one node whose parents are in the graph. Room must have been reserved. */
+  #push(number: number, tree: number, time: number, parents: Iterable<number>): void {
+    const position = this.#length;
+    let end = this.#parentStarts[position]!;
+    let generation = 0;
+    for (const parent of parents) {
+      const at = this.position(parent);
+      if (at < 0) throw inconsistent(number, `has a parent ${parent} that is not in the graph`);
+      generation = Math.max(generation, this.#generations[at]!);
+      this.#parents[end++] = at;
+    }
+    this.#numbers[position] = number;
+    this.#trees[position] = tree;
+    this.#generations[position] = generation + 1;
+    this.#times[position] = time;
+    this.#parentStarts[position + 1] = end;
+    this.#slots[this.#slot(number)] = position + 1;
+    this.#length = position + 1;
+  }
+
+  /** Where `number` is, or would go. */
+  #slot(number: number): number {
+    const mask = this.#slots.length - 1;
+    let slot = Math.imul(number, 0x9e3779b1) & mask;
+    while (this.#slots[slot] !== 0 && this.#numbers[this.#slots[slot]! - 1] !== number) slot = (slot + 1) & mask;
+    return slot;
+  }
+
+  /** Makes room for so many nodes and parents in all. */
+  #reserve(nodes: number, parents: number): void {
+    if (nodes > this.#numbers.length) {
+      const capacity = this.#length === 0 ? nodes : Math.max(nodes, this.#length * 2);
+      this.#numbers = grown(this.#numbers, new Uint32Array(capacity));
+      this.#trees = grown(this.#trees, new Uint32Array(capacity));
+      this.#generations = grown(this.#generations, new Uint32Array(capacity));
+      this.#times = grown(this.#times, new Float64Array(capacity));
+      this.#parentStarts = grown(this.#parentStarts, new Uint32Array(capacity + 1));
+    }
+    if (parents > this.#parents.length) {
+      this.#parents = grown(
+        this.#parents,
+        new Uint32Array(this.#length === 0 ? parents : Math.max(parents, this.#parents.length * 2)),
+      );
+    }
+    if (nodes * 2 <= this.#slots.length) return;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(nodes * 2)));
+    for (let p = 0; p < this.#length; p++) this.#slots[this.#slot(this.#numbers[p]!)] = p + 1;
+  }
+}
+
+function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {
+  to.set(from);
+  return to;
+}
+
+function inconsistent(number: number, reason: string): GitError {
+  return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
+}
+
+/** Kahn's algorithm over the nodes of one push; a parent outside it does not count. Depth first: a line of history is
+ * finished before the next is begun, and of the lines that begin at a node the one with most in it comes last, so that who walks in this
+ * order has few lines open at a time. */
+function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
+  const indexes = new Map(nodes.map((node, i) => [node.number, i]));
+  const waitsFor = new Uint32Array(nodes.length);
+  const children: number[][] = nodes.map(() => []);
+  nodes.forEach((node, i) => {
+    for (const parent of node.parents) {
+      const at = indexes.get(parent);
+      if (at === undefined) continue;
+      children[at]!.push(i);
+      waitsFor[i]! += 1;
+    }
+  });
+  const some = walkFromRoots(children, waitsFor);
+  if (some.length < nodes.length) {
+    const sorted = new Set(some);
+    throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
+  }
+  /** How many nodes follow, those of a merge shared among its parents. */
+  const weights = new Float64Array(nodes.length).fill(1);
+  for (const i of some.toReversed()) {
+    for (const child of children[i]!) weights[i]! += weights[child]! / waitsFor[child]!;
+    // The last one comes first.
+    if (children[i]!.length > 1) children[i]!.sort((a, b) => weights[b]! - weights[a]!);
+  }
+  return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
+}
+
+/** Nodes, each after all that it waits for; those that wait for each other are left out.
+ * @param waitsFor how many each waits for */
+function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint32Array): number[] {
+  const left = waitsFor.slice();
+  const sorted: number[] = [];
+  const ready = children.map((_, i) => i).filter((i) => left[i] === 0);
+  for (let i = ready.pop(); i !== undefined; i = ready.pop()) {
+    sorted.push(i);
+    for (const child of children[i]!) {
+      left[child]! -= 1;
+      if (left[child] === 0) ready.push(child);
+    }
+  }
+  return sorted;
+}

@@ -1,0 +1,139 @@
+// Which objects a set of commits leads to, without walking a tree. Every object has introducers: the nodes that lead to it
+// while none of their parents does. It is reachable from X exactly when an introducer is X or an ancestor of X. Nearly
+// all objects have one introducer; the further ones (a revert, a merge, two branches with the same file) are rows of
+// `reintroductions`.
+import { Bitset } from "../numbers/bitset.ts";
+import type { CommitGraph } from "./commit-graph.ts";
+import { NumberSet } from "../numbers/number-set.ts";
+import type { ObjectIndex } from "../index/object-index.ts";
+import {
+  INTEGER_CELL_BYTES,
+  inRange,
+  integerCell,
+  PACKED_ROWS,
+  packRanges,
+  WITH_ROWS,
+  writeInteger,
+} from "../sql/packed-rows.ts";
+import type { Sql } from "../sql/sql.ts";
+
+const INTRODUCED = `${WITH_ROWS} SELECT introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
+
+const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
+
+const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
+  SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
+
+/** Introducers of the objects that have several: the first, then the further ones, object by object. */
+const SEVERAL = `${WITH_ROWS}, several(object) AS (
+    SELECT DISTINCT object FROM row CROSS JOIN reintroductions ON ${inRange("object")})
+  SELECT object, introducer FROM several JOIN object_chunks ON number = object
+  UNION ALL SELECT object, node FROM several JOIN reintroductions USING (object)
+  ORDER BY 1`;
+
+/** An object that another node introduced before, and a further one that does; by their numbers. */
+export interface Reintroduction {
+  readonly object: number;
+  readonly node: number;
+}
+
+/** Answers which objects nodes lead to. */
+export class Reachability {
+  readonly #sql: Sql;
+  readonly #objects: ObjectIndex;
+  readonly #graph: CommitGraph;
+
+  constructor(sql: Sql, objects: ObjectIndex, graph: CommitGraph) {
+    this.#sql = sql;
+    this.#objects = objects;
+    this.#graph = graph;
+  }
+
+  /** Notes objects which a node leads to while its parents do not, although another node introduced them before. Fastest in the order of
+   * objects and nodes. */
+  reintroduce(pairs: Iterable<Reintroduction>): void {
+    const cells = new Uint8Array(PACKED_ROWS * PAIR_BYTES);
+    let count = 0;
+    for (const { object, node } of pairs) {
+      writeInteger(cells, count * PAIR_BYTES, object);
+      writeInteger(cells, count * PAIR_BYTES + INTEGER_CELL_BYTES, node);
+      if (++count < PACKED_ROWS) continue;
+      this.#sql.exec(REINTRODUCE, cells, count);
+      count = 0;
+    }
+    if (count > 0) this.#sql.exec(REINTRODUCE, cells.subarray(0, count * PAIR_BYTES), count);
+  }
+
+  /** Makes a further introducer the first, whose node goes; 0: nothing leads to the object any more. */
+  promote(object: number, introducer: number): void {
+    this.#sql.exec("UPDATE object_chunks SET introducer = ? WHERE number = ?", introducer, object);
+    this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
+  }
+
+  /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
+  between(wanted: Bitset, had: Bitset): NumberSet {
+    const sent = wanted.difference(had);
+    const isSent = (node: number): boolean => sent.has(this.#graph.position(node));
+    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
+    // A clone asks for nearly every node: reading what the others introduced is less work, then.
+    if (sent.count() * 2 <= this.#graph.length) {
+      const candidates = this.introducedBy(sent);
+      // Who has nothing has none of it by another introducer.
+      if (had.count() === 0) return candidates;
+      return candidates.difference(this.#findSeveral(candidates, (nodes) => nodes.some(isHad)));
+    }
+    const introduced = this.#objects.present().difference(this.#objects.unintroduced());
+    const all = new Bitset(this.#graph.length);
+    all.addRange(0, this.#graph.length);
+    const byOthers = this.introducedBy(all.difference(sent));
+    // What no other node introduced is sent; the rest only when a wanted node introduced it too, and none that is had.
+    const shared = this.#findSeveral(byOthers, (nodes) => nodes.some(isSent) && !nodes.some(isHad));
+    return introduced.difference(byOthers).union(shared);
+  }
+
+  /** Those among `objects` that are reachable from `had`, which is closed under parents. */
+  within(objects: NumberSet, had: Bitset): NumberSet {
+    const { number, introducer } = this.#objects.locate(objects);
+    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
+    const reachable = NumberSet.fromSorted(number.filter((_, i) => isHad(introducer[i]!)));
+    const further = this.severalIntroducers(objects.difference(reachable));
+    return reachable.union(
+      NumberSet.fromSorted([...further].filter(([, nodes]) => nodes.some(isHad)).map(([object]) => object)),
+    );
+  }
+
+  /** What the nodes at these positions introduced. */
+  introducedBy(positions: Bitset): NumberSet {
+    const numbers = Uint32Array.from(positions, (position) => this.#graph.number(position)).sort();
+    const introduced = new Bitset(this.#objects.lastNumber() + 1);
+    for (const ranges of packRanges(NumberSet.fromSorted(numbers).runs)) {
+      for (const [bytes] of this.#sql.exec(INTRODUCED, ranges.cells, ranges.rows).raw()) {
+        const { runs } = NumberSet.decode(new Uint8Array(bytes as ArrayBuffer));
+        for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
+      }
+    }
+    return NumberSet.fromBitset(introduced);
+  }
+
+  /** Those among `objects` with more than one introducer for whose introducers `holds`. */
+  #findSeveral(objects: NumberSet, holds: (introducers: readonly number[]) => boolean): NumberSet {
+    const several = this.severalIntroducers(objects);
+    return NumberSet.fromSorted([...several].filter(([, nodes]) => holds(nodes)).map(([object]) => object));
+  }
+
+  /** The objects among `objects` with more than one introducer, ascending, and their introducers' numbers. */
+  severalIntroducers(objects: NumberSet): Map<number, number[]> {
+    const several = new Map<number, number[]>();
+    if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;
+    for (const ranges of packRanges(objects.runs)) {
+      for (const [object, node] of this.#sql.exec(SEVERAL, ranges.cells, ranges.rows).raw() as Iterable<
+        [number, number]
+      >) {
+        const nodes = several.get(object);
+        if (nodes === undefined) several.set(object, [node]);
+        else nodes.push(node);
+      }
+    }
+    return several;
+  }
+}

@@ -1,0 +1,232 @@
+import { GitError } from "../../format/errors.ts";
+import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+
+/** A chunk to be entered: a run of whole entries, contiguous in the pack of one push, or put together by housekeeping. */
+export interface NewChunk {
+  /** R2 object, null: `bytes` are kept inline. */
+  readonly key: string | null;
+  /** The chunk's bytes, at most `BLOB_MAX_BYTES`; null: they are in R2. */
+  readonly bytes: Uint8Array | null;
+  /** Bytes of the chunk. */
+  readonly size: number;
+  /** SHA-1 of the chunk's bytes. */
+  readonly checksum: Uint8Array;
+  /** Id of its push; of several, the newest. */
+  readonly push: number;
+  /** Where in that push's pack its first byte stood; 0, where no entry stands: it never was part of a pack. */
+  readonly packOffset: number;
+  /** The objects in it are numbered from this to `lastNumber`. */
+  readonly firstNumber: number;
+  readonly lastNumber: number;
+  /** Every byte belongs to an indexed object, and they stand in the order of their numbers, none before its delta base. */
+  readonly whole: boolean;
+  /** Lowest object number that an OFS delta in here refers to, 0: none. */
+  readonly ofsFloor: number;
+  /** Lowest object number that any delta in here refers to, 0: none. */
+  readonly baseFloor: number;
+}
+
+/** A chunk's row, without its bytes. */
+export interface ChunkRow extends Omit<NewChunk, "bytes"> {
+  readonly id: number;
+  /** Where in the R2 object the chunk begins, bytes; 0 while hot. */
+  readonly start: number;
+}
+
+/** A chunk, and how much of it is of use. */
+export interface ChunkUse extends ChunkRow {
+  /** Bytes of the objects in it. */
+  readonly usedBytes: number;
+}
+
+/** Where a chunk went. */
+export interface SealedChunk {
+  readonly id: number;
+  /** Where in the R2 object it begins, bytes. */
+  readonly start: number;
+}
+
+/** The chunks kept inline. */
+export interface HotChunks {
+  /** Bytes of all of them. */
+  readonly sizeBytes: number;
+  /** Bytes of those that housekeeping put together. */
+  readonly mergedBytes: number;
+  /** How many are as they were pushed. */
+  readonly unmerged: number;
+}
+
+const COLUMNS = `id, key, start, size, checksum, push, pack_offset AS packOffset, first_number AS firstNumber,
+  last_number AS lastNumber, whole, ofs_floor AS ofsFloor, base_floor AS baseFloor`;
+
+type StoredChunk = { [Field in keyof ChunkRow]: ChunkRow[Field] extends boolean ? number : ChunkRow[Field] } & {
+  checksum: ArrayBuffer;
+};
+
+/** The chunks: table `chunks`. A chunk is hot while its bytes are inline, then sealed into an R2 object, and may be moved to a larger
+ * one; nothing else about it ever changes. */
+export class ChunkTable {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** The id that the next inserted chunk will get. */
+  nextId(): number {
+    return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM chunks").one().id;
+  }
+
+  /** Enters chunks; their ids count up from what `nextId()` says.
+   * @throws GitError "too-large" when inline bytes do not fit into a row */
+  insert(chunks: readonly NewChunk[], firstId = this.nextId()): void {
+    let id = firstId;
+    for (const chunk of chunks) {
+      if (chunk.bytes !== null && chunk.bytes.length > BLOB_MAX_BYTES) {
+        throw new GitError("too-large", { what: "an inline chunk", limit: BLOB_MAX_BYTES, actual: chunk.bytes.length });
+      }
+      this.#sql.exec(
+        `INSERT INTO chunks (id, key, start, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor,
+          base_floor, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id++,
+        chunk.key,
+        chunk.size,
+        chunk.checksum,
+        chunk.push,
+        chunk.packOffset,
+        chunk.firstNumber,
+        chunk.lastNumber,
+        chunk.whole ? 1 : 0,
+        chunk.ofsFloor,
+        chunk.baseFloor,
+        chunk.bytes,
+      );
+    }
+  }
+
+  /** The chunks of these ids, ascending, each once.
+   * @throws GitError "storage-failed" when one is not there */
+  byIds(ids: Iterable<number>): ChunkRow[] {
+    const wanted = [...new Set(ids)];
+    const rows = this.#select("WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", JSON.stringify(wanted));
+    if (rows.length !== wanted.length) {
+      throw new GitError("storage-failed", { key: "chunks", reason: `has ${rows.length} of ${wanted.length} chunks` });
+    }
+    return rows;
+  }
+
+  /** All chunks, by the numbers of their objects. */
+  allInOrder(): ChunkRow[] {
+    return this.#select("ORDER BY first_number");
+  }
+
+  /** The chunk with the next higher id, null: there is none. */
+  next(afterId: number): ChunkRow | null {
+    return this.#select("WHERE id > ? ORDER BY id LIMIT 1", afterId)[0] ?? null;
+  }
+
+  /** Bytes of all chunks. */
+  totalBytes(): number {
+    return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks").one().bytes;
+  }
+
+  /** What is kept inline, all in all. */
+  hot(): HotChunks {
+    return this.#sql
+      .exec<{ sizeBytes: number; mergedBytes: number; unmerged: number }>(
+        `SELECT ifnull(sum(size), 0) AS sizeBytes, ifnull(sum(iif(pack_offset = 0, size, 0)), 0) AS mergedBytes,
+          ifnull(sum(pack_offset > 0), 0) AS unmerged FROM chunks WHERE key IS NULL`,
+      )
+      .one();
+  }
+
+  /** The first chunks, by number, that are inline as they were pushed. */
+  unmerged(limit: number): ChunkRow[] {
+    return this.#select("WHERE key IS NULL AND pack_offset > 0 ORDER BY first_number LIMIT ?", limit);
+  }
+
+  /** The R2 objects of which chunks take less than `limitBytes`. */
+  objectsBelow(limitBytes: number): { count: number; sizeBytes: number } {
+    const small = "SELECT sum(size) AS size FROM chunks WHERE key IS NOT NULL GROUP BY key HAVING sum(size) < ?";
+    return this.#sql
+      .exec<{ count: number; sizeBytes: number }>(
+        `SELECT count(*) AS count, ifnull(sum(size), 0) AS sizeBytes FROM (${small})`,
+        limitBytes,
+      )
+      .one();
+  }
+
+  /** The chunks, by number, that are inline and merged, or in R2 objects of which chunks take less than `smallBytes`. */
+  sealable(smallBytes: number): ChunkRow[] {
+    return this.#select(
+      `WHERE (key IS NULL AND pack_offset = 0) OR key IN
+        (SELECT key FROM chunks WHERE key IS NOT NULL GROUP BY key HAVING sum(size) < ?) ORDER BY first_number`,
+      smallBytes,
+    );
+  }
+
+  /** The inline bytes of a chunk, null when it was sealed.
+   * @throws GitError "storage-failed" when there is no such chunk, or its bytes are cut */
+  hotBytesOf(id: number): Uint8Array | null {
+    const [row] = this.#sql
+      .exec<{ key: string | null; size: number; bytes: ArrayBuffer | null }>(
+        "SELECT key, size, bytes FROM chunks WHERE id = ?",
+        id,
+      )
+      .toArray();
+    if (row !== undefined && row.key !== null) return null;
+    const bytes = row?.bytes ?? null;
+    if (bytes === null || bytes.byteLength !== row?.size) {
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} has no bytes` });
+    }
+    return new Uint8Array(bytes);
+  }
+
+  /** Notes that chunks now lie in one R2 object, and drops inline bytes. Object rows stay as they are.
+   * @throws GitError "storage-failed" when one of them is not there; belongs in a transaction */
+  seal(key: string, chunks: readonly SealedChunk[]): void {
+    for (const { id, start } of chunks) {
+      const update = "UPDATE chunks SET key = ?, start = ?, bytes = NULL WHERE id = ? RETURNING id";
+      if (this.#sql.exec(update, key, start, id).toArray().length === 1) continue;
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not there` });
+    }
+  }
+
+  /** The chunks that are not whole, with the bytes of the objects in them. Reads the rows of all that lies between. */
+  unwhole(): ChunkUse[] {
+    const used = `SELECT ifnull(sum(length), 0) FROM object_chunks WHERE number BETWEEN first_number AND last_number
+      AND chunk = chunks.id`;
+    const usedBytes = new Map(
+      this.#sql
+        .exec<{ id: number; bytes: number }>(`SELECT id, (${used}) AS bytes FROM chunks WHERE whole = 0`)
+        .toArray()
+        .map(({ id, bytes }) => [id, bytes]),
+    );
+    return this.#select("WHERE whole = 0 ORDER BY id").map((row) => ({ ...row, usedBytes: usedBytes.get(row.id)! }));
+  }
+
+  /** Removes those of the chunks that hold no object any more, and notes of the others that they are not whole. */
+  release(ids: readonly number[]): void {
+    const bound = JSON.stringify(ids);
+    const given = "id IN (SELECT value FROM json_each(?))";
+    const isUsed = "SELECT 1 FROM object_chunks WHERE number BETWEEN first_number AND last_number AND chunk = id";
+    this.#sql.exec(`DELETE FROM chunks WHERE ${given} AND NOT EXISTS (${isUsed})`, bound).toArray();
+    this.#sql.exec(`UPDATE chunks SET whole = 0 WHERE ${given}`, bound).toArray();
+  }
+
+  /** Whether a chunk lies in this R2 object: below the repository's prefix, one in which none does is garbage. */
+  hasKey(key: string): boolean {
+    return this.#sql.exec("SELECT 1 FROM chunks WHERE key = ? LIMIT 1", key).toArray().length > 0;
+  }
+
+  /** Every R2 object that a chunk lies in. */
+  keys(): Set<string> {
+    const rows = this.#sql.exec("SELECT DISTINCT key FROM chunks WHERE key IS NOT NULL").raw();
+    return new Set(Iterator.from(rows).map(([key]) => key as string));
+  }
+
+  #select(rest: string, ...bindings: (string | number)[]): ChunkRow[] {
+    const rows = this.#sql.exec<StoredChunk>(`SELECT ${COLUMNS} FROM chunks ${rest}`, ...bindings).toArray();
+    return rows.map((row) => ({ ...row, checksum: new Uint8Array(row.checksum), whole: row.whole === 1 }));
+  }
+}

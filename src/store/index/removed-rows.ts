@@ -1,0 +1,32 @@
+import type { NumberSet } from "../numbers/number-set.ts";
+import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** Columns that name an object whose row goes with it. */
+const OF_OBJECTS = [
+  ["object_chunks", "number"],
+  ["trees", "tree"],
+  ["tree_sums", "tree"],
+  ["vetted_blobs", "object"],
+  ["reintroductions", "object"],
+] as const;
+
+/** Columns that name a node whose row goes with it. */
+const OF_NODES = [
+  ["commits", "number"],
+  ["authored", "number"],
+  ["reintroductions", "node"],
+] as const;
+
+/** Removes the rows of objects and of nodes; belongs in a transaction. */
+export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
+  for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
+  for (const [table, column] of OF_NODES) removeFrom(sql, table, column, nodes);
+}
+
+function removeFrom(sql: Sql, table: string, column: string, numbers: NumberSet): void {
+  const named = `SELECT ${column} FROM row CROSS JOIN ${table} ON ${inRange(column)}`;
+  for (const ranges of packRanges(numbers.runs)) {
+    sql.exec(`${WITH_ROWS} DELETE FROM ${table} WHERE ${column} IN (${named})`, ranges.cells, ranges.rows).toArray();
+  }
+}

@@ -1,0 +1,102 @@
+import type { Sql } from "../sql/sql.ts";
+
+/** A response that lies in R2 whole. */
+export interface StoredResponse {
+  /** Its R2 object. */
+  readonly objectKey: string;
+  readonly sizeBytes: number;
+  /** Objects in its pack. */
+  readonly objectCount: number;
+}
+
+/** Stored responses: table `responses`. A key says all that a response depends on, by ids of objects: nothing goes stale. */
+export class ResponseTable {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Looks a response up, and notes that it was of use; null: there is none. */
+  find(key: Uint8Array, nowMs: number): StoredResponse | null {
+    const [row] = this.#sql
+      .exec<{ objectKey: string; sizeBytes: number; objectCount: number; usedMs: number }>(
+        `SELECT object_key AS objectKey, size AS sizeBytes, objects AS objectCount, used_ms AS usedMs
+          FROM responses WHERE key = ?`,
+        key,
+      )
+      .toArray();
+    if (row === undefined) return null;
+    // A written row costs a thousand times one that is read.
+    if (nowMs - row.usedMs > NOTE_USE_EVERY_MS) {
+      this.#sql.exec("UPDATE responses SET used_ms = ? WHERE key = ?", nowMs, key);
+    }
+    const { objectKey, sizeBytes, objectCount } = row;
+    return { objectKey, sizeBytes, objectCount };
+  }
+
+  /** The response that lies in this R2 object, null: none. */
+  findObject(objectKey: string): StoredResponse | null {
+    const [row] = this.#sql
+      .exec<{ sizeBytes: number; objectCount: number }>(
+        "SELECT size AS sizeBytes, objects AS objectCount FROM responses WHERE object_key = ?",
+        objectKey,
+      )
+      .toArray();
+    return row === undefined ? null : { objectKey, ...row };
+  }
+
+  /** Whether a response lies in this R2 object. */
+  hasObject(objectKey: string): boolean {
+    return this.findObject(objectKey) !== null;
+  }
+
+  /** Enters a response, in place of another under the same key. */
+  insert(key: Uint8Array, { objectKey, sizeBytes, objectCount }: StoredResponse, nowMs: number): void {
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO responses (key, object_key, size, objects, made_ms, used_ms) VALUES (?, ?, ?, ?, ?, ?)`,
+      key,
+      objectKey,
+      sizeBytes,
+      objectCount,
+      nowMs,
+      nowMs,
+    );
+  }
+
+  /** Forgets the response in this R2 object, if there is one. */
+  remove(objectKey: string): void {
+    this.#sql.exec("DELETE FROM responses WHERE object_key = ?", objectKey);
+  }
+
+  /** Forgets responses made before `madeMs`, unused since `usedMs`, and, the longest unused first, what exceeds `sizeBytes` in all.
+   * @returns their R2 objects */
+  trim(madeMs: number, usedMs: number, sizeBytes: number): string[] {
+    const removed = this.#sql.exec<{ objectKey: string }>(
+      `DELETE FROM responses WHERE made_ms < ?1 OR used_ms < ?2 OR key IN (
+          SELECT key FROM (SELECT key, sum(size) OVER (ORDER BY used_ms DESC, key) AS total FROM responses)
+          WHERE total > ?3)
+        RETURNING object_key AS objectKey`,
+      madeMs,
+      usedMs,
+      sizeBytes,
+    );
+    return removed.toArray().map(({ objectKey }) => objectKey);
+  }
+
+  /** When the first of them will be too old, ms since the epoch; null: there are none.
+   * @param keepMs how long one is kept after it was made
+   * @param unusedMs and after it was last used */
+  nextTrimMs(keepMs: number, unusedMs: number): number | null {
+    return this.#sql
+      .exec<{ dueMs: number | null }>(
+        "SELECT min(min(made_ms + ?), min(used_ms + ?)) AS dueMs FROM responses",
+        keepMs,
+        unusedMs,
+      )
+      .one().dueMs;
+  }
+}
+
+/** How exactly the time of the last use is kept. */
+const NOTE_USE_EVERY_MS = 60 * 60_000;

@@ -1,0 +1,275 @@
+import type { Oid } from "../../format/oid.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** A branch that is materialized, or was until now. */
+export interface Worktree {
+  readonly id: number;
+  /** Byte string, without `refs/heads/`. */
+  readonly branch: string;
+  /** The commit that all its R2 objects were last of, null: none yet. While another one is written they are partly of that. */
+  readonly materialized: Oid | null;
+  /** Object number of the commit whose files the manifest lists, 0: it lists none. */
+  readonly planned: number;
+  /** Files of the planned commit, and their bytes. */
+  readonly files: number;
+  readonly sizeBytes: number;
+  /** Why the branch's newest commit is not planned, null: nothing is in its way. */
+  readonly refused: string | null;
+  /** When `materialized` was last set. */
+  readonly changedMs: number;
+}
+
+/** A file of the planned commit. */
+export interface WorktreeFile {
+  /** Byte string. */
+  readonly path: string;
+  readonly oid: Oid;
+  /** As the tree has it. */
+  readonly mode: number;
+  readonly sizeBytes: number;
+  /** Of the R2 object that holds it, null: that is yet to be written. */
+  readonly etag: string | null;
+}
+
+/** A file whose R2 object is to be written, or removed. */
+export interface PendingFile extends Omit<WorktreeFile, "etag"> {
+  /** Number of the object that it is made of; `REMOVED`. */
+  readonly source: number;
+}
+
+/** The `source` of a file that is to be removed. */
+export const REMOVED = -1;
+
+/** What a path becomes: the file of an object and a mode, or nothing. */
+export interface FileChange {
+  readonly path: string;
+  /** Object number; `REMOVED`. */
+  readonly source: number;
+  readonly mode: number;
+}
+
+/** A file that was written. */
+export interface WrittenFile extends Pick<PendingFile, "path" | "source" | "sizeBytes"> {
+  readonly etag: string;
+}
+
+/** Characters of the JSON in one statement: below the size of a value, also where each takes two bytes. */
+const JSON_CHARS = 500_000;
+
+const COLUMNS = "id, branch, materialized, planned, files, size AS sizeBytes, refused, changed_ms AS changedMs";
+
+const FILE_COLUMNS = "path, oid, mode, size AS sizeBytes";
+
+/** Rows of changes: [path, source, mode] each. What is right already stays; what was to be written anyway is made of the new source, since
+ * an object that was pruned and came again has another number. */
+const ENTER = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source)
+  SELECT ?1, change.value ->> 0, oid, change.value ->> 2, size, number
+  FROM json_each(?2) change CROSS JOIN object_chunks ON number = change.value ->> 1
+  WHERE true ON CONFLICT (worktree, path) DO UPDATE
+    SET oid = excluded.oid, mode = excluded.mode, size = excluded.size, source = excluded.source, etag = NULL
+    WHERE oid <> excluded.oid OR mode <> excluded.mode OR source <> 0`;
+
+const REMOVE = `UPDATE worktree_files SET source = ${REMOVED}, etag = NULL
+  WHERE worktree = ?1 AND path IN (SELECT value ->> 0 FROM json_each(?2) WHERE value ->> 1 = ${REMOVED})`;
+
+/** How many files, and bytes, of the planned commit are at these paths. */
+const MEASURE = `SELECT count(*) AS files, ifnull(sum(size), 0) AS sizeBytes
+  FROM json_each(?2) change CROSS JOIN worktree_files ON worktree = ?1 AND worktree_files.path = change.value ->> 0
+  WHERE source <> ${REMOVED}`;
+
+/** Rows of written files: [path, source, etag] each. An UPDATE would go through the JSON for every row of the worktree. */
+const SETTLE = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source, etag)
+  SELECT worktree, file.path, oid, mode, size, 0, written.value ->> 2
+  FROM json_each(?2) written CROSS JOIN worktree_files file ON worktree = ?1 AND file.path = written.value ->> 0
+  WHERE source = written.value ->> 1
+  ON CONFLICT (worktree, path) DO UPDATE SET source = 0, etag = excluded.etag`;
+
+const FORGET = `DELETE FROM worktree_files
+  WHERE worktree = ?1 AND source = ${REMOVED} AND path IN (SELECT value ->> 0 FROM json_each(?2))`;
+
+/** Files of branches as R2 objects: tables `worktrees` and `worktree_files`, and which branches (`repository.worktrees`).
+ *
+ * The rows of a worktree are the files of its planned commit, each with what is left to do for its R2 object. So a plan is one
+ * transaction, and what was planned is done in any number of them. All that writes belongs in a transaction. */
+export class WorktreeTable {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** The branches that are to be materialized, as byte strings; null: the default branch. */
+  wanted(): string[] | null {
+    const { worktrees } = this.#sql.exec<{ worktrees: string | null }>("SELECT worktrees FROM repository").one();
+    return worktrees === null ? null : (JSON.parse(worktrees) as string[]);
+  }
+
+  /** Sets which branches are. */
+  setWanted(branches: readonly string[] | null): void {
+    this.#sql.exec("UPDATE repository SET worktrees = ?", branches === null ? null : JSON.stringify(branches));
+  }
+
+  /** All worktrees, by branch. */
+  all(): Worktree[] {
+    return this.#select("ORDER BY branch");
+  }
+
+  /** The worktree of a branch, null when there is none. */
+  get(branch: string): Worktree | null {
+    return this.#select("WHERE branch = ?", branch)[0] ?? null;
+  }
+
+  /** A worktree whose rows are the files of this commit, null when there is none.
+   * @param commit object number */
+  ofCommit(commit: number): Worktree | null {
+    return this.#select("WHERE planned = ? LIMIT 1", commit)[0] ?? null;
+  }
+
+  /** Makes a branch's worktree, without files. */
+  add(branch: string): Worktree {
+    this.#sql.exec(
+      "INSERT INTO worktrees (branch, planned, files, size, changed_ms) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+      branch,
+    );
+    return this.get(branch)!;
+  }
+
+  /** Has the rows be the files of another commit: changes those which differ, and notes what is to be written and removed.
+   * @param commit object number, 0: no files
+   * @param changes each path once */
+  plan(id: number, commit: number, changes: readonly FileChange[]): void {
+    let files = 0;
+    let sizeBytes = 0;
+    const batches = [...toJson(changes.map(({ path, source, mode }) => [path, source, mode]))];
+    for (const batch of batches) {
+      const before = this.#measure(id, batch);
+      this.#sql.exec(ENTER, id, batch);
+      this.#sql.exec(REMOVE, id, batch);
+      const after = this.#measure(id, batch);
+      files += after.files - before.files;
+      sizeBytes += after.sizeBytes - before.sizeBytes;
+    }
+    this.#sql.exec(
+      "UPDATE worktrees SET planned = ?, files = files + ?, size = size + ?, refused = NULL WHERE id = ?",
+      commit,
+      files,
+      sizeBytes,
+      id,
+    );
+  }
+
+  /** Notes why a branch's newest commit cannot be planned. */
+  refuse(id: number, reason: string): void {
+    this.#sql.exec("UPDATE worktrees SET refused = ? WHERE id = ?", reason, id);
+  }
+
+  /** What is to be done, removals first, then by the number of the object to be read; several may be made of one. */
+  pending(id: number, limit: number): PendingFile[] {
+    return this.#sql
+      .exec<{ path: string; oid: ArrayBuffer; mode: number; sizeBytes: number; source: number }>(
+        `SELECT ${FILE_COLUMNS}, source FROM worktree_files WHERE worktree = ? AND source <> 0 ORDER BY source LIMIT ?`,
+        id,
+        limit,
+      )
+      .toArray()
+      .map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
+  }
+
+  /** Notes that files were written as they were pending. */
+  settleWritten(id: number, files: readonly WrittenFile[]): void {
+    for (const batch of toJson(files.map(({ path, source, etag }) => [path, source, etag]))) {
+      this.#sql.exec(SETTLE, id, batch);
+    }
+  }
+
+  /** Notes that files were removed as they were pending. */
+  settleRemoved(id: number, paths: readonly string[]): void {
+    for (const batch of toJson(paths.map((path) => [path]))) this.#sql.exec(FORGET, id, batch);
+  }
+
+  /** Notes that the planned commit is materialized, or the worktree gone, when nothing is left to do.
+   * @returns whether it is */
+  settlePlan(id: number, nowMs: number): boolean {
+    if (this.pending(id, 1).length > 0) return false;
+    this.#sql.exec("DELETE FROM worktrees WHERE id = ? AND planned = 0", id);
+    this.#sql.exec(
+      `UPDATE worktrees SET changed_ms = ?, materialized = (SELECT oid FROM object_chunks WHERE number = planned)
+        WHERE id = ?`,
+      nowMs,
+      id,
+    );
+    return true;
+  }
+
+  /** All paths, also those that are to be removed. */
+  paths(id: number): string[] {
+    const rows = this.#sql.exec("SELECT path FROM worktree_files WHERE worktree = ?", id).raw();
+    return Array.from(rows, ([path]) => path as string);
+  }
+
+  /** Has a file written again, whose R2 object is not what its row says.
+   * @param source object number of the row's oid */
+  mistrust(id: number, path: string, source: number): void {
+    this.#sql.exec(
+      "UPDATE worktree_files SET source = ?, etag = NULL WHERE worktree = ? AND path = ? AND source = 0",
+      source,
+      id,
+      path,
+    );
+  }
+
+  /** Files of the planned commit in the order of their paths' bytes.
+   * @param prefix byte string that their paths begin with
+   * @param after those behind this path only, "": from the first */
+  files(id: number, prefix: string, after: string, limit: number): WorktreeFile[] {
+    // A path's characters go up to 255: none sorts behind this.
+    const end = `${prefix}\u0100`;
+    return this.#files("AND path >= ? AND path < ? AND path > ? ORDER BY path LIMIT ?", id, prefix, end, after, limit);
+  }
+
+  /** A file of the planned commit, null when there is none of that path. */
+  file(id: number, path: string): WorktreeFile | null {
+    return this.#files("AND path = ?", id, path)[0] ?? null;
+  }
+
+  #files(where: string, ...bindings: (string | number)[]): WorktreeFile[] {
+    return this.#sql
+      .exec<{ path: string; oid: ArrayBuffer; mode: number; sizeBytes: number; etag: string | null }>(
+        `SELECT ${FILE_COLUMNS}, etag FROM worktree_files WHERE worktree = ? AND source <> ${REMOVED} ${where}`,
+        ...bindings,
+      )
+      .toArray()
+      .map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
+  }
+
+  #select(rest: string, ...bindings: (string | number)[]): Worktree[] {
+    return this.#sql
+      .exec<Record<keyof Worktree, never> & { materialized: ArrayBuffer | null }>(
+        `SELECT ${COLUMNS} FROM worktrees ${rest}`,
+        ...bindings,
+      )
+      .toArray()
+      .map((row) => ({ ...row, materialized: row.materialized === null ? null : new Uint8Array(row.materialized) }));
+  }
+
+  #measure(id: number, batch: string): { files: number; sizeBytes: number } {
+    return this.#sql.exec<{ files: number; sizeBytes: number }>(MEASURE, id, batch).one();
+  }
+}
+
+/** Rows as JSON arrays, each small enough for a statement. */
+function* toJson(rows: readonly (readonly (string | number)[])[]): Generator<string> {
+  let batch: string[] = [];
+  let chars = 0;
+  for (const row of rows) {
+    const json = JSON.stringify(row);
+    if (batch.length > 0 && chars + json.length > JSON_CHARS) {
+      yield `[${batch.join(",")}]`;
+      batch = [];
+      chars = 0;
+    }
+    batch.push(json);
+    chars += json.length + 1;
+  }
+  if (batch.length > 0) yield `[${batch.join(",")}]`;
+}

@@ -1,0 +1,149 @@
+import { GitError } from "../../format/errors.ts";
+import type { Bitset } from "./bitset.ts";
+
+/** An immutable set of object numbers, kept as sorted runs: numbers follow arrival order, so what belongs together lies together.
+ * Numbers are below 2³² − 1. */
+export class NumberSet {
+  /** The set without members. */
+  static readonly EMPTY = new NumberSet(new Uint32Array(0));
+
+  /** Start and end (exclusive) of each run, ascending, no two runs touching. */
+  readonly runs: Uint32Array;
+
+  private constructor(runs: Uint32Array) {
+    this.runs = runs;
+  }
+
+  /** The numbers from `start` to `end - 1`. */
+  static range(start: number, end: number): NumberSet {
+    return start < end ? new NumberSet(Uint32Array.of(start, end)) : NumberSet.EMPTY;
+  }
+
+  /** @param numbers ascending; repeats are allowed
+   * @throws RangeError when a number is lower than the one before it */
+  static fromSorted(numbers: Iterable<number>): NumberSet {
+    const runs: number[] = [];
+    let end = -1;
+    for (const number of numbers) {
+      if (number === end) {
+        runs[runs.length - 1] = ++end;
+      } else if (number > end) {
+        runs.push(number, (end = number + 1));
+      } else if (number !== end - 1) {
+        throw new RangeError(`${number} comes after ${end - 1}`);
+      }
+    }
+    return new NumberSet(Uint32Array.from(runs));
+  }
+
+  /** The members of a bitset. */
+  static fromBitset(bitset: Bitset): NumberSet {
+    return new NumberSet(bitset.runs());
+  }
+
+  /** Reads what `encode` wrote.
+   * @throws GitError "storage-failed" when the bytes are cut or not a set */
+  static decode(bytes: Uint8Array): NumberSet {
+    const runs: number[] = [];
+    let value = 0;
+    let scale = 1;
+    let end = 0;
+    for (const byte of bytes) {
+      value += (byte & 0x7f) * scale;
+      scale *= 128;
+      if (byte >= 0x80) continue;
+      const touches = runs.length > 0 && runs.length % 2 === 0 && value === 0;
+      const empty = runs.length % 2 === 1 && value === 0;
+      end += value;
+      if (touches || empty || end > 0xffffffff) throw corrupt();
+      runs.push(end);
+      value = 0;
+      scale = 1;
+    }
+    if (scale !== 1 || runs.length % 2 !== 0) throw corrupt();
+    return new NumberSet(Uint32Array.from(runs));
+  }
+
+  /** How many members there are. */
+  get size(): number {
+    let size = 0;
+    for (let r = 0; r < this.runs.length; r += 2) size += this.runs[r + 1]! - this.runs[r]!;
+    return size;
+  }
+
+  /** Whether `number` is a member. */
+  has(number: number): boolean {
+    // An odd count of boundaries at or below the number: it lies inside a run.
+    let low = 0;
+    let high = this.runs.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.runs[middle]! <= number) low = middle + 1;
+      else high = middle;
+    }
+    return low % 2 === 1;
+  }
+
+  /** Members of either set. */
+  union(other: NumberSet): NumberSet {
+    return NumberSet.#combine(this.runs, other.runs, (here, there) => here || there);
+  }
+
+  /** Members of this set which the other has not. */
+  difference(other: NumberSet): NumberSet {
+    return NumberSet.#combine(this.runs, other.runs, (here, there) => here && !there);
+  }
+
+  /** Members of both sets. */
+  intersection(other: NumberSet): NumberSet {
+    return NumberSet.#combine(this.runs, other.runs, (here, there) => here && there);
+  }
+
+  /** The members, ascending. */
+  toArray(): Uint32Array {
+    const numbers = new Uint32Array(this.size);
+    let n = 0;
+    for (let r = 0; r < this.runs.length; r += 2) {
+      for (let number = this.runs[r]!; number < this.runs[r + 1]!; number++) numbers[n++] = number;
+    }
+    return numbers;
+  }
+
+  /** Writes, for each run, its distance from the end of the run before (0 for the first) and its length, as LEB128 varints. */
+  encode(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.runs.length * 5);
+    let at = 0;
+    let last = 0;
+    for (const boundary of this.runs) {
+      let value = boundary - last;
+      last = boundary;
+      for (; value >= 0x80; value = Math.floor(value / 128)) bytes[at++] = (value % 128) | 0x80;
+      bytes[at++] = value;
+    }
+    return bytes.slice(0, at);
+  }
+
+  /** Walks the boundaries of both sets and keeps those where membership of the result changes. */
+  static #combine(a: Uint32Array, b: Uint32Array, keep: (inA: boolean, inB: boolean) => boolean): NumberSet {
+    const runs = new Uint32Array(a.length + b.length);
+    let length = 0;
+    let i = 0;
+    let j = 0;
+    let inside = false;
+    while (i < a.length || j < b.length) {
+      const nextA = a[i] ?? Infinity;
+      const nextB = b[j] ?? Infinity;
+      const at = Math.min(nextA, nextB);
+      if (nextA === at) i++;
+      if (nextB === at) j++;
+      if (keep(i % 2 === 1, j % 2 === 1) === inside) continue;
+      inside = !inside;
+      runs[length++] = at;
+    }
+    return new NumberSet(runs.slice(0, length));
+  }
+}
+
+function corrupt(): GitError {
+  return new GitError("storage-failed", { key: "commits", reason: "a number set is corrupt" });
+}

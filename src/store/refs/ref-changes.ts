@@ -1,0 +1,128 @@
+import { equalOids, type Oid, toHex } from "../../format/oid.ts";
+import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+
+/** What became of an update: done; the ref was not as expected (`actual` is what it is, null: absent); or a ref stands in the way,
+ * since a name cannot be a directory of names as well. */
+export type RefOutcome =
+  | { readonly kind: "ok" }
+  | { readonly kind: "stale"; readonly actual: Oid | null }
+  | { readonly kind: "conflict"; readonly with: string };
+
+/** Characters of JSON in one statement: as UTF-8 each takes two bytes at the most. */
+const STATEMENT_CHARS = BLOB_MAX_BYTES / 2;
+
+/** What is there of some names: their ids, and whether there are refs below them, as if they were directories. */
+const LOAD = `SELECT wanted.value, hex(oid),
+    EXISTS (SELECT 1 FROM refs AS child WHERE child.name >= wanted.value || '/' AND child.name < wanted.value || '0')
+  FROM json_each(?) AS wanted LEFT JOIN refs ON refs.name = wanted.value AND oid IS NOT NULL`;
+
+const BELOW = "SELECT name FROM refs WHERE name >= ? || '/' AND name < ? || '0' LIMIT 1";
+
+const PUT = `INSERT OR REPLACE INTO refs (name, oid, peeled)
+  SELECT value ->> 0, unhex(value ->> 1), unhex(value ->> 2) FROM json_each(?)`;
+
+const DELETE = "DELETE FROM refs WHERE name IN (SELECT value FROM json_each(?))";
+
+/** Changes of many refs, one after the other, so that a later one meets the earlier; 150,000 take a statement for each megabyte of their
+ * names. They belong in one transaction, from `RefStore.change` to `write`, and each ref is changed once. */
+export class RefChanges {
+  readonly #sql: Sql;
+  /** What the named refs are at, with the changes so far. */
+  readonly #values = new Map<string, Oid | null>();
+  /** Names below which there were refs. */
+  readonly #directories = new Set<string>();
+  /** For each directory of a name that was created by now, that name. */
+  readonly #created = new Map<string, string>();
+  /** Names that are no refs, as the table says. */
+  readonly #noRefs = new Set<string>();
+  #puts: string[] = [];
+  #deletions: string[] = [];
+
+  /** @param names of all refs that are to be changed; byte strings */
+  constructor(sql: Sql, names: readonly string[]) {
+    this.#sql = sql;
+    // Nothing stands in the way of a repository's first refs.
+    if (sql.exec("SELECT 1 FROM refs WHERE oid IS NOT NULL LIMIT 1").toArray().length === 0) return;
+    for (const json of inStatements(names.map((name) => JSON.stringify(name)))) {
+      for (const [name, oid, isDirectory] of this.#sql.exec(LOAD, json).raw()) {
+        this.#values.set(name as string, oid === "" ? null : Uint8Array.fromHex(oid as string));
+        if (isDirectory === 1) this.#directories.add(name as string);
+      }
+    }
+  }
+
+  /** What one of the refs is at; null: it is not there. */
+  get(name: string): Oid | null {
+    return this.#values.get(name) ?? null;
+  }
+
+  /** Creates, moves or deletes a ref if it is as expected.
+   * @param expected null: absent
+   * @param oid the new value, null: delete
+   * @param peeled what an annotated tag finally leads to, null for the rest */
+  compareAndSwap(name: string, expected: Oid | null, oid: Oid | null, peeled: Oid | null): RefOutcome {
+    const actual = this.get(name);
+    const isExpected = actual === null || expected === null ? actual === expected : equalOids(actual, expected);
+    if (!isExpected) return { kind: "stale", actual };
+    if (oid === null) {
+      this.#deletions.push(JSON.stringify(name));
+    } else {
+      const inTheWay = actual === null ? this.#findConflict(name) : null;
+      if (inTheWay !== null) return { kind: "conflict", with: inTheWay };
+      this.#puts.push(JSON.stringify([name, toHex(oid), peeled && toHex(peeled)]));
+      if (actual === null) for (const directory of directoriesOf(name)) this.#created.set(directory, name);
+    }
+    this.#values.set(name, oid);
+    return { kind: "ok" };
+  }
+
+  /** Writes what has changed. */
+  write(): void {
+    // Deletions first: what was created since may lie where they make room.
+    for (const json of inStatements(this.#deletions)) this.#sql.exec(DELETE, json);
+    for (const json of inStatements(this.#puts)) this.#sql.exec(PUT, json);
+    this.#deletions = [];
+    this.#puts = [];
+  }
+
+  /** A ref that is a directory of this name, or below it. */
+  #findConflict(name: string): string | null {
+    const child = this.#created.get(name) ?? (this.#directories.has(name) ? this.#readBelow(name) : null);
+    return child ?? directoriesOf(name).find((directory) => this.#isRef(directory)) ?? null;
+  }
+
+  #readBelow(name: string): string | null {
+    this.write();
+    return this.#sql.exec<{ name: string }>(BELOW, name, name).toArray()[0]?.name ?? null;
+  }
+
+  #isRef(name: string): boolean {
+    const known = this.#values.get(name);
+    if (known !== undefined) return known !== null;
+    if (this.#noRefs.has(name)) return false;
+    const isRef = this.#sql.exec("SELECT 1 FROM refs WHERE name = ? AND oid IS NOT NULL", name).toArray().length > 0;
+    if (!isRef) this.#noRefs.add(name);
+    return isRef;
+  }
+}
+
+/** The directories that a name lies in: `refs`, `refs/heads`, … */
+function directoriesOf(name: string): string[] {
+  const directories: string[] = [];
+  for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1))
+    directories.push(name.slice(0, slash));
+  return directories;
+}
+
+/** JSON arrays of values, each short enough for one statement. */
+function* inStatements(values: readonly string[]): Generator<string> {
+  for (let start = 0; start < values.length;) {
+    let end = start;
+    for (let chars = 2; end < values.length; end++) {
+      chars += values[end]!.length + 1;
+      if (chars > STATEMENT_CHARS) break;
+    }
+    yield `[${values.slice(start, end).join(",")}]`;
+    start = end;
+  }
+}

@@ -1,0 +1,65 @@
+import type { ProtectedRefs } from "../../access/ref-rules.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** Made when a repository is opened: older ones have none. */
+const TABLE = `
+CREATE TABLE IF NOT EXISTS ref_rules (
+  position INTEGER PRIMARY KEY,
+  pattern TEXT NOT NULL,                 -- of full names; byte string
+  no_force INTEGER NOT NULL,
+  no_delete INTEGER NOT NULL,
+  fast_forward_only INTEGER NOT NULL,
+  allowed_tokens TEXT                    -- JSON, ids; NULL: whoever may write
+);
+`;
+
+interface Row extends Record<string, string | number | null> {
+  readonly pattern: string;
+  readonly noForce: number;
+  readonly noDelete: number;
+  readonly fastForwardOnly: number;
+  readonly allowedTokens: string | null;
+}
+
+/** Which refs the repository protects: table `ref_rules`. */
+export class RefRuleTable {
+  readonly #sql: Sql;
+
+  /** Makes the table if need be. */
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    sql.exec(TABLE);
+  }
+
+  /** All rules, in their order. */
+  all(): ProtectedRefs[] {
+    const rows = this.#sql.exec<Row>(
+      `SELECT pattern, no_force AS noForce, no_delete AS noDelete, fast_forward_only AS fastForwardOnly,
+        allowed_tokens AS allowedTokens FROM ref_rules ORDER BY position`,
+    );
+    return rows.toArray().map(({ pattern, noForce, noDelete, fastForwardOnly, allowedTokens }) => ({
+      pattern,
+      noForce: noForce === 1,
+      noDelete: noDelete === 1,
+      fastForwardOnly: fastForwardOnly === 1,
+      allowedTokens: allowedTokens === null ? null : (JSON.parse(allowedTokens) as string[]),
+    }));
+  }
+
+  /** Puts other rules in the place of all; belongs in a transaction. */
+  replace(rules: readonly ProtectedRefs[]): void {
+    this.#sql.exec("DELETE FROM ref_rules");
+    for (const [position, { pattern, noForce, noDelete, fastForwardOnly, allowedTokens }] of rules.entries()) {
+      this.#sql.exec(
+        `INSERT INTO ref_rules (position, pattern, no_force, no_delete, fast_forward_only, allowed_tokens)
+          VALUES (?, ?, ?, ?, ?, ?)`,
+        position,
+        pattern,
+        Number(noForce),
+        Number(noDelete),
+        Number(fastForwardOnly),
+        allowedTokens === null ? null : JSON.stringify(allowedTokens),
+      );
+    }
+  }
+}

@@ -1,0 +1,251 @@
+// The tables of one repository. A repository's database is empty until it is created, at the latest by its first successful
+// push: a name that was only asked for costs nothing. docs/storage.md tells each table's life.
+//
+// Everywhere, an object number of 0 means "none": columns stay NOT NULL, and typed arrays need no second mask.
+import type { FsckSetting } from "../../codec/fsck-messages.ts";
+import type { Sql } from "./sql.ts";
+
+/** The newest schema; a database says in `repository.schema` which it has. */
+export const SCHEMA_VERSION = 2;
+
+/** Apart from the others: the first push notes where it writes before there is a repository. */
+const JOBS_TABLE = `
+CREATE TABLE IF NOT EXISTS jobs (
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  due_ms INTEGER NOT NULL,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  taken INTEGER NOT NULL DEFAULT 0, -- 1: somebody runs it, or died of it
+  last_error TEXT,                 -- what the last attempt failed with
+  again_ms INTEGER,                -- when it is due again, having been added since it was taken; NULL: it was not
+  UNIQUE (kind, key)
+);
+CREATE TABLE IF NOT EXISTS job_runs (
+  kind TEXT PRIMARY KEY,
+  record TEXT NOT NULL             -- JSON: what the last run that succeeded did, and when
+);
+`;
+
+const TABLES = `
+CREATE TABLE repository (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  key TEXT NOT NULL,               -- opaque, random: every R2 key begins with it
+  created_ms INTEGER NOT NULL,
+  fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
+  worktrees TEXT,                  -- JSON: names of the branches that are materialized; NULL: the one HEAD points at
+  deleted INTEGER NOT NULL DEFAULT 0, -- 1: nothing is served any more, jobs remove what there is
+  schema INTEGER NOT NULL
+);
+CREATE TABLE refs (
+  name TEXT PRIMARY KEY,           -- byte string: one character per byte
+  oid BLOB,                        -- NULL when symbolic
+  peeled BLOB,                     -- what an annotated tag leads to, NULL for the rest
+  symref TEXT                      -- HEAD only: the ref it names
+) WITHOUT ROWID;
+CREATE TABLE object_chunks (
+  number INTEGER PRIMARY KEY,      -- order of arrival, from 1; none is given out twice
+  oid BLOB NOT NULL UNIQUE,
+  chunk INTEGER NOT NULL,
+  offset INTEGER NOT NULL,         -- in the chunk
+  length INTEGER NOT NULL,         -- entry bytes as stored, header included
+  type INTEGER NOT NULL,           -- 1 commit 2 tree 3 blob 4 tag: of the object, also when stored as a delta
+  size INTEGER NOT NULL,           -- bytes of the object, inflated
+  base INTEGER NOT NULL,           -- number of the delta base, 0: not a delta
+  distance INTEGER NOT NULL,       -- OFS distance as the entry's header has it, 0: not an OFS delta
+  introducer INTEGER NOT NULL      -- number of the first node that brought the object, 0: none does so far
+);
+CREATE TABLE pruned (              -- one row at the most
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  last INTEGER NOT NULL,           -- highest number among them
+  numbers BLOB NOT NULL            -- of objects that were here once: a number set
+);
+CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
+CREATE TABLE chunks (
+  id INTEGER PRIMARY KEY,
+  key TEXT,                        -- R2 object, NULL while hot
+  start INTEGER NOT NULL,          -- where in that object the chunk begins, 0 while hot
+  size INTEGER NOT NULL,
+  checksum BLOB NOT NULL,          -- SHA-1 of the chunk's bytes
+  push INTEGER NOT NULL,           -- the newest that it holds an object of
+  pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood, 0: housekeeping put it together
+  first_number INTEGER NOT NULL,
+  last_number INTEGER NOT NULL,
+  whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order, no delta before its base
+  ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in here refers to, 0: none
+  base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
+  bytes BLOB                       -- inline while hot; last, so that the columns before are read without it
+);
+CREATE INDEX placed ON chunks(key, pack_offset, size);
+CREATE TABLE commits (
+  number INTEGER PRIMARY KEY,
+  parents BLOB NOT NULL,           -- numbers, u32 little-endian
+  tree INTEGER NOT NULL,           -- number of the root tree, 0: none
+  generation INTEGER NOT NULL,
+  time INTEGER NOT NULL,           -- seconds
+  introduced BLOB NOT NULL         -- numbers of the objects the node introduced: a number set
+);
+CREATE TABLE reintroductions (
+  object INTEGER NOT NULL,
+  node INTEGER NOT NULL,
+  PRIMARY KEY (object, node)
+) WITHOUT ROWID;
+CREATE TABLE trees (                -- those that a walk has read
+  tree INTEGER PRIMARY KEY,
+  entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, one more for a tree
+);
+CREATE TABLE tree_sums (
+  tree INTEGER PRIMARY KEY,
+  scheme INTEGER NOT NULL,         -- how files were told apart
+  sums TEXT NOT NULL               -- JSON [[kind, files, bytes], …] of all that lies below
+);
+CREATE TABLE authors (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,              -- byte strings, in UTF-8 where the commit told its encoding
+  email TEXT NOT NULL,
+  UNIQUE (name, email)
+);
+CREATE TABLE authored (            -- what commits say of their authors
+  number INTEGER PRIMARY KEY,
+  author INTEGER NOT NULL,
+  time INTEGER NOT NULL,           -- seconds
+  zone INTEGER NOT NULL            -- minutes east of UTC
+);
+CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a name that has some
+  object INTEGER PRIMARY KEY,
+  names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes
+);
+CREATE TABLE responses (
+  key BLOB PRIMARY KEY,            -- SHA-1 of all that the response depends on
+  object_key TEXT NOT NULL,        -- R2 object: the body of the HTTP response
+  size INTEGER NOT NULL,
+  objects INTEGER NOT NULL,        -- in its pack
+  made_ms INTEGER NOT NULL,
+  used_ms INTEGER NOT NULL         -- to the hour
+) WITHOUT ROWID;
+CREATE TABLE pushes (
+  id INTEGER PRIMARY KEY,
+  time_ms INTEGER NOT NULL,
+  who TEXT,                        -- byte string: the token that was shown, or "operator"; NULL: access was open
+  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]; what does not fit goes on in pushed_refs
+  pack_bytes INTEGER NOT NULL,
+  objects INTEGER NOT NULL,
+  total_bytes INTEGER NOT NULL,    -- of the packs that brought objects, this push's included
+  log_bytes INTEGER NOT NULL DEFAULT 0, -- of the refs of all pushes so far, this one's included
+  before_ms INTEGER                -- when the push before this one was, which had to go to make room; NULL: none had
+);
+CREATE TABLE pushed_refs (         -- what is too long for one value
+  push INTEGER NOT NULL,
+  part INTEGER NOT NULL,           -- from 1, in order
+  refs TEXT NOT NULL,              -- JSON, as pushes.refs
+  PRIMARY KEY (push, part)
+) WITHOUT ROWID;
+CREATE TABLE bundles (             -- one row at the most
+  token INTEGER PRIMARY KEY,       -- creation token
+  key TEXT NOT NULL,               -- R2 object
+  size INTEGER NOT NULL,
+  checksum BLOB NOT NULL,          -- SHA-1 of its bytes
+  total_bytes INTEGER NOT NULL     -- of pushes.total_bytes, how much is in it
+);
+CREATE TABLE worktrees (           -- branches that are materialized, or were until now
+  id INTEGER PRIMARY KEY,
+  branch TEXT NOT NULL UNIQUE,     -- byte string, without refs/heads/
+  materialized BLOB,               -- the commit that all its R2 objects were last of; NULL: none yet
+  planned INTEGER NOT NULL,        -- number of the commit whose files its rows are, 0: none
+  files INTEGER NOT NULL,          -- of the planned commit
+  size INTEGER NOT NULL,           -- their bytes
+  refused TEXT,                    -- why the newest commit is not planned; NULL: it is
+  changed_ms INTEGER NOT NULL      -- when \`materialized\` was last set
+);
+CREATE TABLE worktree_files (
+  worktree INTEGER NOT NULL,
+  path TEXT NOT NULL,              -- byte string
+  oid BLOB NOT NULL,
+  mode INTEGER NOT NULL,           -- as the tree has it
+  size INTEGER NOT NULL,
+  source INTEGER NOT NULL,         -- 0: the R2 object is this; a number: it is to be made of this object; -1: it is to be removed
+  etag TEXT,                       -- of the R2 object, NULL unless it is this
+  PRIMARY KEY (worktree, path)
+) WITHOUT ROWID;
+CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
+`;
+
+/** What makes a database of the version before one of this version. */
+const UPGRADES: Readonly<Record<number, string>> = {
+  2: `
+ALTER TABLE pushes ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pushes ADD COLUMN before_ms INTEGER;
+CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEXT NOT NULL, PRIMARY KEY (push, part)) WITHOUT ROWID;
+UPDATE pushes SET log_bytes = summed.bytes
+  FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
+`,
+};
+
+/** The one row of `repository`. */
+export interface RepositoryRecord {
+  /** Opaque and random: every R2 key of the repository begins with it. */
+  readonly key: string;
+  readonly createdMs: number;
+  readonly fsck: FsckSetting;
+  /** Nothing of it is to be served any more. */
+  readonly deleted: boolean;
+}
+
+/** Makes the table of jobs if it is not there. */
+export function createJobs(sql: Sql): void {
+  sql.exec(JOBS_TABLE);
+}
+
+/** Whether there is a table of jobs. */
+export function hasJobs(sql: Sql): boolean {
+  return hasTable(sql, "jobs");
+}
+
+/** Makes the tables and the repository's row; belongs in a transaction.
+ * @throws when the repository exists */
+export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "deleted">): void {
+  createJobs(sql);
+  sql.exec(TABLES);
+  sql.exec(
+    "INSERT INTO repository (id, key, created_ms, fsck, schema) VALUES (1, ?, ?, ?, ?)",
+    record.key,
+    record.createdMs,
+    record.fsck,
+    SCHEMA_VERSION,
+  );
+}
+
+/** Makes the tables of a repository what they are in the newest schema; belongs in a transaction. */
+export function upgradeRepository(sql: Sql): void {
+  const { schema } = sql.exec<{ schema: number }>("SELECT schema FROM repository").one();
+  for (let version = schema + 1; version <= SCHEMA_VERSION; version++) {
+    sql.exec(UPGRADES[version]!);
+    sql.exec("UPDATE repository SET schema = ?", version);
+  }
+}
+
+/** Reads the repository's row.
+ * @returns null when it was never created: no table may be asked then */
+export function readRepository(sql: Sql): RepositoryRecord | null {
+  if (!hasTable(sql, "repository")) return null;
+  const { deleted, ...record } = sql
+    .exec<{ key: string; createdMs: number; fsck: FsckSetting; deleted: number }>(
+      "SELECT key, created_ms AS createdMs, fsck, deleted FROM repository",
+    )
+    .one();
+  return { ...record, deleted: deleted === 1 };
+}
+
+/** Marks the repository as deleted, for good. */
+export function markDeleted(sql: Sql): void {
+  sql.exec("UPDATE repository SET deleted = 1");
+}
+
+/** Sets how strictly the next pushes are checked. */
+export function setFsckSetting(sql: Sql, fsck: FsckSetting): void {
+  sql.exec("UPDATE repository SET fsck = ?", fsck);
+}
+
+function hasTable(sql: Sql, name: string): boolean {
+  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name).toArray().length > 0;
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { GitError } from "../../src/format/errors.ts";
+import {
+  type ChunkStore,
+  type FileLabel,
+  type MultipartWrite,
+  type ObjectStat,
+  type SizedStream,
+  wrongLength,
+} from "../../src/store/chunks/chunk-store.ts";
+
+/** Chunks in memory, for tests: keeps its own copies, as a bucket does. */
+export class MemoryChunkStore implements ChunkStore {
+  readonly #objects = new Map<string, Uint8Array>();
+  readonly #labels = new Map<string, FileLabel>();
+
+  async put(key: string, bytes: Uint8Array): Promise<void> {
+    this.#objects.set(key, bytes.slice());
+  }
+
+  async putStream(key: string, stream: ReadableStream<Uint8Array>, length: number): Promise<void> {
+    const bytes = new Uint8Array(await new Response(stream as never).arrayBuffer());
+    if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+    this.#objects.set(key, bytes);
+  }
+
+  async createMultipart(key: string): Promise<MultipartWrite> {
+    const parts: Uint8Array[] = [];
+    return {
+      putPart: async (number, bytes) => {
+        parts[number - 1] = bytes.slice();
+      },
+      complete: async () => {
+        const missing = parts.findIndex((part) => part === undefined);
+        if (missing >= 0) throw new GitError("storage-failed", { key, reason: `part ${missing + 1} was not written` });
+        const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+        let at = 0;
+        for (const part of parts) {
+          bytes.set(part, at);
+          at += part.length;
+        }
+        this.#objects.set(key, bytes);
+      },
+      abort: async () => {
+        parts.length = 0;
+      },
+    };
+  }
+
+  async read(key: string, offset: number, length: number): Promise<Uint8Array> {
+    const bytes = this.#objects.get(key)?.slice(offset, offset + length) ?? new Uint8Array(0);
+    if (bytes.length !== length) throw wrongLength(key, length, bytes.length);
+    return bytes;
+  }
+
+  async stream(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    const bytes = await this.read(key, offset, length);
+    return new ReadableStream({
+      type: "bytes",
+      start: (controller) => {
+        controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+  }
+
+  open(key: string, offset: number, length: number): Promise<ReadableStream<Uint8Array>> {
+    return this.stream(key, offset, length);
+  }
+
+  async putFile(key: string, body: Uint8Array | SizedStream, label: FileLabel): Promise<string> {
+    if (body instanceof Uint8Array) await this.put(key, body);
+    else await this.putStream(key, body.stream, body.sizeBytes);
+    this.#labels.set(key, label);
+    return etagOf(this.#objects.get(key)!);
+  }
+
+  async openFile(
+    key: string,
+    etag: string,
+    offset: number,
+    length: number,
+  ): Promise<ReadableStream<Uint8Array> | null> {
+    const bytes = this.#objects.get(key);
+    return bytes === undefined || etagOf(bytes) !== etag ? null : this.open(key, offset, length);
+  }
+
+  /** A store that holds the same.
+   * @param rename gives each object's key in the copy */
+  copy(rename = (key: string): string => key): MemoryChunkStore {
+    const copy = new MemoryChunkStore();
+    for (const [key, bytes] of this.#objects) copy.#objects.set(rename(key), bytes);
+    for (const [key, label] of this.#labels) copy.#labels.set(rename(key), label);
+    return copy;
+  }
+
+  /** What a file said of itself when it was written. */
+  labelOf(key: string): FileLabel | undefined {
+    return this.#labels.get(key);
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    for (const key of keys) this.#objects.delete(key);
+  }
+
+  async stat(key: string): Promise<ObjectStat | null> {
+    const bytes = this.#objects.get(key);
+    return bytes === undefined ? null : { sizeBytes: bytes.length, etag: etagOf(bytes) };
+  }
+
+  async *list(prefix: string, after = ""): AsyncGenerator<string> {
+    yield* [...this.#objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+  }
+}
+
+function etagOf(bytes: Uint8Array): string {
+  return createHash("md5").update(bytes).digest("hex");
+}

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { ChunkTable, type NewChunk } from "../../../src/store/index/chunk-table.ts";
+import { BLOB_MAX_BYTES } from "../../../src/store/sql/sql.ts";
+import { newObjectColumns, ObjectIndex } from "../../../src/store/index/object-index.ts";
+import { withDatabase } from "../database.ts";
+
+const chunk = (over: Partial<NewChunk> = {}): NewChunk => ({
+  key: null,
+  bytes: new Uint8Array([1, 2, 3]),
+  size: over.bytes?.length ?? 3,
+  checksum: new Uint8Array(20).fill(5),
+  push: 1,
+  packOffset: 12,
+  firstNumber: 1,
+  lastNumber: 3,
+  whole: true,
+  ofsFloor: 0,
+  baseFloor: 0,
+  ...over,
+});
+
+test("chunks come back as they went in, in order, with ids that count up", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    expect(chunks.nextId()).toBe(1);
+    expect(chunks.allInOrder()).toEqual([]);
+    const inBucket = chunk({ key: "k/1", bytes: null, size: 2_000_000, whole: false, ofsFloor: 2, baseFloor: 1 });
+    chunks.insert([chunk(), inBucket]);
+    chunks.insert([chunk({ push: 2, firstNumber: 4, lastNumber: 9 })]);
+    const { bytes: _, ...row } = inBucket;
+    expect(chunks.byIds([2])).toEqual([{ id: 2, start: 0, ...row }]);
+    expect(chunks.allInOrder().map(({ id, push }) => [id, push])).toEqual([
+      [1, 1],
+      [2, 1],
+      [3, 2],
+    ]);
+    expect(chunks.byIds([3, 1, 3]).map(({ id }) => id)).toEqual([1, 3]);
+    expect(chunks.byIds([])).toEqual([]);
+    expect(chunks.nextId()).toBe(4);
+    expect(() => chunks.byIds([1, 4])).toThrow("has 1 of 2 chunks");
+  }));
+
+test("hot chunks are sealed, and keep everything else", () =>
+  withDatabase((sql, transactor) => {
+    const chunks = new ChunkTable(sql);
+    const hot = [chunk({ bytes: new Uint8Array([1, 2]) }), chunk({ bytes: new Uint8Array([3, 4, 5]) })];
+    chunks.insert([...hot, chunk({ key: "k/1", bytes: null, size: 9 })]);
+    expect(chunks.hot()).toMatchObject({ sizeBytes: 5 });
+    expect(chunks.hotBytesOf(2)).toEqual(new Uint8Array([3, 4, 5]));
+    expect(chunks.hotBytesOf(3)).toBeNull();
+    const before = chunks.byIds([1, 2]);
+    chunks.seal("k/sealed", [
+      { id: 1, start: 0 },
+      { id: 2, start: 2 },
+    ]);
+    expect(chunks.byIds([1, 2])).toEqual(before.map((row, i) => ({ ...row, key: "k/sealed", start: i * 2 })));
+    expect(chunks.hot()).toEqual({ sizeBytes: 0, mergedBytes: 0, unmerged: 0 });
+    expect(chunks.hotBytesOf(2)).toBeNull();
+    expect(chunks.keys()).toEqual(new Set(["k/1", "k/sealed"]));
+    chunks.insert([chunk()]);
+    const sealAbsent = () =>
+      chunks.seal("k/again", [
+        { id: 4, start: 0 },
+        { id: 5, start: 3 },
+      ]);
+    expect(() => transactor.transactionSync(sealAbsent)).toThrow("chunk 5 is not there");
+    expect(chunks.hotBytesOf(4)).not.toBeNull();
+  }));
+
+test("which chunks wait to be merged, and which to be sealed, is told by kind and size", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    chunks.insert([
+      chunk({ bytes: new Uint8Array(30), packOffset: 12, firstNumber: 21, lastNumber: 22 }),
+      chunk({ bytes: new Uint8Array(20), packOffset: 0, firstNumber: 11, lastNumber: 20 }),
+      chunk({ bytes: new Uint8Array(10), packOffset: 12, firstNumber: 1, lastNumber: 10 }),
+      chunk({ key: "k/large", bytes: null, size: 60, packOffset: 12, firstNumber: 23, lastNumber: 30 }),
+      chunk({ key: "k/large", bytes: null, size: 50, packOffset: 72, firstNumber: 31, lastNumber: 33 }),
+      chunk({ key: "k/small", bytes: null, size: 40, packOffset: 12, firstNumber: 34, lastNumber: 34 }),
+    ]);
+    expect(chunks.hot()).toEqual({ sizeBytes: 60, mergedBytes: 20, unmerged: 2 });
+    expect(chunks.unmerged(9).map(({ id }) => id)).toEqual([3, 1]);
+    expect(chunks.unmerged(1).map(({ id }) => id)).toEqual([3]);
+    expect(chunks.objectsBelow(100)).toEqual({ count: 1, sizeBytes: 40 });
+    expect(chunks.sealable(100).map(({ id }) => id)).toEqual([2, 6]);
+    expect(chunks.allInOrder().map(({ id }) => id)).toEqual([3, 2, 1, 4, 5, 6]);
+    expect(["k/large", "k/small", "k/none"].map((key) => chunks.hasKey(key))).toEqual([true, true, false]);
+  }));
+
+test("chunks are removed when no object lies in them, and are no longer whole when some do", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    const objects = new ObjectIndex(sql);
+    chunks.insert([
+      chunk({ firstNumber: 1, lastNumber: 2 }),
+      chunk({ firstNumber: 3, lastNumber: 3 }),
+      chunk({ firstNumber: 4, lastNumber: 4 }),
+    ]);
+    const rows = newObjectColumns(3);
+    rows.number.set([1, 2, 4]);
+    rows.chunk.set([9, 1, 3]);
+    rows.oid.set([1]);
+    rows.oid.set([2], 20);
+    rows.oid.set([3], 40);
+    objects.insertMany(rows);
+    chunks.release([1, 2]);
+    expect(chunks.allInOrder().map(({ id, whole }) => [id, whole])).toEqual([
+      [1, false],
+      [3, true],
+    ]);
+  }));
+
+test("inline bytes have a limit, which the local runtime would not enforce", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    chunks.insert([chunk({ bytes: new Uint8Array(BLOB_MAX_BYTES) })]);
+    expect(chunks.hotBytesOf(1)).toHaveLength(BLOB_MAX_BYTES);
+    const insert = () => chunks.insert([chunk({ bytes: new Uint8Array(BLOB_MAX_BYTES + 1) })]);
+    expect(insert).toThrow("an inline chunk exceeds the limit of 2000000");
+  }));
+
+test("a missing chunk and cut bytes are errors", () =>
+  withDatabase((sql) => {
+    const chunks = new ChunkTable(sql);
+    chunks.insert([chunk({ size: 4 }), chunk({ bytes: null })]);
+    for (const id of [1, 2, 3]) expect(() => chunks.hotBytesOf(id)).toThrow(`chunk ${id} has no bytes`);
+  }));

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { newObjectColumns, ObjectIndex } from "../../../src/store/index/object-index.ts";
+import { CountedSql, newSqlCounters, type Sql } from "../../../src/store/sql/sql.ts";
+import { type FileChange, REMOVED, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
+import { withDatabase } from "../database.ts";
+
+/** Enters blobs 1 to `count`, each of as many bytes as its number. */
+function addBlobs(sql: Sql, count: number): void {
+  const rows = newObjectColumns(count);
+  for (let i = 0; i < count; i++) {
+    rows.number[i] = rows.size[i] = i + 1;
+    rows.type[i] = 3;
+    new DataView(rows.oid.buffer).setUint32(i * 20, i + 1);
+  }
+  new ObjectIndex(sql).insertMany(rows);
+}
+
+const put = (path: string, source: number, mode = 0o100644): FileChange => ({ path, source, mode });
+const remove = (path: string): FileChange => ({ path, source: REMOVED, mode: 0 });
+
+test("rows are the files of the planned commit, and what is left to do for them", () =>
+  withDatabase((sql) => {
+    addBlobs(sql, 20);
+    const worktrees = new WorktreeTable(sql);
+    const { id } = worktrees.add("main");
+    worktrees.plan(id, 11, [put("b", 2), put("a", 1), put("odd\xe9\n\"'", 3), put("twin", 1)]);
+    expect(worktrees.get("main")).toMatchObject({ planned: 11, files: 4, sizeBytes: 7, materialized: null });
+    expect(worktrees.pending(id, 10).map(({ path, source }) => [path, source])).toEqual([
+      ["a", 1],
+      ["twin", 1],
+      ["b", 2],
+      ["odd\xe9\n\"'", 3],
+    ]);
+    const written = worktrees.pending(id, 3).map((file) => ({ ...file, etag: `tag ${file.path}` }));
+    worktrees.settleWritten(id, written);
+    expect(worktrees.settlePlan(id, 5)).toBe(false);
+    worktrees.settleWritten(id, [{ ...worktrees.pending(id, 1)[0]!, etag: "odd" }]);
+    expect(worktrees.settlePlan(id, 6)).toBe(true);
+    expect(worktrees.get("main")).toMatchObject({
+      changedMs: 6,
+      materialized: new Uint8Array([0, 0, 0, 11, ...Array<number>(16).fill(0)]),
+    });
+    expect(worktrees.files(id, "", "", 10).map(({ path, etag }) => [path, etag])).toEqual([
+      ["a", "tag a"],
+      ["b", "tag b"],
+      ["odd\xe9\n\"'", "odd"],
+      ["twin", "tag twin"],
+    ]);
+
+    // What is right stays; what changes, goes, or gets another mode is pending.
+    worktrees.plan(id, 12, [put("a", 1), put("b", 4), remove("twin"), put("odd\xe9\n\"'", 3, 0o100755)]);
+    expect(worktrees.pending(id, 10).map(({ path, source }) => [path, source])).toEqual([
+      ["twin", REMOVED],
+      ["odd\xe9\n\"'", 3],
+      ["b", 4],
+    ]);
+    expect(worktrees.get("main")).toMatchObject({ planned: 12, files: 3, sizeBytes: 8 });
+    expect(worktrees.file(id, "twin")).toBeNull();
+    expect(worktrees.file(id, "b")).toMatchObject({ sizeBytes: 4, etag: null });
+    // A write of what was planned before settles nothing.
+    worktrees.settleWritten(id, written);
+    worktrees.settleRemoved(id, ["a", "b"]);
+    expect(worktrees.pending(id, 10).length).toBe(3);
+    // Planned again before it was removed: it may be gone by now.
+    worktrees.plan(id, 13, [put("twin", 1)]);
+    expect(worktrees.pending(id, 1)).toMatchObject([{ path: "twin", source: 1 }]);
+    worktrees.mistrust(id, "a", 1);
+    expect(worktrees.pending(id, 10).length).toBe(4);
+    worktrees.plan(id, 0, worktrees.paths(id).map(remove));
+    expect(worktrees.get("main")).toMatchObject({ files: 0, sizeBytes: 0 });
+    worktrees.settleRemoved(id, worktrees.paths(id));
+    expect(worktrees.settlePlan(id, 7)).toBe(true);
+    expect(worktrees.all()).toEqual([]);
+  }));
+
+test("files are listed below a prefix, page by page", () =>
+  withDatabase((sql) => {
+    addBlobs(sql, 5);
+    const worktrees = new WorktreeTable(sql);
+    const { id } = worktrees.add("main");
+    const other = worktrees.add("other").id;
+    worktrees.plan(
+      id,
+      1,
+      ["a", "a/b", "a/\xff", "a0", "b"].map((path) => put(path, 1)),
+    );
+    worktrees.plan(other, 2, [put("a/other", 1)]);
+    const paths = (prefix: string, after: string, limit: number) =>
+      worktrees.files(id, prefix, after, limit).map(({ path }) => path);
+    expect(paths("", "", 10)).toEqual(["a", "a/b", "a/\xff", "a0", "b"]);
+    expect(paths("a/", "", 10)).toEqual(["a/b", "a/\xff"]);
+    expect(paths("a/", "a/b", 10)).toEqual(["a/\xff"]);
+    expect(paths("", "", 2)).toEqual(["a", "a/b"]);
+    expect(worktrees.ofCommit(2)).toMatchObject({ branch: "other" });
+    expect(worktrees.ofCommit(3)).toBeNull();
+  }));
+
+test("a change of one file among 5,000 reads and writes few rows", () =>
+  withDatabase((sql) => {
+    addBlobs(sql, 5_001);
+    const counters = newSqlCounters();
+    const worktrees = new WorktreeTable(new CountedSql(sql, counters));
+    const { id } = worktrees.add("main");
+    worktrees.plan(
+      id,
+      1,
+      Array.from({ length: 5_000 }, (_, i) => put(`dir/${i}`, i + 1)),
+    );
+    for (let pending = worktrees.pending(id, 250); pending.length > 0; pending = worktrees.pending(id, 250)) {
+      const before = counters.rowsRead;
+      worktrees.settleWritten(
+        id,
+        pending.map((file) => ({ ...file, etag: "tag" })),
+      );
+      expect(counters.rowsRead - before).toBeLessThan(2_000);
+    }
+    worktrees.settlePlan(id, 1);
+    const { rowsRead, rowsWritten } = counters;
+    worktrees.plan(id, 2, [put("dir/7", 5_001)]);
+    worktrees.settleWritten(
+      id,
+      worktrees.pending(id, 250).map((file) => ({ ...file, etag: "tag" })),
+    );
+    expect(worktrees.settlePlan(id, 2)).toBe(true);
+    expect(counters.rowsRead - rowsRead).toBeLessThan(40);
+    expect(counters.rowsWritten - rowsWritten).toBeLessThan(10);
+  }));
+
+test("which branches are wanted is kept", () =>
+  withDatabase((sql) => {
+    const worktrees = new WorktreeTable(sql);
+    expect(worktrees.wanted()).toBeNull();
+    worktrees.setWanted(["main", "caf\xe9"]);
+    expect(worktrees.wanted()).toEqual(["main", "caf\xe9"]);
+    worktrees.setWanted([]);
+    expect(worktrees.wanted()).toEqual([]);
+    worktrees.setWanted(null);
+    expect(worktrees.wanted()).toBeNull();
+  }));

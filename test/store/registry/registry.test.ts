@@ -1,0 +1,196 @@
+import { beforeEach, expect, test } from "vitest";
+import type { RepositoryName } from "../../../src/format/repository-name.ts";
+import { NAME_HOLD_MS, Registry, RESERVATION_MS, type RepositoryStanding } from "../../../src/store/registry/registry.ts";
+import type { RepositoryDetails } from "../../../src/store/registry/repository-rows.ts";
+import { NodeTransactor } from "../../repository/pushing.ts";
+import { ANYONE } from "../../harness/requester.ts";
+import { NodeSql } from "../../repository/sqlite.ts";
+
+const DETAILS: RepositoryDetails = { description: "Mine", visibility: "public" };
+const LIVE: RepositoryStanding = {
+  kind: "live",
+  defaultBranch: "main",
+  createdMs: 5,
+  pushedMs: null,
+  sizeBytes: 7,
+  objectCount: 3,
+};
+
+let sql: NodeSql;
+let registry: Registry;
+beforeEach(() => {
+  sql = new NodeSql();
+  registry = new Registry(sql, new NodeTransactor(sql));
+});
+
+function named(path: string): RepositoryName {
+  const [owner, name] = path.split("/") as [string, string];
+  return { owner, name };
+}
+
+/** Creates a repository, as its object would confirm. */
+function create(path: string, nowMs = 0): string {
+  const outcome = registry.create(named(path), DETAILS, nowMs);
+  if (outcome.kind !== "reserved") throw new Error(`${path} is ${outcome.kind}`);
+  registry.report(outcome.id, LIVE, nowMs);
+  return outcome.id;
+}
+
+const listed = (owner: string | null = null) =>
+  registry.list(owner, null, 1_000, ANYONE.caller).map(({ owner: o, name }) => `${o}/${name}`);
+
+test("a reserved name is shown to nobody, and leads to the same repository for all who push to it", () => {
+  const { id } = registry.reserve(named("me/a"), 0);
+  expect(registry.reserve(named("ME/A"), 1)).toMatchObject({ id, isFormer: false });
+  expect(registry.find(named("me/A"))).toMatchObject({ id, isFormer: false });
+  expect(registry.read(named("me/a"))).toBeNull();
+  expect(registry.update(id, { description: "x" }, 1)).toBeNull();
+  expect(listed()).toEqual([]);
+  expect(registry.admit(id, 2)).toBe(true);
+  registry.report(id, { ...LIVE, pushedMs: 9 }, 3);
+  const { kind: _kind, ...figures } = LIVE;
+  expect(registry.read(named("ME/a"))).toEqual({
+    ...figures,
+    id,
+    owner: "me",
+    name: "a",
+    description: null,
+    visibility: "private",
+    pushedMs: 9,
+  });
+});
+
+test("nobody is admitted whom no name is kept for", () => {
+  expect(registry.admit("unknown", 0)).toBe(false);
+  registry.report("unknown", LIVE, 0);
+  expect(listed()).toEqual([]);
+  const id = create("me/a");
+  registry.report(id, { kind: "deleted" }, 1);
+  expect(registry.admit(id, 1)).toBe(false);
+  // Late news of it changes nothing.
+  registry.report(id, LIVE, 2);
+  expect(registry.find(named("me/a"))).toBeNull();
+});
+
+test("one that creates takes over what a push reserved, and nothing else", () => {
+  const { id } = registry.reserve(named("me/a"), 0);
+  expect(registry.create(named("Me/A"), DETAILS, 1)).toEqual({ kind: "reserved", id });
+  registry.report(id, LIVE, 2);
+  expect(registry.read(named("me/a"))).toMatchObject({ owner: "Me", name: "A", ...DETAILS });
+  expect(registry.create(named("me/a"), DETAILS, 3)).toEqual({
+    kind: "taken",
+    by: expect.objectContaining({ owner: "Me", name: "A" }) as unknown,
+  });
+});
+
+test("a reservation lapses when its repository says that it came to nothing, an hour later at the soonest", async () => {
+  const lost = registry.reserve(named("me/lost"), 0);
+  const slow = registry.reserve(named("me/slow"), 0);
+  const late = registry.reserve(named("me/late"), 0);
+  const fresh = registry.reserve(named("me/fresh"), RESERVATION_MS - 10);
+  const asked: string[] = [];
+  const nextMs = await registry.lookIntoReservations(RESERVATION_MS, async (id) => {
+    asked.push(id);
+    // One had been created but could not say so, one still has a push under way, one is asked for again meanwhile.
+    if (id === slow.id) throw new Error("not reached");
+    if (id === late.id) registry.report(id, LIVE, RESERVATION_MS);
+    else registry.report(id, { kind: "absent" }, RESERVATION_MS);
+  });
+  expect(asked.toSorted()).toEqual([lost.id, slow.id, late.id].toSorted());
+  expect(registry.find(named("me/lost"))).toBeNull();
+  expect(registry.find(named("me/slow"))).not.toBeNull();
+  expect(registry.find(named("me/fresh"))?.id).toBe(fresh.id);
+  expect(listed()).toEqual(["me/late"]);
+  expect(nextMs).toBe(2 * RESERVATION_MS);
+
+  // Reserved anew between the question and the answer: the answer is about the time before.
+  registry.reserve(named("me/slow"), RESERVATION_MS);
+  registry.report(slow.id, { kind: "absent" }, RESERVATION_MS);
+  expect(registry.find(named("me/slow"))?.id).toBe(slow.id);
+  // One that exists does not go because it once was absent.
+  registry.report(late.id, { kind: "absent" }, 10 * RESERVATION_MS);
+  expect(listed()).toEqual(["me/late"]);
+});
+
+test("no reservation, no next look", async () => {
+  create("me/a");
+  expect(await registry.lookIntoReservations(RESERVATION_MS, () => Promise.reject(new Error("asked")))).toBeNull();
+});
+
+test("a name that was left leads to its repository, unremembered, until another takes it after a while", () => {
+  const id = create("me/old");
+  expect(registry.update(id, { name: "new" }, 1_000)).toMatchObject({ kind: "updated", entry: { id, name: "new" } });
+  expect(registry.find(named("me/new"))).toMatchObject({ id, isFormer: false });
+  expect(registry.find(named("Me/Old"))).toMatchObject({ id, isFormer: true });
+  expect(registry.reserve(named("me/old"), 2_000)).toMatchObject({ id, isFormer: true });
+  expect(registry.read(named("me/old"))).toMatchObject({ id, name: "new" });
+
+  const held = { kind: "held", retryAfterMs: NAME_HOLD_MS - 1_000 };
+  expect(registry.create(named("me/old"), DETAILS, 2_000)).toEqual(held);
+  const other = create("me/other");
+  expect(registry.update(other, { name: "OLD" }, 2_000)).toEqual(held);
+  const free = 1_000 + NAME_HOLD_MS;
+  expect(registry.update(other, { name: "OLD" }, free)).toMatchObject({ kind: "updated" });
+  expect(registry.find(named("me/old"))).toMatchObject({ id: other, isFormer: false });
+  expect(registry.find(named("me/other"))).toMatchObject({ id: other, isFormer: true });
+});
+
+test("a repository takes its own old name back at once, and its names go with it", () => {
+  const id = create("me/a");
+  registry.update(id, { name: "b" }, 0);
+  registry.update(id, { name: "c" }, 0);
+  expect(registry.update(id, { name: "a" }, 0)).toMatchObject({ kind: "updated" });
+  for (const [path, isFormer] of [
+    ["me/a", false],
+    ["me/b", true],
+    ["me/c", true],
+  ] as const) {
+    expect([path, registry.find(named(path))]).toMatchObject([path, { id, isFormer }]);
+  }
+  registry.report(id, { kind: "deleted" }, 0);
+  for (const path of ["me/a", "me/b", "me/c"]) expect([path, registry.find(named(path))]).toEqual([path, null]);
+  create("me/b", 0);
+});
+
+test("another spelling of its own name is no other name", () => {
+  const id = create("me/a");
+  expect(registry.update(id, { owner: "ME", visibility: "private" }, 0)).toMatchObject({
+    kind: "updated",
+    entry: { owner: "ME", name: "a", visibility: "private", description: "Mine" },
+  });
+  expect(registry.find(named("me/a"))).toMatchObject({ id, isFormer: false });
+  create("me/b");
+  expect(registry.update(id, { name: "B", description: null }, 0)).toMatchObject({ kind: "taken", by: { name: "b" } });
+  // Nothing of a refused change is done.
+  expect(registry.read(named("me/a"))).toMatchObject({ owner: "ME", description: "Mine" });
+});
+
+test("a list is in the order of names whatever their case, by owner or all, page by page", () => {
+  const paths = ["b/x", "a/Z", "A/b", "a/c", "a-b/a", "b/Y", "a.b/q", "a_b/q"];
+  for (const path of paths) create(path);
+  registry.reserve(named("a/reserved"), 0);
+  const all = ["A/b", "a/c", "a/Z", "a-b/a", "a.b/q", "a_b/q", "b/x", "b/Y"];
+  expect(listed()).toEqual(all);
+  expect(listed("A")).toEqual(["A/b", "a/c", "a/Z"]);
+  expect(listed("nobody")).toEqual([]);
+  const paged: string[] = [];
+  for (let after: RepositoryName | null = null; ;) {
+    const page = registry.list(null, after, 3, ANYONE.caller);
+    if (page.length === 0) break;
+    paged.push(...page.map(({ owner, name }) => `${owner}/${name}`));
+    after = page.at(-1)!;
+  }
+  expect(paged).toEqual(all);
+  expect(registry.list("a", named("A/B"), 1, ANYONE.caller)).toMatchObject([{ name: "c" }]);
+});
+
+test("a page is read from the index, not by sorting", () => {
+  const query = `EXPLAIN QUERY PLAN SELECT id FROM repositories WHERE (owner, name) > ('a', 'b') AND owner BETWEEN 'a' AND 'a'
+    AND state = 'live' ORDER BY owner, name LIMIT 3`;
+  const plan = sql
+    .exec<{ detail: string }>(query)
+    .toArray()
+    .map(({ detail }) => detail);
+  expect(plan.join("\n")).toMatch(/SEARCH repositories USING (COVERING )?INDEX/);
+  expect(plan.join("\n")).not.toContain("TEMP B-TREE");
+});
