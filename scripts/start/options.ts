@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
 import { type Limits, lowerLimits } from "../../src/format/limits.ts";
 import { UsageError } from "../command-line.ts";
-import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/repository/worktree/worktrees.ts";
+import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
 import { PROJECT } from "../project.ts";
 
 export const USAGE = `Usage: npm start [-- OPTIONS]

@@ -1,4 +1,4 @@
-import type { WorktreePolicy } from "../repository/worktree/worktrees.ts";
+import type { WorktreePolicy } from "../repository/state/worktree-policy.ts";
 
 /** The name of the one object in `REGISTRY`. */
 export const REGISTRY_NAME = "registry";

@@ -8,7 +8,7 @@ import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { Traffic } from "../repository/pacing/traffic.ts";
-import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/worktree/worktrees.ts";
+import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import type { RegistryPort } from "../store/registry/registry.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";

@@ -3,6 +3,7 @@ import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { announce, announceNow } from "./refs/announce.ts";
+import { AFTER_PUSH } from "./after-push.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
@@ -27,7 +28,7 @@ export class Repository implements FetchSource, PushTarget {
   readonly #responses: ResponseCache;
 
   constructor(platform: RepositoryPlatform) {
-    this.state = new RepositoryState(platform);
+    this.state = new RepositoryState(platform, AFTER_PUSH);
     this.#responses = new ResponseCache(this.state);
   }
 

@@ -9,7 +9,7 @@ import type { PackPlan } from "../../src/repository/pack/pack-plan.ts";
 import { streamPack } from "../../src/repository/pack-bytes/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import { Traffic } from "../../src/repository/pacing/traffic.ts";
-import type { WorktreePolicy } from "../../src/repository/worktree/worktrees.ts";
+import type { WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
 import type { RegistryPort } from "../../src/store/registry/registry.ts";

@@ -69,7 +69,7 @@ export interface JobOutcome {
  *
  * Chunks are merged before they are sealed: what went to R2 as it was pushed would keep its long delta chains for good, and the next
  * thin push reads its bases through them. */
-export function callMerge({ chunks, jobs }: Tables, nowMs: number): void {
+export function scheduleMerge({ chunks, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
   if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("merge", "", nowMs);
 }
@@ -77,7 +77,7 @@ export function callMerge({ chunks, jobs }: Tables, nowMs: number): void {
 /** Adds the job `prune` after a push that left something to which no ref leads; belongs in its transaction.
  * @param moved the commands that moved their refs
  * @param isRefused whether others did not */
-export function callPrune(
+export function schedulePrune(
   tables: Tables,
   moved: readonly RefCommand[],
   isRefused: boolean,
@@ -92,18 +92,18 @@ export function callPrune(
 }
 
 /** Adds the job `tally` when so much has been pushed; belongs in the push's transaction. */
-export function callTally({ authors, objects, jobs }: Tables, nowMs: number): void {
+export function scheduleTally({ authors, objects, jobs }: Tables, nowMs: number): void {
   if (objects.lastNumber() - authors.lastNumber() >= TALLY_OBJECTS) jobs.add("tally", "", nowMs);
 }
 
 /** Adds the job `expire` when there are pushes to forget. */
-export function callExpire({ pushes, jobs }: Tables, nowMs: number): void {
+export function scheduleExpire({ pushes, jobs }: Tables, nowMs: number): void {
   const oldestMs = pushes.oldestMs();
   if (oldestMs !== null && oldestMs < nowMs - REFLOG_MS) jobs.add("expire", "", nowMs);
 }
 
 /** Adds the job `seal` when merged chunks or small objects call for it; belongs in the transaction that added some. */
-export function callSeal({ chunks, jobs }: Tables, nowMs: number): void {
+export function scheduleSeal({ chunks, jobs }: Tables, nowMs: number): void {
   if (isSealDue(chunks)) jobs.add("seal", "", nowMs);
 }
 

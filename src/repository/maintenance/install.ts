@@ -1,5 +1,5 @@
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
-import { callSeal, type JobRun } from "./housekeeping.ts";
+import { scheduleSeal, type JobRun } from "./housekeeping.ts";
 import type { Rewritten } from "./rewrite.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 
@@ -32,7 +32,7 @@ export async function installChunks(
         sources.map(({ key }) => key),
         run.nowMs,
       );
-      callSeal(tables, run.nowMs);
+      scheduleSeal(tables, run.nowMs);
     },
   );
 }

@@ -4,7 +4,7 @@ import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
 import { type Doomed, findDoomed, findKept, looseTrees } from "./doomed.ts";
-import { callSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
+import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { retireObjects } from "./sweep.ts";
@@ -111,7 +111,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Doomed | null
       chunks.map(({ key }) => key),
       nowMs,
     );
-    callSeal(tables, nowMs);
+    scheduleSeal(tables, nowMs);
     tables.jobs.add("compact", "", nowMs);
   });
   repository.reload();

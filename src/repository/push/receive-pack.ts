@@ -7,24 +7,21 @@ import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts"
 import { MAX_DELTA_BLOB_BYTES } from "../../format/limits.ts";
 import { toTypeNumber } from "../../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../../store/chunks/chunk-store.ts";
-import { scheduleBundle } from "../bundle/bundle-job.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
-import type { PackSource, PushRequest, ReceivedPush, RefOutcome } from "../state/push.ts";
+import type { PackSource, PushRequest, ReceivedPush, RefOutcome, SettledRefs } from "../state/push.ts";
 import { splitAtSteps } from "./push-steps.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { callExpire, callMerge, callPrune, callSeal, callTally } from "../maintenance/housekeeping.ts";
 import { changeOf, findUnread, refuseAll, type SettledPush, settlePush, type Settlement } from "./settle-push.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
 import { Room } from "../state/room.ts";
 import { keptTree } from "../objects/tree-contents.ts";
-import { callAllWorktrees, callMaterialize } from "../worktree/worktrees.ts";
 
 const TREE = toTypeNumber("tree");
 const BLOB = toTypeNumber("blob");
@@ -215,7 +212,7 @@ export class ReceivePack {
       const isNew = this.#repository.tables === null;
       const settlement = this.#repository.transact(this.#newFsck, (tables) => {
         const result = settlePush(tables, this.#describe(tables, pack), returned);
-        if (result.kind === "settled") this.#callJobs(tables, result);
+        if (result.kind === "settled") this.#scheduleJobs(tables, result);
         return { result, stands: result.kind === "settled" };
       });
       if (settlement.kind !== "unread") {
@@ -255,19 +252,20 @@ export class ReceivePack {
   }
 
   /** Adds the jobs that a settled push calls for; belongs in its transaction. */
-  #callJobs(tables: Tables, { outcomes, unusedKeys }: Extract<Settlement, { kind: "settled" }>): void {
+  #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<Settlement, { kind: "settled" }>): void {
     const { limits, worktrees } = this.#repository.platform;
-    const nowMs = Date.now();
-    callMerge(tables, nowMs);
-    // Only this push's own objects can be small anew.
-    if (this.#hasWritten) callSeal(tables, nowMs);
     const moved = this.#request.commands.filter((_, i) => outcomes[i]!.error === null);
-    if (this.#request.head !== undefined) callAllWorktrees(tables, worktrees, nowMs);
-    else callMaterialize(tables, moved, worktrees, nowMs);
-    scheduleBundle(tables, moved, limits, nowMs);
-    callTally(tables, nowMs);
-    callExpire(tables, nowMs);
-    callPrune(tables, moved, moved.length < outcomes.length, limits, nowMs);
+    const settled: SettledRefs = {
+      tables,
+      moved,
+      isRefused: moved.length < outcomes.length,
+      hasWritten: this.#hasWritten,
+      movesHead: this.#request.head !== undefined,
+      limits,
+      worktrees,
+      nowMs: Date.now(),
+    };
+    for (const follow of this.#repository.followers) follow(settled);
     if (this.#hasWritten && unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
   }
 

@@ -1,7 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { announceNow } from "./announce.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { callAllWorktrees } from "../worktree/worktrees.ts";
+import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 
 const BRANCHES = "refs/heads/";
 
@@ -25,7 +25,7 @@ export async function setDefaultBranch(repository: OpenRepository, branch: strin
   const { state } = repository;
   state.transact(null, (tables) => {
     tables.refs.setHead(BRANCHES + branch);
-    callAllWorktrees(tables, state.platform.worktrees, Date.now());
+    scheduleAllWorktrees(tables, state.platform.worktrees, Date.now());
     return { result: undefined, stands: true };
   });
   state.scheduleJobs();

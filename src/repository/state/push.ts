@@ -1,6 +1,9 @@
 import type { Requester } from "../../access/caller.ts";
 import type { FetchSource } from "./fetch-source.ts";
+import type { Limits } from "../../format/limits.ts";
+import type { Tables } from "../../store/tables.ts";
 import type { PushCost } from "./repository-event.ts";
+import type { WorktreePolicy } from "./worktree-policy.ts";
 
 /** One ref to create, update or delete. */
 export interface RefCommand {
@@ -86,6 +89,25 @@ export interface ReceivedPush extends PushResult {
   /** Whether the repository came into being with it. */
   readonly hasCreated: boolean;
 }
+
+/** A push that is settled, within the transaction that settles it. */
+export interface SettledRefs {
+  readonly tables: Tables;
+  /** The commands that moved their refs. */
+  readonly moved: readonly RefCommand[];
+  /** Whether others did not. */
+  readonly isRefused: boolean;
+  /** Whether it brought objects that went to R2. */
+  readonly hasWritten: boolean;
+  /** Whether it was to move HEAD. */
+  readonly movesHead: boolean;
+  readonly limits: Limits;
+  readonly worktrees: WorktreePolicy;
+  readonly nowMs: number;
+}
+
+/** Schedules what follows a push; what it writes is part of the push's transaction. */
+export type PushFollower = (push: SettledRefs) => void;
 
 /** What receiving a push needs of a repository. */
 export interface PushTarget extends Pick<FetchSource, "refs"> {

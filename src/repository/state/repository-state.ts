@@ -17,11 +17,12 @@ import type { RegistryPort } from "../../store/registry/registry.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
+import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import { Slots } from "../pacing/slots.ts";
 import type { Traffic } from "../pacing/traffic.ts";
 import { Turns } from "../pacing/turns.ts";
-import type { WorktreePolicy } from "../worktree/worktrees.ts";
+import type { WorktreePolicy } from "../state/worktree-policy.ts";
 
 /** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
 const ANNOUNCE_DELAY_MS = 2_000;
@@ -56,6 +57,8 @@ export interface RepositoryPlatform {
 /** What one repository's pushes, fetches and jobs share. Before it is created only the jobs may have a table. */
 export class RepositoryState {
   readonly platform: RepositoryPlatform;
+  /** What each push schedules. */
+  readonly followers: readonly PushFollower[];
   /** What the database did since the object started. */
   readonly sqlCounters = newSqlCounters();
   /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
@@ -77,7 +80,8 @@ export class RepositoryState {
   #record: RepositoryRecord;
   #holders = 0;
 
-  constructor(platform: RepositoryPlatform) {
+  constructor(platform: RepositoryPlatform, followers: readonly PushFollower[]) {
+    this.followers = followers;
     this.platform = { ...platform, sql: new CountedSql(platform.sql, this.sqlCounters) };
     this.#record = readRepository(this.platform.sql) ?? {
       key: platform.id,

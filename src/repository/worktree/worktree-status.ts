@@ -2,7 +2,7 @@ import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { callAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
+import { scheduleAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
 
 /** How a worktree stands: R2 holds the branch's tip; it is being brought there; that failed, and is tried again; the tip has too many paths; the branch
  * is gone, or no longer to be materialized, and its files are on their way out; there is no such branch. */
@@ -61,7 +61,7 @@ export async function configureWorktrees(
   }
   transactor.transactionSync(() => {
     repository.tables.worktrees.setWanted(branches === null ? null : [...new Set(branches)]);
-    callAllWorktrees(repository.tables, policy, Date.now());
+    scheduleAllWorktrees(repository.tables, policy, Date.now());
   });
   repository.state.scheduleJobs();
   return worktrees(repository);

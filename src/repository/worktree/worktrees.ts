@@ -3,18 +3,13 @@
 import type { Oid } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { RefCommand } from "../state/push.ts";
+import type { WorktreePolicy } from "../state/worktree-policy.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Which branches are materialized: the default branch, unless others are chosen; those that are chosen; none, and none can be chosen. */
-export const WORKTREE_POLICIES = ["default-branch", "on-demand", "none"] as const;
-
-/** One of them: the deployment's. */
-export type WorktreePolicy = (typeof WORKTREE_POLICIES)[number];
-
 /** Has the worktrees brought up to date whose branches were created, moved or deleted; belongs in the transaction that did it.
  * @param moved the commands that moved their refs */
-export function callMaterialize(
+export function scheduleWorktrees(
   tables: Tables,
   moved: readonly RefCommand[],
   policy: WorktreePolicy,
@@ -25,7 +20,7 @@ export function callMaterialize(
 }
 
 /** Has every worktree looked at; belongs in a transaction that changes which branches are materialized, or where HEAD points. */
-export function callAllWorktrees(tables: Tables, policy: WorktreePolicy, nowMs: number): void {
+export function scheduleAllWorktrees(tables: Tables, policy: WorktreePolicy, nowMs: number): void {
   addJobs(tables, policy, nowMs, () => true);
 }
 

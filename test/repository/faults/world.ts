@@ -1,7 +1,7 @@
 import { ANYONE } from "../../harness/requester.ts";
 import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/format/limits.ts";
-import type { WorktreePolicy } from "../../../src/repository/worktree/worktrees.ts";
+import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";

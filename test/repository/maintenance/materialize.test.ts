@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
-import { callAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
+import { scheduleAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import { git, makeRepository } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
@@ -184,7 +184,7 @@ test("which branches are materialized can change", async () => {
   ] as const) {
     state.platform.transactor.transactionSync(() => {
       repository.tables.worktrees.setWanted(wanted);
-      callAllWorktrees(repository.tables, state.platform.worktrees, Date.now());
+      scheduleAllWorktrees(repository.tables, state.platform.worktrees, Date.now());
     });
     await run(opened);
     await expectWorktree(repository, store, dir, "main", main);

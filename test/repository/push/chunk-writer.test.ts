@@ -3,13 +3,7 @@ import { describe, expect, test } from "vitest";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../../src/format/limits.ts";
 import { ChunkWriter, type WrittenChunk } from "../../../src/repository/push/chunk-writer.ts";
 import type { ChunkStore } from "../../../src/store/chunks/chunk-store.ts";
-import {
-  type ChunkCall,
-  type Fault,
-  faultAt,
-  FaultyChunkStore,
-  NO_FAULTS,
-} from "../../harness/faulty-chunk-store.ts";
+import { type ChunkCall, type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { Random } from "../../harness/random.ts";
 

@@ -7,7 +7,7 @@ import { GitError, isGitError } from "../../../src/format/errors.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/limits.ts";
 import { Repository } from "../../../src/repository/repository.ts";
 import { Traffic } from "../../../src/repository/pacing/traffic.ts";
-import type { WorktreePolicy } from "../../../src/repository/worktree/worktrees.ts";
+import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";
 import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql/sql.ts";

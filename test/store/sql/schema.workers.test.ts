@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { PushLog } from "../../../src/store/refs/push-log.ts";
-import { createRepository, readRepository, type RepositoryRecord, upgradeRepository } from "../../../src/store/sql/schema.ts";
+import {
+  createRepository,
+  readRepository,
+  type RepositoryRecord,
+  upgradeRepository,
+} from "../../../src/store/sql/schema.ts";
 import { withEmptyDatabase } from "../database.ts";
 
 const record: RepositoryRecord = { key: "0123", createdMs: 1_700_000_000_000, fsck: "strict", deleted: false };

@@ -1,0 +1,27 @@
+import { scheduleBundle } from "./bundle/bundle-job.ts";
+import {
+  scheduleExpire,
+  scheduleMerge,
+  schedulePrune,
+  scheduleSeal,
+  scheduleTally,
+} from "./maintenance/housekeeping.ts";
+import type { PushFollower } from "./state/push.ts";
+import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
+
+/** What follows a push, in this order. Each schedules a job, or sees that none is due. */
+export const AFTER_PUSH: readonly PushFollower[] = [
+  ({ tables, nowMs }) => scheduleMerge(tables, nowMs),
+  ({ tables, hasWritten, nowMs }) => {
+    // Only this push's own objects can be small anew.
+    if (hasWritten) scheduleSeal(tables, nowMs);
+  },
+  ({ tables, moved, movesHead, worktrees, nowMs }) => {
+    if (movesHead) scheduleAllWorktrees(tables, worktrees, nowMs);
+    else scheduleWorktrees(tables, moved, worktrees, nowMs);
+  },
+  ({ tables, moved, limits, nowMs }) => scheduleBundle(tables, moved, limits, nowMs),
+  ({ tables, nowMs }) => scheduleTally(tables, nowMs),
+  ({ tables, nowMs }) => scheduleExpire(tables, nowMs),
+  ({ tables, moved, isRefused, limits, nowMs }) => schedulePrune(tables, moved, isRefused, limits, nowMs),
+];
