@@ -117,9 +117,10 @@ async function runShell(dir: string, script: string): Promise<{ code: number | n
 
 const pages = PAGES.filter((page) => blocksOf(page).length > 0);
 
-test("README and the page of operations have blocks, and no page has any that are not found", () => {
-  expect(blocksOf("README.md").length).toBeGreaterThan(8);
-  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/operations.md"]));
+test("README and the pages for users have blocks, and no page has any that are not found", () => {
+  const first = ["README.md", "docs/using.md", "docs/testing.md"];
+  expect(first.flatMap(blocksOf).length).toBeGreaterThan(12);
+  expect(pages).toEqual(expect.arrayContaining([...first, "docs/operations.md"]));
   for (const page of PAGES) expect(readFileSync(join(PROJECT, page), "utf8"), page).not.toMatch(/^ *```/m);
   const all = pages.flatMap(blocksOf);
   // What is listed here stands there.
@@ -150,7 +151,7 @@ test.each(pages)("the commands of %s do as they are written", async (page) => {
 
 /** Programs of the project that are there for its users; `{a,b}` stands for each. */
 const scripts = new Set(
-  ["README.md", "docs/operations.md"]
+  ["docs/testing.md", "docs/operations.md"]
     .flatMap((page) => [...readFileSync(join(PROJECT, page), "utf8").matchAll(/\bscripts\/[\w/.{},-]*[\w}](?:\.ts)?/g)])
     .map(([name]) => name)
     .flatMap((name) => {
