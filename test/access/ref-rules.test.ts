@@ -89,7 +89,7 @@ test("what cannot be told yet holds nobody up", () => {
 });
 
 test("hostile patterns end with an error, not with the server's time", () => {
-  const hostile = Array.from({ length: 100 }, () => rule(`refs/${"*a".repeat(95)}`, { noDelete: true }));
+  const hostile = Array.from({ length: 100 }, () => rule(`refs/${"*a".repeat(95)}*c*b`, { noDelete: true }));
   const rules = new RefRules(hostile, WRITER);
   const name = `refs/${"a".repeat(1_000)}b`;
   const all = (): void => {
