@@ -17,11 +17,11 @@ test("saving a file shows the functions of src that do it, by their places", asy
   const { stdout } = await profile("save", ...sizes, "--out", out);
   expect(stdout).toMatch(/ms\/save\nHoldfast \(core:user:holdfast\) +\d+/);
   expect(stdout).toMatch(/^repository +\d/m);
-  expect(stdout).toMatch(/ transact +src\/repository\/repository-state\.ts:\d+$/m);
+  expect(stdout).toMatch(/ transact +src\/repository\/state\/repository-state\.ts:\d+$/m);
   expect(stdout).toMatch(/^.* exec$/m);
   const svg = readFileSync(join(out, "save.svg"), "utf8");
   expect(svg).toContain("Holdfast, CPU under the load save: 40 × save");
-  expect(svg).toMatch(/<title>transact · src\/repository\/repository-state\.ts:/);
+  expect(svg).toMatch(/<title>transact · src\/repository\/state\/repository-state\.ts:/);
   const written = JSON.parse(readFileSync(join(out, "save.cpuprofile"), "utf8")) as CpuProfile;
   expect(written.samples).toHaveLength(written.timeDeltas.length);
   const ids = new Set(written.nodes.map(({ id }) => id));

@@ -33,9 +33,9 @@ test("whichever process of npm start is killed, it is served again, or nobody li
     const pid = await server.find(victim);
     process.kill(pid, "SIGKILL");
     if (serves) {
-      // Who comes meanwhile waits for the next one.
-      const waiting = fetch(`${server.url}/healthz`, { headers: { Connection: "close" } });
       await server.says(/The Workers runtime ended \(SIGKILL\)\. It is started again; what was under way is cut off\./);
+      // Who comes now waits for the next one. A little before, the one that dies may still take a connection.
+      const waiting = fetch(`${server.url}/healthz`, { headers: { Connection: "close" } });
       await server.says(/serves again/);
       expect((await waiting).status).toBe(200);
       await expect.poll(() => answers(server.url), { timeout: 5_000 }).toBe(true);
