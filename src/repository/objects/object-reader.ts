@@ -70,7 +70,7 @@ export class ObjectReader {
         this.#codec,
         this.#memory,
       );
-      for (const [i, number] of slice.entries()) yield [number, await chains.resolve(expansions[i]!)];
+      for (const [i, number] of slice.entries()) yield [number, await chains.resolve(expansions[i]!, all.length === 1)];
     }
   }
 

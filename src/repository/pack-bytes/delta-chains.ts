@@ -82,9 +82,11 @@ export class DeltaChains {
 
   /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and
    * what the isolate keeps.
+   * @param isAlone whether no other row of the plan will be asked for: what it is made of is kept
+   * only where other plans find it
    * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when others have the memory
    * for large objects for too long */
-  async resolve(row: number): Promise<WholeObject> {
+  async resolve(row: number, isAlone = false): Promise<WholeObject> {
     const leases: Lease[] = [];
     let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
     const hold = async (sizeBytes: number): Promise<void> => {
@@ -94,13 +96,13 @@ export class DeltaChains {
       heldBytes = common === null ? Infinity : sizeBytes;
     };
     try {
-      return await this.#resolve(row, hold);
+      return await this.#resolve(row, isAlone, hold);
     } finally {
       for (const lease of leases) lease.free();
     }
   }
 
-  async #resolve(row: number, hold: (sizeBytes: number) => Promise<void>): Promise<WholeObject> {
+  async #resolve(row: number, isAlone: boolean, hold: (sizeBytes: number) => Promise<void>): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
     for (let at = row; (object = OBJECTS.get(this.name(at))) === undefined;) {
@@ -121,8 +123,10 @@ export class DeltaChains {
       else {
         const { resultBytes } = readDeltaSizes(inflated);
         await hold(resultBytes);
-        // Of a long chain those that follow would push it out of the cache: a copy of each would be garbage.
-        const isPassed = resultBytes <= MAX_ROOM_BYTES && pending.length * resultBytes > OBJECT_BYTES;
+        // Those that follow would push it out of the cache, or nobody finds it there: a copy of each would be garbage.
+        const isUnkept =
+          pending.length * resultBytes > OBJECT_BYTES || (isAlone && pending.length > 0 && this.#isInline(at));
+        const isPassed = resultBytes <= MAX_ROOM_BYTES && isUnkept;
         if (isPassed && (room?.length ?? 0) < resultBytes) room = new Uint8Array(2 * resultBytes);
         const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? room! : undefined);
         object = { type: object.type, bytes };
@@ -161,6 +165,10 @@ export class DeltaChains {
     } finally {
       place.free();
     }
+  }
+
+  #isInline(row: number): boolean {
+    return "bytes" in this.#plan.extents[this.#word(row, 0)]!;
   }
 
   #word(row: number, word: number): number {
