@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
-import { IsolateWatch } from "../harness/isolate-memory.ts";
+import { measureRise } from "../harness/isolate-memory.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { encodePushHead, type PushAnswer, sendBody } from "../harness/raw-push.ts";
 import { findFreePort, type Server, startServer } from "../harness/server.ts";
@@ -84,18 +84,9 @@ async function makeMany(commits: number): Promise<string> {
 
 /** How far memory rises at the most while something is done, in MiB: the process, and the isolate
  * without WebAssembly. */
-async function measureRise(act: () => Promise<unknown>): Promise<{ process: number; isolate: number }> {
-  const watch = await IsolateWatch.begin(inspectorPort, "holdfast");
-  const before = server.readUsage().memoryBytes;
-  let most = before;
-  let isDone = false;
-  const done = act().finally(() => (isDone = true));
-  while (!isDone) {
-    most = Math.max(most, server.readUsage().memoryBytes);
-    await wait(20);
-  }
-  await done;
-  return { process: Math.round((most - before) / MIB), isolate: Math.round((await watch.end()) / MIB) };
+async function riseOf(act: () => Promise<unknown>): Promise<{ process: number; isolate: number }> {
+  const { processBytes, isolateBytes } = await measureRise(server, inspectorPort, act);
+  return { process: Math.round(processBytes / MIB), isolate: Math.round(isolateBytes / MIB) };
 }
 
 async function clone(name: string, ...options: string[]): Promise<string> {
@@ -135,7 +126,7 @@ test("slow clients: pushes that keep large objects in memory, and large files th
     answered.push(response);
   };
   const statuses: (number | undefined)[] = [];
-  const rise = await measureRise(async () => {
+  const rise = await riseOf(async () => {
     const stalled = stall(2);
     await wait(2_000);
     const asked = Promise.all(Array.from({ length: 12 }, ask));
@@ -158,7 +149,7 @@ test("slow clients: pushes that keep large objects in memory, and large files th
 }, 120_000);
 
 test("large pushes, small ones that edit large files, and clones, all at once, take little more than one of each", async () => {
-  const rise = await measureRise(async () => {
+  const rise = await riseOf(async () => {
     const stalled = stall(2);
     const others = [
       // Some kilobytes each, on a base of 15 MiB.

@@ -2,6 +2,7 @@
  * The memories of WebAssembly are not in it.
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-getHeapUsage */
 import { setTimeout as wait } from "node:timers/promises";
+import type { Server } from "./server.ts";
 import { Inspector, listTargets } from "../../scripts/bench/profile/inspector.ts";
 
 /** How often it is looked at; between two slices of work, at the soonest. */
@@ -47,4 +48,24 @@ export class IsolateWatch {
       await wait(INTERVAL_MS);
     }
   }
+}
+
+/** How far the server's memory rises at the most while something is done, and what its isolate has
+ * at the most without WebAssembly, with its garbage collected all the time; bytes. */
+export async function measureRise(
+  server: Server,
+  inspectorPort: number,
+  act: () => Promise<unknown>,
+): Promise<{ processBytes: number; isolateBytes: number }> {
+  const watch = await IsolateWatch.begin(inspectorPort, "holdfast");
+  const before = server.readUsage().memoryBytes;
+  let most = before;
+  let isDone = false;
+  const done = act().finally(() => (isDone = true));
+  while (!isDone) {
+    most = Math.max(most, server.readUsage().memoryBytes);
+    await wait(INTERVAL_MS);
+  }
+  await done;
+  return { processBytes: most - before, isolateBytes: await watch.end() };
 }

@@ -5,10 +5,9 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { git, makeRepository } from "../harness/git.ts";
-import { IsolateWatch } from "../harness/isolate-memory.ts";
+import { measureRise } from "../harness/isolate-memory.ts";
 import { findFreePort, type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
@@ -59,19 +58,10 @@ async function measure(
   inspectorPort: number,
   act: () => Promise<unknown>,
 ): Promise<{ riseMb: number; isolateMb: number; ms: number }> {
-  const watch = await IsolateWatch.begin(inspectorPort, "holdfast");
-  const before = server.readUsage().memoryBytes;
   const startMs = performance.now();
-  let most = before;
-  let isDone = false;
-  const done = act().finally(() => (isDone = true));
-  while (!isDone) {
-    most = Math.max(most, server.readUsage().memoryBytes);
-    await wait(20);
-  }
-  await done;
-  const isolateMb = Math.round((await watch.end()) / MB);
-  return { riseMb: Math.round((most - before) / MB), isolateMb, ms: Math.round(performance.now() - startMs) };
+  const { processBytes, isolateBytes } = await measureRise(server, inspectorPort, act);
+  const ms = Math.round(performance.now() - startMs);
+  return { riseMb: Math.round(processBytes / MB), isolateMb: Math.round(isolateBytes / MB), ms };
 }
 
 test("a text of 400 MB, edited", async () => {
