@@ -229,11 +229,11 @@ export class Codec {
   }
 
   /** Applies a delta, which must have been made for a base of this size.
-   * @param room where the result goes if it fits; it may be the base's
+   * @param target where the result goes if it fits; it may be the base's
    * @returns the result, at most `MAX_RESIDENT_OBJECT_BYTES`
    * @throws GitError "corrupt-delta", "too-large"
    * @see gitformat-pack(5) "Deltified representation" */
-  applyDelta(base: Uint8Array, delta: Uint8Array, room?: Uint8Array): Uint8Array {
+  applyDelta(base: Uint8Array, delta: Uint8Array, target?: Uint8Array): Uint8Array {
     const { resultBytes } = readDeltaSizes(delta);
     checkLimit("object (bytes)", MAX_RESIDENT_OBJECT_BYTES, resultBytes);
     if (base.length + resultBytes > LARGE_BYTES) return applyLargeDelta(base, delta);
@@ -251,9 +251,9 @@ export class Codec {
         throw new GitError("corrupt-delta", { reason: "its instructions are malformed" });
       }
       const made = instance.bytes(result, sizeBytes);
-      if (room === undefined || room.length < sizeBytes) return made.slice();
-      room.set(made);
-      return room.subarray(0, sizeBytes);
+      if (target === undefined || target.length < sizeBytes) return made.slice();
+      target.set(made);
+      return target.subarray(0, sizeBytes);
     });
   }
 

@@ -58,7 +58,7 @@ const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, pau
 
 /** Numbers of `Value` in indexer_exports.zig. */
 const VALUE = {
-  roomBytes: 0,
+  inputBytes: 0,
   consumedAddress: 1,
   consumedBytes: 2,
   done: 3,
@@ -228,14 +228,14 @@ export class PackIndexer {
   }
 
   /** Free space for more of the pack, never empty. The view is valid until `step`. */
-  room(): Uint8Array {
+  input(): Uint8Array {
     const address = this.#exports.indexer_room();
-    return new Uint8Array(this.#exports.memory.buffer, address, this.#value("roomBytes"));
+    return new Uint8Array(this.#exports.memory.buffer, address, this.#value("inputBytes"));
   }
 
   /**
-   * Takes in the first `length` bytes of the room.
-   * @returns the bytes of the pack that are done with, in order: a view, valid until `room`
+   * Takes in the first `length` bytes of `input`.
+   * @returns the bytes of the pack that are done with, in order: a view, valid until `input`
    * @throws GitError what is wrong with the pack
    */
   step(length: number): Uint8Array {
@@ -248,7 +248,7 @@ export class PackIndexer {
   /** Bytes behind the last entry that have been taken in: the trailer, and what should not be there. */
   rest(): Uint8Array {
     const start = this.#value("consumedAddress") + this.#value("consumedBytes");
-    const end = this.#value("consumedAddress") + WINDOW_BYTES - this.#value("roomBytes");
+    const end = this.#value("consumedAddress") + WINDOW_BYTES - this.#value("inputBytes");
     return new Uint8Array(this.#exports.memory.buffer, start, end - start);
   }
 
@@ -300,7 +300,7 @@ export class PackIndexer {
 
   /** The answer to the need of a large object: it is stored whole.
    * @param place where, behind the pack */
-  settleLarge(delta: number, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
+  placeLarge(delta: number, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
     const address = this.#exports.indexer_room();
     new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).set(oid);
     this.#made.set(delta, place);

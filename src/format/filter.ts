@@ -34,8 +34,8 @@ const UNSIGNED = /^[\t-\r ]*\+?(?:(0x[0-9a-f]+)|0([0-7]*)|([1-9][0-9]*))([kmg]?)
 
 const UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1n << 10n, m: 1n << 20n, g: 1n << 30n };
 
-/** @param room how many sub-filters may still come, on all levels */
-function parseSpec(spec: string, room: { subFilters: number }): ObjectFilter | string {
+/** @param left how many sub-filters may still come, on all levels */
+function parseSpec(spec: string, left: { subFilters: number }): ObjectFilter | string {
   if (spec === "blob:none") return { kind: "blob:none" };
   const [, keyword = "", value = ""] =
     /^(blob:limit=|tree:|object:type=|sparse:oid=|sparse:path=|combine:)(.*)$/s.exec(spec) ?? [];
@@ -57,21 +57,21 @@ function parseSpec(spec: string, room: { subFilters: number }): ObjectFilter | s
     case "sparse:path=":
       return "sparse:path filters support has been dropped";
     case "combine:":
-      return value === "" ? "expected something after combine:" : parseCombined(value.split("+"), room);
+      return value === "" ? "expected something after combine:" : parseCombined(value.split("+"), left);
     default:
       return `invalid filter-spec '${spec}'`;
   }
 }
 
-function parseCombined(subSpecs: readonly string[], room: { subFilters: number }): ObjectFilter | string {
+function parseCombined(subSpecs: readonly string[], left: { subFilters: number }): ObjectFilter | string {
   const filters: ObjectFilter[] = [];
   for (const subSpec of subSpecs) {
     // A stray plus means nothing, as for git from 2.54 on.
     if (subSpec === "") continue;
-    if (room.subFilters-- === 0) return `more than ${MAX_SUB_FILTERS} filters combined`;
+    if (left.subFilters-- === 0) return `more than ${MAX_SUB_FILTERS} filters combined`;
     const reserved = RESERVED.exec(subSpec);
     if (reserved !== null) return `must escape char in sub-filter-spec: '${reserved[0]}'`;
-    const filter = parseSpec(decodePercents(subSpec), room);
+    const filter = parseSpec(decodePercents(subSpec), left);
     if (typeof filter === "string") return filter;
     filters.push(filter);
   }

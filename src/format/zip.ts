@@ -42,7 +42,7 @@ type Field = readonly [value: number, bytes: 1 | 2 | 4 | 8];
 export function encodeZipHeader(entry: ZipEntry): Uint8Array {
   const { path, timeSeconds, isStreamed, sizeBytes, storedBytes } = entry;
   const is64 = isStreamed ? sizeBytes >= STREAM_64_BYTES : Math.max(sizeBytes, storedBytes) >= MAX_32;
-  const room = is64 ? MAX_32 : 0;
+  const marker = is64 ? MAX_32 : 0;
   const extra = [...timeField(timeSeconds), ...(is64 ? zip64Field([isStreamed ? 0 : sizeBytes, storedBytes]) : [])];
   return encode(
     [
@@ -50,8 +50,8 @@ export function encodeZipHeader(entry: ZipEntry): Uint8Array {
       [is64 ? VERSION.zip64 : VERSION.plain, 2],
       ...commonFields(entry),
       [isStreamed ? 0 : entry.crc32, 4],
-      [room || (isStreamed ? 0 : storedBytes), 4],
-      [room || (isStreamed ? 0 : sizeBytes), 4],
+      [marker || (isStreamed ? 0 : storedBytes), 4],
+      [marker || (isStreamed ? 0 : sizeBytes), 4],
       [path.length, 2],
       [bytesOf(extra), 2],
     ],

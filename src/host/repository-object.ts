@@ -103,9 +103,9 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.fetch(request);
   }
 
-  /** @see FetchSource.settleResponse */
-  settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
-    return this.#repository.settleResponse(objectKey, sizeBytes);
+  /** @see FetchSource.finishResponse */
+  finishResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
+    return this.#repository.finishResponse(objectKey, sizeBytes);
   }
 
   /** @see FetchSource.awaitResponse */

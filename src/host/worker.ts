@@ -151,7 +151,7 @@ function fetchContext(context: HostContext, repository: NamedRepository): FetchC
         if (outcome?.kind === "negotiated") rowsRead = outcome.rowsRead;
         return outcome ?? { kind: "unknown-repository" };
       },
-      settleResponse: (objectKey, sizeBytes) => repository.tell((stub) => stub.settleResponse(objectKey, sizeBytes)),
+      finishResponse: (objectKey, sizeBytes) => repository.tell((stub) => stub.finishResponse(objectKey, sizeBytes)),
       awaitResponse: (objectKey) =>
         repository.ask((stub) => stub.awaitResponse(objectKey) as Promise<PlannedPack | StoredPack | null>, isNull),
       sizes: (oids) => repository.ask((stub) => stub.readSizes(oids), isNull),

@@ -1,7 +1,7 @@
 import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
 import { encodeSideBand, PROGRESS_BAND } from "../format/side-band.ts";
-import { Slots } from "../repository/pacing/slots.ts";
+import { Semaphore } from "../repository/pacing/semaphore.ts";
 import { PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../format/pack.ts";
 import type { PackDelivery, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { PartWriter } from "../repository/pack-bytes/part-writer.ts";
@@ -20,12 +20,12 @@ import {
 import { resultResponse } from "./smart-http.ts";
 
 /** Responses that an isolate stores at a time: each takes the memory of a part. */
-const STORING = new Slots(2, 60_000);
+const STORING = new Semaphore(2, 60_000);
 
 /** How long the storing of a response leaves the thread to the client whose request began it, so that its first bytes are on their way. */
 const STORE_AFTER_MS = 50;
 
-/** Bytes of the entries of packs that were made here and had expansions, by `responseKey`: a plan does not tell them, and an object whose
+/** Bytes of the entries of packs that were made here and had undeltified, by `responseKey`: a plan does not tell them, and an object whose
  * length is known takes one write where another takes one for each part. The oldest goes first. */
 const entriesBytesMade = new Map<string, number>();
 const MAX_MADE = 512;
@@ -100,7 +100,7 @@ async function openStored(
     body = await context.chunks.open(objectKey, start, sizeBytes - start);
   } catch (error) {
     // The next one is made anew.
-    await context.source.settleResponse(objectKey, null);
+    await context.source.finishResponse(objectKey, null);
     throw error;
   }
   context.observe({ objects: objectCount, packBytes: sizeBytes, complete: true, peakBytes: 0, keptBytes: 0 }, cache);
@@ -165,7 +165,7 @@ async function storeResponse(
   framing: PackFraming,
 ): Promise<void> {
   await new Promise((later) => setTimeout(later, STORE_AFTER_MS));
-  const place = await STORING.take();
+  const permit = await STORING.acquire();
   const entriesBytes = entriesBytesMade.get(responseKey) ?? plan.entriesBytes;
   // Once only: if it were wrong, the next one is stored in parts.
   entriesBytesMade.delete(responseKey);
@@ -181,8 +181,8 @@ async function storeResponse(
   } catch (error) {
     errorText(error);
   } finally {
-    place.free();
-    await context.source.settleResponse(objectKey, sizeBytes);
+    permit.release();
+    await context.source.finishResponse(objectKey, sizeBytes);
   }
 }
 

@@ -164,6 +164,6 @@ function beginning({ objectCount }: PackPlan): string {
   return `Enumerating objects: ${objectCount}, done.\n`;
 }
 
-function totals({ objectCount, expansions }: PackPlan): string {
-  return `Total ${objectCount}, reused as stored ${objectCount - expansions.length}\n`;
+function totals({ objectCount, undeltified }: PackPlan): string {
+  return `Total ${objectCount}, reused as stored ${objectCount - undeltified.length}\n`;
 }

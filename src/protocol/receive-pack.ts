@@ -114,7 +114,7 @@ class Push {
   async #carryOut(): Promise<Response> {
     let result: PushResult;
     try {
-      result = await this.#settle();
+      result = await this.#apply();
     } catch (error) {
       // Too late for a status when the response has begun: then the report says it.
       // What is full is told by a report as well: of an answer with a status of its own, git shows its user nothing but that.
@@ -133,7 +133,7 @@ class Push {
   }
 
   /** Refuses what cannot be a ref, and has the repository settle the rest. */
-  async #settle(): Promise<PushResult> {
+  async #apply(): Promise<PushResult> {
     const { commands, shallow, pushOptions, capabilities } = this.#head;
     const { atomic, agent } = capabilities;
     const refusals = refuseNames(commands);

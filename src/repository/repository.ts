@@ -11,7 +11,7 @@ import { ObjectReader } from "./objects/object-reader.ts";
 import type { PushRequest, PushTarget, ReceivedPush } from "./state/push.ts";
 import { ReceivePack } from "./push/receive-pack.ts";
 import { type RepositoryPlatform, RepositoryState } from "./state/repository-state.ts";
-import { Slots } from "./pacing/slots.ts";
+import { Semaphore } from "./pacing/semaphore.ts";
 import { ResponseCache } from "./fetch/response-cache.ts";
 import { UploadPack } from "./fetch/upload-pack.ts";
 
@@ -23,7 +23,7 @@ const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]
 export class Repository implements FetchSource, PushTarget {
   readonly state: RepositoryState;
   /** One job at a time: each may rely on what it has read until it writes. */
-  readonly #jobSlot = new Slots(1);
+  readonly #jobSemaphore = new Semaphore(1);
   /** Fetches share the work of equal ones. */
   readonly #responses: ResponseCache;
 
@@ -47,8 +47,8 @@ export class Repository implements FetchSource, PushTarget {
     });
   }
 
-  async settleResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
-    this.#responses.settle(objectKey, sizeBytes);
+  async finishResponse(objectKey: string, sizeBytes: number | null): Promise<void> {
+    this.#responses.finish(objectKey, sizeBytes);
   }
 
   awaitResponse(objectKey: string): ReturnType<FetchSource["awaitResponse"]> {
@@ -154,12 +154,12 @@ export class Repository implements FetchSource, PushTarget {
 
   /** Runs the jobs that are due and whose moment it is, and sees to the next. */
   async runJobs(nowMs: number): Promise<void> {
-    const place = await this.#jobSlot.take();
+    const permit = await this.#jobSemaphore.acquire();
     try {
       if (this.state.hasJobs) await runJobs(this.state, nowMs);
       await this.#eraseRemains();
     } finally {
-      place.free();
+      permit.release();
       this.state.scheduleJobs();
     }
   }

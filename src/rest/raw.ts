@@ -84,26 +84,26 @@ async function readFile(
   { reading, repository }: RestEnv["Variables"],
 ): Promise<Uint8Array | ReadableStream<Uint8Array>> {
   const reader = new BlobReader(reading, "raw");
-  const settle = (sentBytes: number): void => {
+  const onEnd = (sentBytes: number): void => {
     reader.sent(sentBytes);
     reader.finish(sentBytes === length);
   };
   const written = file.written === null ? null : await reader.openWritten(file.written, start, length);
   if (written !== null) {
-    settle(length);
+    onEnd(length);
     return written;
   }
   const plan = file.plan ?? (await repository.locateBlob(file.oid)).plan;
   const blobs = await reader.open(plan, [file.sizeBytes]);
   if (!blobs.isStreamed(0)) {
     const bytes = (await blobs.read(0)).subarray(start, start + length);
-    if (reader.isHeld) return streamPieces(reader.hold(bytes), settle).pipeThrough(new FixedLengthStream(length));
-    settle(length);
+    if (reader.isHeld) return streamPieces(reader.hold(bytes), onEnd).pipeThrough(new FixedLengthStream(length));
+    onEnd(length);
     return bytes;
   }
   const wrongLength = (actual: number): GitError =>
     new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
-  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, settle });
+  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
   // Tells the runtime, and by it the client, how long it is.
   return cut.pipeThrough(new FixedLengthStream(length));
 }

@@ -97,13 +97,13 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
 
 function feed(indexer: PackIndexer, pack: Uint8Array, pieceBytes: number): void {
   for (let at = 0; at < pack.length && !indexer.done;) {
-    const room = indexer.room();
+    const room = indexer.input();
     const piece = pack.subarray(at, at + Math.min(pieceBytes, room.length));
     room.set(piece);
     at += piece.length;
     for (indexer.step(piece.length); indexer.isPaused; indexer.step(0)) {
       if (indexer.needsMemory) indexer.allow();
-      indexer.room();
+      indexer.input();
     }
   }
 }

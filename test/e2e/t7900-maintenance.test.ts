@@ -38,7 +38,7 @@ test("small pushes are merged behind the client's back; clones and later pushes 
   const dir = await makeRepository("many");
   await pushCommits(dir, url, MERGE_CHUNKS);
   expect(await server.takeEvent("job")).toMatchObject({
-    kind: "merge",
+    kind: "repack",
     chunks: MERGE_CHUNKS,
     objects: 3 * MERGE_CHUNKS,
     again: false,

@@ -53,7 +53,7 @@ const source: FetchSource = {
     ok(request.wants.length % 20 === 0 && request.haves.length % 20 === 0 && request.shallows.length % 20 === 0);
     return { kind: "refused", message: "nothing is sent" };
   },
-  settleResponse: async () => undefined,
+  finishResponse: async () => undefined,
   awaitResponse: async () => null,
   sizes: async (oids) => new Float64Array(oids.length / 20).fill(-1),
   bundles: async () => [],

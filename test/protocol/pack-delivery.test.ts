@@ -22,8 +22,8 @@ const PLAN: PackPlan = {
   extents: [{ key: "chunk", start: 0, length: SIZE_BYTES }],
   pieces: Uint32Array.of(0, 0, 0, SIZE_BYTES, 0),
   bases: new Uint8Array(0),
-  links: new Uint32Array(0),
-  expansions: new Uint32Array(0),
+  chains: new Uint32Array(0),
+  undeltified: new Uint32Array(0),
 };
 
 const STORE: PackDelivery = { kind: "store", plan: PLAN, objectKey: OBJECT_KEY, responseKey: "key" };
@@ -67,7 +67,7 @@ beforeEach(async () => {
 function context(): FetchContext {
   const source: Partial<FetchSource> = {
     awaitResponse: () => awaited.promise,
-    settleResponse: async (objectKey, sizeBytes) => void settled.push([objectKey, sizeBytes]),
+    finishResponse: async (objectKey, sizeBytes) => void settled.push([objectKey, sizeBytes]),
   };
   return {
     source: source as FetchSource,

@@ -303,7 +303,7 @@ test("an unknown repository is 404, whatever is asked of it", async () => {
     fetch: () => Promise.resolve({ kind: "unknown-repository" }),
     sizes: () => Promise.resolve(null),
     bundles: () => Promise.resolve(null),
-    settleResponse: () => Promise.resolve(),
+    finishResponse: () => Promise.resolve(),
     awaitResponse: () => Promise.resolve(null),
   });
   for (const headers of [{}, { "git-protocol": "version=2" }]) {

@@ -189,7 +189,7 @@ export class PushedRepository {
     const outcome = await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) });
     // Nobody here stores a response, and the next of the same kind would wait for it.
     if (outcome.kind === "negotiated" && outcome.pack?.kind === "store") {
-      await this.repository.settleResponse(outcome.pack.objectKey, null);
+      await this.repository.finishResponse(outcome.pack.objectKey, null);
     }
     return plannedPack(outcome);
   }

@@ -125,7 +125,7 @@ export class StoredRepository implements FetchSource {
     return structuredClone({ rowsRead: 0, ...(await this.#uploadPack().fetch(structuredClone(request))) });
   }
 
-  settleResponse(): Promise<void> {
+  finishResponse(): Promise<void> {
     return Promise.resolve();
   }
 

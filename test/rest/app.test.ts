@@ -19,7 +19,7 @@ test("GET tells, POST runs all or some of the jobs", async () => {
   const status = { commits: 1, refs: 1, chunks: { hot: 1, unmerged: 1 } };
   expect(await askApi(server, "/repos/me/repo/maintenance")).toMatchObject({ status: 200, body: status });
   const post = (query: string) => askApi(server, `/repos/me/repo/maintenance${query}`, { method: "POST" });
-  expect(await post("?kind=prune&kind=merge")).toMatchObject({
+  expect(await post("?kind=prune&kind=repack")).toMatchObject({
     status: 200,
     body: {
       chunks: { unmerged: 0 },

@@ -76,7 +76,7 @@ function indexPack(pack: Uint8Array): () => Uint8Array[] {
   // The trailer belongs to the work: git index-pack checks it, and so does a push.
   const hash = createHash("sha1");
   for (let at = 0; at < pack.length && !indexer.done;) {
-    const room = indexer.room();
+    const room = indexer.input();
     const piece = pack.subarray(at, at + Math.min(room.length, PIECE_BYTES));
     room.set(piece);
     at += piece.length;

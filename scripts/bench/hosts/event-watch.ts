@@ -59,7 +59,7 @@ function describe(event: RepositoryEvent): [name: string, ms: number] {
     case "call":
       return [`call ${event.name}`, event.ms];
     case "push":
-      return ["push", event.indexMs + event.settleMs];
+      return ["push", event.indexMs + event.applyMs];
     case "fetch":
       return ["plan of a fetch", event.planMs];
     case "job-failed":

@@ -158,7 +158,7 @@ function measureEvents({ events }: EventWatch, count: number): Measures {
   };
   return {
     "indexing ms": mean(pushes.map(({ indexMs }) => indexMs)),
-    "settling ms": mean(pushes.map(({ settleMs }) => settleMs)),
+    "settling ms": mean(pushes.map(({ applyMs }) => applyMs)),
     "pack KB": mean(pushes.map(({ packBytes }) => packBytes)) / 1000,
     "R2 operations": mean(pushes.map(operations)),
     "R2 operations of jobs": mean(jobs.map(operations)),

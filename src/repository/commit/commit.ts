@@ -2,7 +2,7 @@ import { maskRefused } from "../../codec/fsck-messages.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { CommitAnswer, CommitRequest } from "./commit-request.ts";
 import { checkOperations } from "./operation.ts";
-import { saveInTurn } from "./save-turn.ts";
+import { saveInGroup } from "./save-group.ts";
 
 /** Changes files of a branch, in one commit. The branch moves only if nothing stands against it; what commits and pushes that come
  * meanwhile have changed stays.
@@ -11,5 +11,5 @@ import { saveInTurn } from "./save-turn.ts";
 export async function commit(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
   const { platform, fsck } = repository.state;
   checkOperations(platform.codec, maskRefused(fsck), request.operations);
-  return saveInTurn(repository, request);
+  return saveInGroup(repository, request);
 }

@@ -19,7 +19,7 @@ export interface SelectionRequest {
   /** Of the latter, those where its history is cut. */
   readonly hadBorder: Bitset;
   /** Wanted trees and blobs that are no nodes of the graph. */
-  readonly loose: NumberSet;
+  readonly ungraphed: NumberSet;
   /** Objects that it names, and tags and commits that named tags lead to: no filter holds them back. */
   readonly given: NumberSet;
   /** Of these, the tags that lead to a tree or a blob: positions. */
@@ -50,9 +50,9 @@ export class ObjectSelection {
 
   /** @throws GitError "storage-failed" when a tree cannot be read */
   async select(request: SelectionRequest): Promise<Selection> {
-    const { wanted, had, loose, filter } = request;
+    const { wanted, had, ungraphed, filter } = request;
     const sent = wanted.difference(had);
-    if (sent.count() === 0 && loose.size === 0) return { objects: NumberSet.EMPTY, findHad: () => NumberSet.EMPTY };
+    if (sent.count() === 0 && ungraphed.size === 0) return { objects: NumberSet.EMPTY, findHad: () => NumberSet.EMPTY };
     const hadCut = this.#isClosed(had) ? null : await this.#findCutObjects(request, sent);
     const find: FindHad =
       hadCut === null
@@ -65,7 +65,7 @@ export class ObjectSelection {
     const given = request.given.union(this.#findTagged(request.tags, sent));
     // In trees that are named, depth is counted from their entries on, as git does.
     const below = { ...filter, treeDepth: filter.treeDepth + 1 };
-    const named = needsPaths(filter) ? given : loose;
+    const named = needsPaths(filter) ? given : ungraphed;
     const fromNamed = await this.#walkRoots(named, find, below);
     // Who asks for a tree or a blob lacks it, whatever its haves lead to: a partial clone has commits without them. What such a tree
     // leads to may be missing as well.

@@ -44,7 +44,7 @@ interface Making {
   readonly startedMs: number;
   /** Null: storing it failed. */
   readonly stored: Promise<StoredResponse | null>;
-  settle(stored: StoredResponse | null): void;
+  finish(stored: StoredResponse | null): void;
 }
 
 /**
@@ -94,7 +94,7 @@ export class ResponseCache {
   /** Takes note of how storing a response went.
    * @param objectKey its R2 object
    * @param sizeBytes null: it failed, or its bytes are not there any more */
-  settle(objectKey: string, sizeBytes: number | null): void {
+  finish(objectKey: string, sizeBytes: number | null): void {
     const making = this.#making.get(objectKey);
     if (making === undefined) {
       // Stored before, or by a life of this object that has ended: then nobody waits, and the sweep takes what was written.
@@ -108,7 +108,7 @@ export class ResponseCache {
     // A repository that was deleted meanwhile leaves the object to its sweep.
     const isStored = sizeBytes !== null && tables !== null;
     const stored = isStored ? { objectKey, sizeBytes, objectCount: plan.objectCount } : null;
-    let settled: StoredResponse | null = null;
+    let finished: StoredResponse | null = null;
     try {
       if (stored !== null) {
         platform.transactor.transactionSync(() => {
@@ -117,9 +117,9 @@ export class ResponseCache {
           trimResponses(this.#repository, Date.now());
         });
       }
-      settled = stored;
+      finished = stored;
     } finally {
-      making.settle(settled);
+      making.finish(finished);
     }
     this.#repository.scheduleJobs();
   }
@@ -179,7 +179,7 @@ export class ResponseCache {
     jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
     this.#repository.scheduleJobs();
     // Nobody is to wait for what is not made: nothing fails from here on.
-    const making = { key, seen, objectKey, plan, startedMs: Date.now(), stored: promise, settle: resolve };
+    const making = { key, seen, objectKey, plan, startedMs: Date.now(), stored: promise, finish: resolve };
     seen.making = making;
     // Who has not told by now will not tell any more.
     for (const [other, { startedMs }] of this.#making) {

@@ -6,7 +6,7 @@ import { type Deepen, INFINITE_DEPTH } from "../state/fetch-source.ts";
 const UNREACHED = 0xffff_ffff;
 
 /** How a client's history is cut before and after a fetch: positions in the graph. A cut node's parents do not count. */
-export interface Cuts {
+export interface ShallowBoundary {
   /** The client's shallow commits. */
   readonly before: Bitset;
   readonly after: Bitset;
@@ -29,7 +29,7 @@ export interface DeepenStart {
 /** Finds where a client's history is to be cut.
  * @returns null when a request by date or by refs selects no commit at all
  * @see git's shallow.c: get_shallow_commits(), get_shallow_commits_by_rev_list(); upload-pack.c: send_unshallow() */
-export function cutHistory(graph: CommitGraph, deepen: Deepen | null, start: DeepenStart): Cuts | null {
+export function findBoundary(graph: CommitGraph, deepen: Deepen | null, start: DeepenStart): ShallowBoundary | null {
   const before = toBitset(graph, start.shallows);
   if (deepen === null) return { before, after: before, shallow: [], unshallow: [] };
   const border = findBorder(graph, deepen, start);
@@ -66,7 +66,7 @@ function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Bor
   }
 }
 
-/** Cuts at the commits that are `depth - 1` steps away from the nearest start; a root there is told as cut too, as git does. */
+/** The boundary lies at the commits that are `depth - 1` steps away from the nearest start; a root there is told as cut too, as git does. */
 function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth: number): Border {
   const distance = new Uint32Array(graph.length).fill(UNREACHED);
   const reached = toBitset(graph, starts);
@@ -87,7 +87,7 @@ function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth:
   return { cut, isInside: (position) => distance[position]! + 1 < depth };
 }
 
-/** Keeps commits not older than `since` and not among `excluded`; cuts at those with a parent that is not kept. */
+/** Keeps commits not older than `since` and not among `excluded`; the boundary lies at those with a parent that is not kept. */
 function findBorderOfRevisions(
   graph: CommitGraph,
   wants: readonly number[],

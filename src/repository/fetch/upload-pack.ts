@@ -19,7 +19,7 @@ import { listSparseBlobs, toPackFilter } from "./pack-filter.ts";
 import { checkPlanSize, type PackPlan } from "../pack/pack-plan.ts";
 import { planPack } from "../pack/pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
-import { cutHistory, type Cuts } from "./shallow.ts";
+import { findBoundary, type ShallowBoundary } from "./shallow.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
 /** Counts how often it has changed what is answered to one and the same request: what was stored before is not found any more. */
@@ -117,16 +117,16 @@ export class UploadPack {
     if (!sendsPack(negotiation, request.packWhen) && request.deepen === null) {
       return { kind: "negotiated", negotiation, shallowUpdate: null, wantedRefs, pack: null };
     }
-    const cuts = this.#cut(asked);
-    if (typeof cuts === "string") return { kind: "refused", message: cuts };
-    const shallowUpdate = request.deepen === null ? null : this.#toShallowUpdate(cuts);
+    const boundary = this.#findBoundary(asked);
+    if (typeof boundary === "string") return { kind: "refused", message: boundary };
+    const shallowUpdate = request.deepen === null ? null : this.#toShallowUpdate(boundary);
     if (!sendsPack(negotiation, request.packWhen)) {
       return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, pack: null };
     }
     const patterns = await this.#readPatterns(request.filter);
     if (typeof patterns === "string") return { kind: "refused", message: patterns };
-    const key = this.#digest(asked, cuts, patterns);
-    const pack = await this.#stores.responses.deliver(key, () => this.#plan(asked, cuts, patterns));
+    const key = this.#digest(asked, boundary, patterns);
+    const pack = await this.#stores.responses.deliver(key, () => this.#plan(asked, boundary, patterns));
     return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, pack };
   }
 
@@ -169,7 +169,7 @@ export class UploadPack {
   }
 
   /** Finds where the client's history is cut, or says why it cannot be. */
-  #cut({ request: { deepen, shallows }, commits }: Asked): Cuts | string {
+  #findBoundary({ request: { deepen, shallows }, commits }: Asked): ShallowBoundary | string {
     const { objects, graph, advertised } = this.#stores;
     const known = objects.lookupMany(shallows);
     const isCommit = (_: number, i: number): boolean => known.type[i] === COMMIT;
@@ -184,7 +184,7 @@ export class UploadPack {
       if (oid === undefined || others.length > 0) return `git upload-pack: deepen-not is not a ref: ${name}`;
       start.not.push(this.#positionOf(oid));
     }
-    return cutHistory(graph, deepen, start) ?? "no commits selected for shallow requests";
+    return findBoundary(graph, deepen, start) ?? "no commits selected for shallow requests";
   }
 
   #positionOf(oid: string): number {
@@ -192,7 +192,7 @@ export class UploadPack {
     return graph.position(objects.lookupMany(Uint8Array.fromHex(oid)).number[0]!);
   }
 
-  #toShallowUpdate({ shallow, unshallow }: Cuts): ShallowUpdate {
+  #toShallowUpdate({ shallow, unshallow }: ShallowBoundary): ShallowUpdate {
     const { objects, graph } = this.#stores;
     const oids = (positions: readonly number[]): Uint8Array =>
       objects.locate(toNumberSet(positions.map((position) => graph.number(position)))).oid;
@@ -200,7 +200,7 @@ export class UploadPack {
   }
 
   /** SHA-1 of all that the response depends on, by ids and object numbers: what is equal here is answered equally. */
-  #digest({ request, wants, wantedRefs, haves }: Asked, cuts: Cuts, patterns: Patterns): Uint8Array {
+  #digest({ request, wants, wantedRefs, haves }: Asked, boundary: ShallowBoundary, patterns: Patterns): Uint8Array {
     const { graph, advertised } = this.#stores;
     const numbers = (positions: Iterable<number>): number[] => Array.from(positions, (at) => graph.number(at));
     const facts = JSON.stringify({
@@ -208,7 +208,7 @@ export class UploadPack {
       wants: wants.toSorted((a, b) => a - b),
       wantedRefs: wantedRefs.map(({ name, oid }) => [name, toHex(oid)]),
       found: [...haves.number],
-      cuts: [cuts.before, cuts.after, cuts.shallow, cuts.unshallow].map(numbers),
+      boundary: [boundary.before, boundary.after, boundary.shallow, boundary.unshallow].map(numbers),
       filter: request.filter,
       patterns: [...patterns].map(([name, { number }]) => [name, number]),
       options: [
@@ -230,7 +230,7 @@ export class UploadPack {
 
   async #plan(
     { request, wants, nodes, given, tags, haves }: Asked,
-    { before, after, unshallow }: Cuts,
+    { before, after, unshallow }: ShallowBoundary,
     patterns: Patterns,
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
@@ -243,7 +243,7 @@ export class UploadPack {
       wanted: graph.ancestors([...nodes, ...unshallow], after),
       had: graph.ancestors(had, before),
       hadBorder: before,
-      loose: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
+      ungraphed: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
       given,
       tags,
       filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),

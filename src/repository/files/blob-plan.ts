@@ -1,11 +1,11 @@
-import { linkChains } from "../pack/delta-links.ts";
-import { type Extent, LINK_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
+import { collectChains } from "../pack/collect-chains.ts";
+import { type Extent, CHAIN_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 import type { Tables } from "../../store/tables.ts";
 
 /** Where the bytes of blobs lie, with those of the delta bases they are made of. Made in the object, carried out in the Worker. */
-export interface BlobPlan extends Pick<PackPlan, "extents" | "links"> {
-  /** The row of `links` of each blob. */
+export interface BlobPlan extends Pick<PackPlan, "extents" | "chains"> {
+  /** The row of `chains` of each blob. */
   readonly rows: Uint32Array;
 }
 
@@ -14,22 +14,22 @@ export interface BlobPlan extends Pick<PackPlan, "extents" | "links"> {
  * @throws GitError "storage-failed" when one is not there */
 export function planBlobs({ objects, chunks }: Tables, numbers: readonly number[]): BlobPlan {
   const draft = new PackDraft(chunks);
-  const { links, expansions } = linkChains(objects, draft, numbers);
-  const { extents } = draft.finish(numbers.length, links, expansions);
-  return { extents: trimExtents(extents, links), links, rows: expansions };
+  const { chains, undeltified } = collectChains(objects, draft, numbers);
+  const { extents } = draft.finish(numbers.length, chains, undeltified);
+  return { extents: trimExtents(extents, chains), chains, rows: undeltified };
 }
 
-/** Cuts extents to what links need of them, and has the links' offsets count from there. */
-function trimExtents(extents: readonly Extent[], links: Uint32Array): Extent[] {
+/** Cuts extents to what chains need of them, and has the chains' offsets count from there. */
+function trimExtents(extents: readonly Extent[], chains: Uint32Array): Extent[] {
   const starts = extents.map(() => Infinity);
   const ends = extents.map(() => 0);
-  for (let at = 0; at < links.length; at += LINK_STRIDE) {
-    const extent = links[at]!;
-    const offset = links[at + 1]!;
+  for (let at = 0; at < chains.length; at += CHAIN_STRIDE) {
+    const extent = chains[at]!;
+    const offset = chains[at + 1]!;
     starts[extent] = Math.min(starts[extent]!, offset);
-    ends[extent] = Math.max(ends[extent]!, offset + links[at + 2]!);
+    ends[extent] = Math.max(ends[extent]!, offset + chains[at + 2]!);
   }
-  for (let at = 0; at < links.length; at += LINK_STRIDE) links[at + 1]! -= starts[links[at]!]!;
+  for (let at = 0; at < chains.length; at += CHAIN_STRIDE) chains[at + 1]! -= starts[chains[at]!]!;
   return extents.map((extent, i) => {
     const start = starts[i]!;
     if ("bytes" in extent) return { bytes: extent.bytes.slice(start, ends[i]) };

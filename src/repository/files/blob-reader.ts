@@ -1,7 +1,7 @@
 import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
-import { DeltaChains, type LinkPlan } from "../pack-bytes/delta-chains.ts";
-import { LINK_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { DeltaChains, type ChainPlan } from "../pack-bytes/delta-chains.ts";
+import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { ReadEvent } from "../state/repository-event.ts";
 import type { BlobPlan } from "./blob-plan.ts";
@@ -22,7 +22,7 @@ const HELD_COPIES = 2;
 const HELD_PIECE_BYTES = 128 * 1024;
 
 /** Whether a blob is read piece by piece: it is large, and no delta, which could only be resolved whole.
- * @param base row of `links`, or `NO_BASE` */
+ * @param base row of `chains`, or `NO_BASE` */
 export function isStreamed(base: number, sizeBytes: number): boolean {
   return base === NO_BASE && sizeBytes > STREAM_THRESHOLD_BYTES;
 }
@@ -50,13 +50,13 @@ export class BlobReader {
    * @throws GitError "storage-failed", "unavailable" when others have the memory that a single
    * large one takes */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
-    const { links, rows } = plan;
+    const { chains, rows } = plan;
     if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(baseOf(plan, rows[0]!), sizes[0]!))
       this.#lease ??= await ISOLATE_MEMORY.take(HELD_COPIES * sizes[0]!, HELD_WAIT_MS);
     const needed = new Set<number>();
     for (const [i, row] of rows.entries()) {
       if (isStreamed(baseOf(plan, row), sizes[i]!)) continue;
-      for (let at = row; at !== NO_BASE && !needed.has(at); at = links[at * LINK_STRIDE + 3]!) needed.add(at);
+      for (let at = row; at !== NO_BASE && !needed.has(at); at = chains[at * CHAIN_STRIDE + 3]!) needed.add(at);
     }
     this.#blobs += rows.length;
     const gathered = await gatherEntries(plan, needed, this.#store);
@@ -127,12 +127,16 @@ export class OpenBlobs {
 
   /** Streams a blob that comes in pieces. @throws GitError "storage-failed", "corrupt-pack" */
   async stream(i: number): Promise<ReadableStream<Uint8Array>> {
-    const at = this.#plan.rows[i]! * LINK_STRIDE;
-    const { extents, links } = this.#plan;
-    return streamEntry(this.#source, { extent: extents[links[at]!]!, offset: links[at + 1]!, length: links[at + 2]! });
+    const at = this.#plan.rows[i]! * CHAIN_STRIDE;
+    const { extents, chains } = this.#plan;
+    return streamEntry(this.#source, {
+      extent: extents[chains[at]!]!,
+      offset: chains[at + 1]!,
+      length: chains[at + 2]!,
+    });
   }
 }
 
-function baseOf({ links }: LinkPlan, row: number): number {
-  return links[row * LINK_STRIDE + 3]!;
+function baseOf({ chains }: ChainPlan, row: number): number {
+  return chains[row * CHAIN_STRIDE + 3]!;
 }

@@ -3,7 +3,7 @@ export interface CutEnd {
   /** The error to raise when the source has too few bytes. */
   readonly wrongLength: (actual: number) => Error;
   /** Told once how many bytes were taken, however it ended. */
-  readonly settle: (takenBytes: number) => void;
+  readonly onEnd: (takenBytes: number) => void;
 }
 
 /** The bytes of a stream from `start` on, `length` of them. What comes before is read and dropped, what comes behind is not read. Pieces are
@@ -12,7 +12,7 @@ export function cutStream(
   source: ReadableStream<Uint8Array>,
   start: number,
   length: number,
-  { wrongLength, settle }: CutEnd,
+  { wrongLength, onEnd }: CutEnd,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   const end = start + length;
@@ -41,14 +41,14 @@ export function cutStream(
           if (position < end) return;
           controller.close();
         } catch (error) {
-          settle(taken);
+          onEnd(taken);
           throw error;
         }
-        settle(taken);
+        onEnd(taken);
         await reader.cancel();
       },
       async cancel(reason) {
-        settle(taken);
+        onEnd(taken);
         await reader.cancel(reason);
       },
     },

@@ -1,6 +1,6 @@
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
-import type { LinkPlan } from "../pack-bytes/delta-chains.ts";
-import { type Extent, LINK_STRIDE } from "../pack/pack-plan.ts";
+import type { ChainPlan } from "../pack-bytes/delta-chains.ts";
+import { type Extent, CHAIN_STRIDE } from "../pack/pack-plan.ts";
 
 /** Bytes between two entries that are read and dropped rather than paid for with another read. */
 const GAP_BYTES = 64 * 1024;
@@ -22,18 +22,18 @@ interface Place {
 
 /** Brings the entries of a plan into memory: each R2 object is read once, from its first needed entry to its last, but for wide gaps.
  * Memory is the entries' bytes and `READS` reads.
- * @param rows of `links` that are needed
+ * @param rows of `chains` that are needed
  * @returns the plan with the bytes of these rows in it, each row with an extent of its own
  * @throws GitError "storage-failed" when stored bytes are missing or short */
 export async function gatherEntries(
-  { extents, links }: LinkPlan,
+  { extents, chains }: ChainPlan,
   rows: Iterable<number>,
   store: ChunkStore,
-): Promise<LinkPlan> {
-  const gathered: Extent[] = Array.from({ length: links.length / LINK_STRIDE }, () => ({ bytes: new Uint8Array(0) }));
+): Promise<ChainPlan> {
+  const gathered: Extent[] = Array.from({ length: chains.length / CHAIN_STRIDE }, () => ({ bytes: new Uint8Array(0) }));
   const places: Place[] = [];
   for (const row of rows) {
-    const [index, offset, length] = links.subarray(row * LINK_STRIDE) as unknown as [number, number, number];
+    const [index, offset, length] = chains.subarray(row * CHAIN_STRIDE) as unknown as [number, number, number];
     const extent = extents[index]!;
     if ("bytes" in extent) gathered[row] = { bytes: extent.bytes.subarray(offset, offset + length) };
     else places.push({ row, key: extent.key, start: extent.start + offset, end: extent.start + offset + length });
@@ -48,10 +48,10 @@ export async function gatherEntries(
     }
   };
   await Promise.all(Array.from({ length: READS }, readRuns));
-  const moved = links.map((word, at) =>
-    at % LINK_STRIDE === 0 ? at / LINK_STRIDE : at % LINK_STRIDE === 1 ? 0 : word,
+  const moved = chains.map((word, at) =>
+    at % CHAIN_STRIDE === 0 ? at / CHAIN_STRIDE : at % CHAIN_STRIDE === 1 ? 0 : word,
   );
-  return { extents: gathered, links: moved };
+  return { extents: gathered, chains: moved };
 }
 
 /** Neighbours in one R2 object that one read brings. */

@@ -2,10 +2,10 @@
 const PIECE_BYTES = 128 * 1024;
 
 /** Makes a body of pieces of any size, which are taken when the client takes the body. Two buffers are held.
- * @param settle told once how many bytes went to the client, and whether that is all */
+ * @param onEnd told once how many bytes went to the client, and whether that is all */
 export function streamPieces(
   pieces: AsyncIterator<Uint8Array, unknown, void>,
-  settle: (sentBytes: number, complete: boolean) => void,
+  onEnd: (sentBytes: number, complete: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let sentBytes = 0;
   let rest: Uint8Array = new Uint8Array(0);
@@ -33,13 +33,13 @@ export function streamPieces(
           if (!done) return;
           controller.close();
         } catch (error) {
-          settle(sentBytes, false);
+          onEnd(sentBytes, false);
           throw error;
         }
-        settle(sentBytes, true);
+        onEnd(sentBytes, true);
       },
       async cancel() {
-        settle(sentBytes, false);
+        onEnd(sentBytes, false);
         await pieces.return?.();
       },
     },

@@ -3,7 +3,7 @@ import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
-import { LINK_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
+import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 import { isStreamed } from "./blob-reader.ts";
@@ -123,24 +123,24 @@ function cutWindow(
 ): { count: number; plan: BlobPlan } {
   const { numbers, sizes, paths } = columns;
   const blobs = paths.map((_, i) => i).filter((i) => isRead(columns, conversions, i));
-  const { extents, links, rows } = planBlobs(
+  const { extents, chains, rows } = planBlobs(
     tables,
     blobs.map((i) => numbers[i]!),
   );
   const seen = new Set<number>();
   let storedBytes = 0;
   for (const [at, i] of blobs.entries()) {
-    if (!isStreamed(links[rows[at]! * LINK_STRIDE + 3]!, sizes[i]!)) {
-      for (let row = rows[at]!; row !== NO_BASE && !seen.has(row); row = links[row * LINK_STRIDE + 3]!) {
+    if (!isStreamed(chains[rows[at]! * CHAIN_STRIDE + 3]!, sizes[i]!)) {
+      for (let row = rows[at]!; row !== NO_BASE && !seen.has(row); row = chains[row * CHAIN_STRIDE + 3]!) {
         seen.add(row);
-        storedBytes += links[row * LINK_STRIDE + 2]!;
+        storedBytes += chains[row * CHAIN_STRIDE + 2]!;
       }
     }
-    if (at > 0 && storedBytes > WINDOW_BYTES) return { count: i, plan: { extents, links, rows: rows.slice(0, at) } };
+    if (at > 0 && storedBytes > WINDOW_BYTES) return { count: i, plan: { extents, chains, rows: rows.slice(0, at) } };
   }
   const count = Math.min(paths.length, WINDOW_FILES);
   const fitting = blobs.filter((i) => i < count).length;
-  return { count, plan: { extents, links, rows: rows.slice(0, fitting) } };
+  return { count, plan: { extents, chains, rows: rows.slice(0, fitting) } };
 }
 
 /** Whether a file's content is read: it is a blob, and comes. */

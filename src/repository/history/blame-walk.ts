@@ -70,7 +70,7 @@ export class BlameWalk {
     for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
       if (this.#budget.isSpent) {
-        for (const [path, lines] of files) this.#settle(null, path, lines);
+        for (const [path, lines] of files) this.#attribute(null, path, lines);
       } else {
         for (const [path, lines] of files) await this.#pass(next, path, lines);
       }
@@ -99,10 +99,10 @@ export class BlameWalk {
       this.#suspect(parent.commit, parent.path, inherited);
       rest = left;
     }
-    this.#settle(commit, path, rest);
+    this.#attribute(commit, path, rest);
   }
 
-  #settle(commit: number | null, path: string, lines: readonly BlamedLines[]): void {
+  #attribute(commit: number | null, path: string, lines: readonly BlamedLines[]): void {
     for (const one of lines) this.#blames.push({ ...one, commit, path });
   }
 

@@ -18,7 +18,7 @@ export async function compact(run: JobRun): Promise<JobOutcome> {
     const numbers = tables.objects.inChunk(chunk.id, chunk.firstNumber, chunk.lastNumber);
     const rewritten = await rewriteEntries(tables, run.store, platform.codec, {
       numbers,
-      expanded: new Set(),
+      undeltified: new Set(),
       splitAtGaps: false,
     });
     await installChunks(run, { ...rewritten, sources: [chunk] });

@@ -42,7 +42,7 @@ export const RUN_BYTES = 32_000_000;
 export const RUN_OBJECTS = 20_000;
 
 /** The jobs that somebody may ask for at any time. `compact` follows `prune`. */
-export const MAINTENANCE_KINDS = ["merge", "seal", "prune", "compact", "expire"] as const satisfies JobKind[];
+export const MAINTENANCE_KINDS = ["repack", "seal", "prune", "compact", "expire"] as const satisfies JobKind[];
 
 /** One of them. */
 export type MaintenanceKind = (typeof MAINTENANCE_KINDS)[number];
@@ -65,13 +65,13 @@ export interface JobOutcome {
   readonly again: boolean;
 }
 
-/** Adds the job `merge` when hot chunks call for it; belongs in the transaction that added some.
+/** Adds the job `repack` when hot chunks call for it; belongs in the transaction that added some.
  *
  * Chunks are merged before they are sealed: what went to R2 as it was pushed would keep its long delta chains for good, and the next
  * thin push reads its bases through them. */
 export function scheduleMerge({ chunks, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
-  if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("merge", "", nowMs);
+  if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("repack", "", nowMs);
 }
 
 /** Adds the job `prune` after a push that left something to which no ref leads; belongs in its transaction.

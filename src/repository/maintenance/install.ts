@@ -4,11 +4,11 @@ import type { Rewritten } from "./rewrite.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 
 /** Puts what was rewritten in the place of what was read, in one transaction. A chunk that still holds other objects stays for these.
- * @param settle does what else belongs in the transaction, before; what it throws takes all of it back */
+ * @param changeAlso does what else belongs in the transaction, before; what it throws takes all of it back */
 export async function installChunks(
   run: JobRun,
   { chunks, objects, sources }: Rewritten,
-  settle: () => void = () => undefined,
+  changeAlso: () => void = () => undefined,
 ): Promise<void> {
   const tables = run.repository.tables!;
   const isLarge = ({ size }: { size: number }): boolean => size > BLOB_MAX_BYTES;
@@ -16,7 +16,7 @@ export async function installChunks(
     run,
     chunks.filter(isLarge).map(({ bytes }) => bytes),
     (keys) => {
-      settle();
+      changeAlso();
       const firstId = tables.chunks.nextId();
       const keysLeft = keys.values();
       tables.chunks.insert(

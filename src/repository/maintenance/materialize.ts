@@ -106,22 +106,22 @@ class Materialization {
     try {
       await this.#writer.write(this.#tables, pending.get(false) ?? [], written);
     } catch (error) {
-      this.#settle(id, removed, written);
+      this.#record(id, removed, written);
       throw error;
     }
-    return this.#settle(id, removed, written);
+    return this.#record(id, removed, written);
   }
 
   /** @returns whether nothing is left */
-  #settle(id: number, removed: readonly string[], written: readonly WrittenFile[]): boolean {
+  #record(id: number, removed: readonly string[], written: readonly WrittenFile[]): boolean {
     const { worktrees } = this.#tables;
     this.#counts.files += written.length;
     this.#counts.bytes += written.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.#counts.deletedObjects += removed.length;
     return this.#run.repository.platform.transactor.transactionSync(() => {
-      worktrees.settleRemoved(id, removed);
-      worktrees.settleWritten(id, written);
-      return worktrees.settlePlan(id, this.#run.nowMs);
+      worktrees.recordRemoved(id, removed);
+      worktrees.recordWritten(id, written);
+      return worktrees.finishPlan(id, this.#run.nowMs);
     });
   }
 }

@@ -3,7 +3,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
-import { type Doomed, findDoomed, findKept, looseTrees } from "./doomed.ts";
+import { type Unreachable, findUnreachable, findKept, recentTrees } from "./unreachable.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -23,7 +23,7 @@ const SLICE_BYTES = 4_000_000;
 export async function prune(run: JobRun): Promise<JobOutcome> {
   const { repository, nowMs } = run;
   const graceMs = repository.platform.limits.pruneGraceMs;
-  const counts = { objects: 0, nodes: 0, expanded: 0 };
+  const counts = { objects: 0, nodes: 0, undeltified: 0 };
   if (repository.tables === null) return { counts, again: false };
   if (isPastForgotten(run)) {
     const { pushes, jobs } = repository.tables;
@@ -33,18 +33,18 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { tables } = repository;
     const kept = findKept(tables, nowMs - graceMs);
-    const roots = looseTrees(tables, kept);
+    const roots = recentTrees(tables, kept);
     const reader = new ObjectReader(tables, run.store, repository.platform.codec);
     const none = (): NumberSet => NumberSet.EMPTY;
     const walked = await walkTrees(reader, roots, none, Infinity, tables.objects.lastNumber() + 1);
-    const doomed = findDoomed(tables, findKept(tables, nowMs - graceMs), walked, RUN_OBJECTS);
-    if (doomed.objects.size === 0) {
+    const unreachable = findUnreachable(tables, findKept(tables, nowMs - graceMs), walked, RUN_OBJECTS);
+    if (unreachable.objects.size === 0) {
       if (isLeft(tables)) tables.jobs.add("prune", "", nowMs + graceMs + PRUNE_DELAY_MS);
       return { counts, again: false };
     }
-    const expanded = await expandDependents(run, doomed);
-    counts.expanded += expanded.count;
-    if (expanded.isPart) return { counts, again: true };
+    const undeltified = await undeltifyDependents(run, unreachable);
+    counts.undeltified += undeltified.count;
+    if (undeltified.isPart) return { counts, again: true };
     const removed = remove(run, roots, walked);
     if (removed === null) continue;
     return { counts: { ...counts, objects: removed.objects.size, nodes: removed.nodes.size }, again: true };
@@ -66,10 +66,13 @@ function isLeft({ refs, objects, graph }: Tables): boolean {
 }
 
 /** Makes whole what is to stay and is stored as a delta on what is to go. */
-async function expandDependents(run: JobRun, { objects: doomed }: Doomed): Promise<{ count: number; isPart: boolean }> {
+async function undeltifyDependents(
+  run: JobRun,
+  { objects: unreachable }: Unreachable,
+): Promise<{ count: number; isPart: boolean }> {
   const { tables, platform } = run.repository;
   const { objects } = tables!;
-  const dependents = objects.dependents(doomed).toArray();
+  const dependents = objects.dependents(unreachable).toArray();
   let count = 0;
   while (count < dependents.length) {
     if (count >= RUN_OBJECTS || run.pace.isInterrupted) return { count, isPart: true };
@@ -79,7 +82,7 @@ async function expandDependents(run: JobRun, { objects: doomed }: Doomed): Promi
     const numbers = NumberSet.fromSorted(end < 0 ? rows.number : rows.number.subarray(0, end));
     const rewritten = await rewriteEntries(tables!, run.store, platform.codec, {
       numbers,
-      expanded: new Set(numbers.toArray()),
+      undeltified: new Set(numbers.toArray()),
       splitAtGaps: false,
     });
     await installChunks(run, rewritten);
@@ -90,21 +93,21 @@ async function expandDependents(run: JobRun, { objects: doomed }: Doomed): Promi
 }
 
 /** Looks again, and removes what may go as things are now.
- * @param roots the recent loose trees that were walked
+ * @param roots the recent trees that nothing leads to that were walked
  * @returns null when something came between: nothing was done */
-function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Doomed | null {
+function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable | null {
   const { repository, nowMs } = run;
   const { platform } = repository;
   const tables = repository.tables!;
   if (repository.isNumbersHeld || isPastForgotten(run)) return null;
   const kept = findKept(tables, nowMs - platform.limits.pruneGraceMs);
-  if (looseTrees(tables, kept).difference(roots).size > 0) return null;
-  const doomed = findDoomed(tables, kept, walked, RUN_OBJECTS);
-  if (doomed.objects.size === 0 || tables.objects.dependents(doomed.objects).size > 0) return null;
+  if (recentTrees(tables, kept).difference(roots).size > 0) return null;
+  const unreachable = findUnreachable(tables, kept, walked, RUN_OBJECTS);
+  if (unreachable.objects.size === 0 || tables.objects.dependents(unreachable.objects).size > 0) return null;
   platform.transactor.transactionSync(() => {
-    const chunks = tables.chunks.byIds(tables.objects.chunksOf(doomed.objects));
-    for (const { object, introducer } of doomed.orphaned) tables.reachability.promote(object, introducer);
-    tables.remove(doomed.objects, doomed.nodes);
+    const chunks = tables.chunks.byIds(tables.objects.chunksOf(unreachable.objects));
+    for (const { object, introducer } of unreachable.orphaned) tables.reachability.promote(object, introducer);
+    tables.remove(unreachable.objects, unreachable.nodes);
     tables.chunks.release(chunks.map(({ id }) => id));
     retireObjects(
       tables,
@@ -115,5 +118,5 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Doomed | null
     tables.jobs.add("compact", "", nowMs);
   });
   repository.reload();
-  return doomed;
+  return unreachable;
 }

@@ -17,7 +17,7 @@ export interface Rewrite {
   /** Begins a new chunk where other objects come between, so that each can be sent whole; else they stand in one as they come. */
   readonly splitAtGaps: boolean;
   /** Objects that become whole; the other deltas stay deltas. */
-  readonly expanded: ReadonlySet<number>;
+  readonly undeltified: ReadonlySet<number>;
 }
 
 /** Stored anew, but in no table yet. */
@@ -106,7 +106,7 @@ class Rewriting {
   async #add(i: number): Promise<void> {
     const number = this.#rows.number[i]!;
     const stored = await this.#read(i);
-    const whole = this.#rewrite.expanded.has(number) ? await this.#expand(number) : null;
+    const whole = this.#rewrite.undeltified.has(number) ? await this.#undeltify(number) : null;
     // A base's id is the longest name it can have.
     const bound = (whole?.body.length ?? stored.length) + OID_BYTES;
     if (this.#openBytes > 0 && this.#openBytes + bound > BLOB_MAX_BYTES) this.#close(i);
@@ -138,7 +138,7 @@ class Rewriting {
     return { head: encodeOfsHead(sizeBytes, distance), body, base, distance };
   }
 
-  async #expand(number: number): Promise<Entry> {
+  async #undeltify(number: number): Promise<Entry> {
     const { type, bytes } = await this.#reader.read(number);
     return { head: encodeEntryHeader(type, bytes.length), body: this.#codec.deflate(bytes), base: 0, distance: 0 };
   }

@@ -10,7 +10,7 @@ import { erase } from "./erase.ts";
 import { expire } from "./expire.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 import { materialize } from "./materialize.ts";
-import { merge } from "./merge.ts";
+import { repack } from "./repack.ts";
 import { Pace, type PaceKind } from "../pacing/pace.ts";
 import { prune } from "./prune.ts";
 import { seal } from "./seal.ts";
@@ -23,7 +23,7 @@ const JOB_WAIT_MS = 60_000;
 
 /** What each job does; all of it may happen twice. */
 const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
-  merge,
+  repack,
   seal,
   sweep,
   prune,
@@ -77,7 +77,7 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.done(job);
     return false;
   }
-  const place = isUrgent(kind) ? null : await platform.traffic.jobPlace.take();
+  const permit = isUrgent(kind) ? null : await platform.traffic.jobPermit.acquire();
   const operations = newChunkCounters();
   const startMs = Date.now();
   let lease: Lease | null = null;
@@ -104,6 +104,6 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     return false;
   } finally {
     lease?.free();
-    place?.free();
+    permit?.release();
   }
 }

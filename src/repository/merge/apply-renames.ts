@@ -22,7 +22,7 @@ export async function applyRenames(
     const pair = inOrder[i]!;
     const source = paths.get(pair.from);
     // A file that follows its directory back to where it was stays. And what is settled needs no rename.
-    if (pair.from === pair.to || source === undefined || source.isSettled) continue;
+    if (pair.from === pair.to || source === undefined || source.isResolved) continue;
     const next = inOrder[i + 1];
     if (next?.from !== pair.from) await applier.applyOne(pair, source);
     else {
@@ -125,7 +125,7 @@ class RenameApplier {
 
 function remove(source: MergedPath): void {
   source.result = null;
-  source.isSettled = true;
+  source.isResolved = true;
 }
 
 function isFile(version: Version | null): boolean {

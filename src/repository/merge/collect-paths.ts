@@ -125,7 +125,7 @@ class PathCollector implements CollectedPaths {
     for (const { path, place, merged } of opened) {
       this.paths.set(path, merged);
       if (this.paths.size > MAX_PATHS) throw new GitError("too-large", { what: "merge (paths)", limit: MAX_PATHS });
-      if (!merged.isSettled) this.#descend({ path, place, merged, renameMask: isAddedTo ? ALL : renameMask }, below);
+      if (!merged.isResolved) this.#descend({ path, place, merged, renameMask: isAddedTo ? ALL : renameMask }, below);
     }
   }
 
@@ -186,10 +186,10 @@ function open(path: string, versions: Versions): MergedPath {
       : isSame(ours, theirs)
         ? OURS | THEIRS
         : 0;
-  const isSettled = matchMask === ALL || (fileMask === ALL && matchMask !== 0);
+  const isResolved = matchMask === ALL || (fileMask === ALL && matchMask !== 0);
   return {
-    isSettled,
-    result: isSettled ? (isOursSame ? theirs : ours) : null,
+    isResolved,
+    result: isResolved ? (isOursSame ? theirs : ours) : null,
     versions,
     paths: [path, path, path],
     fileMask,
@@ -217,5 +217,5 @@ function takeWhole(merged: MergedPath, side: Side): void {
   const isFile = merged.isFileOrDirectory && (merged.directoryMask & ~merged.matchMask) === 0;
   merged.fileMask &= ~merged.matchMask;
   if (isFile) Object.assign(merged, withoutDirectory(merged));
-  else Object.assign(merged, { isSettled: true, result: merged.versions[side] });
+  else Object.assign(merged, { isResolved: true, result: merged.versions[side] });
 }

@@ -41,7 +41,7 @@ export class DirectoryCounts {
   /** Tells which sources still have to be looked for.
    * @param paths the sources that were not found yet
    * @returns whether one that matters for its directory's sake only can change where that went */
-  settleEarly(paths: readonly string[]): (path: string) => boolean {
+  decideEarly(paths: readonly string[]): (path: string) => boolean {
     for (const path of paths) {
       for (let from = directoryOf(path); from !== "" && this.#matters(from); from = directoryOf(from)) {
         this.#increment(from, UNKNOWN);

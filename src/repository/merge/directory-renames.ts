@@ -103,9 +103,9 @@ class DirectoryFollower {
   #isInWay(path: string, { side, from }: RenamePair): boolean {
     const there = this.#paths.get(path);
     if (there === undefined) return false;
-    const { isSettled, fileMask, directoryMask } = there;
+    const { isResolved, fileMask, directoryMask } = there;
     const isOwn = ((fileMask | directoryMask) & (1 << side)) !== 0;
-    return isSettled || isOwn || ((fileMask & BASE) !== 0 && from !== path);
+    return isResolved || isOwn || ((fileMask & BASE) !== 0 && from !== path);
   }
 
   #move(pair: RenamePair, to: string): void {
@@ -143,7 +143,7 @@ class DirectoryFollower {
   #makeDirectories(path: string, mask: number): void {
     for (let at = directoryOf(path); at !== "" && !this.#paths.has(at); at = directoryOf(at)) {
       this.#paths.set(at, {
-        isSettled: false,
+        isResolved: false,
         result: null,
         versions: [null, null, null],
         paths: [at, at, at],

@@ -76,7 +76,7 @@ async function searchSide(
   if (!(await search.matchPairs(pairNames(search, relevant, counts)))) return;
   count();
   search.keepSources(({ path }) => relevant.has(path));
-  const matters = counts.settleEarly(search.sources.map(({ path }) => path));
+  const matters = counts.decideEarly(search.sources.map(({ path }) => path));
   search.keepSources(({ path }) => relevant.get(path) === "content" || matters(path));
   await search.matchSimilar();
   count();

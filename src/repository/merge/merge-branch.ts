@@ -1,7 +1,7 @@
 import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
-import { takeBranchTurn } from "../publish/branch-turn.ts";
+import { withBranchLock } from "../publish/branch-lock.ts";
 import { NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit } from "../objects/revision.ts";
@@ -37,7 +37,7 @@ export type MergeKind =
  * @throws GitError "not-found" for branch or head, "stale" when the branch is not where it must be, "conflict" with `conflicts` when the two cannot be
  * merged, and what refuses a push's objects */
 export function merge(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
-  return takeBranchTurn(repository, BranchTip.refOf(request), request.expected !== null, () =>
+  return withBranchLock(repository, BranchTip.refOf(request), request.expected !== null, () =>
     mergeOnce(repository, request),
   );
 }

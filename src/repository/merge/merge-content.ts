@@ -61,19 +61,19 @@ export async function mergeContent(merge: ContentMerge, file: FileVersions, nest
   const isModeMerged = ours.mode === theirs.mode || ours.mode === base?.mode || theirs.mode === base?.mode;
   const mode = ours.mode === theirs.mode || ours.mode === base?.mode ? theirs.mode : ours.mode;
   const conflict = isModeMerged ? null : "mode";
-  const settle = (oid: Oid): MergedFile => ({ version: { mode, oid }, conflict, hunks: [], isCut: false });
-  if (equalOids(ours.oid, theirs.oid) || (base !== null && equalOids(ours.oid, base.oid))) return settle(theirs.oid);
-  if (base !== null && equalOids(theirs.oid, base.oid)) return settle(ours.oid);
+  const take = (oid: Oid): MergedFile => ({ version: { mode, oid }, conflict, hunks: [], isCut: false });
+  if (equalOids(ours.oid, theirs.oid) || (base !== null && equalOids(ours.oid, base.oid))) return take(theirs.oid);
+  if (base !== null && equalOids(theirs.oid, base.oid)) return take(ours.oid);
 
   const isBaseAlike = base !== null && kindOf(base) === kindOf(ours);
   switch (kindOf(ours)) {
     case SYMLINK_MODE:
       if (merge.depth > 0) return { version: base, conflict: "symlink", hunks: [], isCut: false };
-      return { ...settle(ours.oid), conflict: "symlink" };
+      return { ...take(ours.oid), conflict: "symlink" };
     case GITLINK_MODE:
       // The commits are in another repository, so that nobody knows whether one leads to the other.
       if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isCut: false };
-      return { ...settle(ours.oid), conflict: "submodule" };
+      return { ...take(ours.oid), conflict: "submodule" };
     default: {
       const merged = await mergeTexts(merge, { ...file, base: isBaseAlike ? base : null }, nesting);
       return { ...merged, version: { mode, oid: merged.oid }, conflict: merged.conflict ?? conflict };

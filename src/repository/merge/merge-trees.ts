@@ -8,7 +8,7 @@ import { followDirectoryRenames } from "./directory-renames.ts";
 import { findSideRenames } from "./find-renames.ts";
 import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
-import { settlePaths } from "./settle-paths.ts";
+import { resolvePaths } from "./resolve-paths.ts";
 
 /** How a merge of trees came out. */
 export type MergedTrees =
@@ -58,6 +58,6 @@ export async function mergeRoots(
         : sides.flatMap((side) => side.pairs.filter(({ isRename }) => isRename));
     await applyRenames(merge, paths, pairs, conflicts);
   }
-  const tree = await settlePaths(merge, paths, conflicts);
+  const tree = await resolvePaths(merge, paths, conflicts);
   return { tree, conflicts: conflicts.all() };
 }

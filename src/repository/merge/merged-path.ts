@@ -31,7 +31,7 @@ export type Versions = [base: Version | null, ours: Version | null, theirs: Vers
  * at last it is settled. Files are what is no directory: symbolic links and gitlinks too. */
 export interface MergedPath {
   /** Whether `result` stands as it is, without conflict. */
-  isSettled: boolean;
+  isResolved: boolean;
   /** What the merged tree has there; null: nothing. */
   result: Version | null;
   versions: Versions;

@@ -3,7 +3,7 @@ import { type Commit, parseCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
-import { takeBranchTurn } from "../publish/branch-turn.ts";
+import { withBranchLock } from "../publish/branch-lock.ts";
 import { NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit } from "../objects/revision.ts";
@@ -84,7 +84,7 @@ function pick<Kind extends string>(
   kind: Kind,
   effectOf: (change: Change) => Effect,
 ): Promise<BranchAnswer<Kind | "unchanged">> {
-  return takeBranchTurn<BranchAnswer<Kind | "unchanged">>(
+  return withBranchLock<BranchAnswer<Kind | "unchanged">>(
     repository,
     BranchTip.refOf(request),
     request.expected !== null,

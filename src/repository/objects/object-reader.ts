@@ -7,7 +7,7 @@ import type { ObjectIndex } from "../../store/index/object-index.ts";
 import { toEntryWord, type TreeTable } from "../../store/index/tree-table.ts";
 import { ISOLATE_MEMORY, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/delta-chains.ts";
-import { linkChains } from "../pack/delta-links.ts";
+import { collectChains } from "../pack/collect-chains.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 
 /** Objects whose chains are laid out at a time. */
@@ -63,14 +63,15 @@ export class ObjectReader {
     for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
       const draft = new PackDraft(this.#tables.chunks);
-      const { links, expansions } = linkChains(this.#tables.objects, draft, slice);
+      const { chains: rows, undeltified } = collectChains(this.#tables.objects, draft, slice);
       const chains = new DeltaChains(
-        draft.finish(slice.length, links, expansions),
+        draft.finish(slice.length, rows, undeltified),
         this.#chunks,
         this.#codec,
         this.#memory,
       );
-      for (const [i, number] of slice.entries()) yield [number, await chains.resolve(expansions[i]!, all.length === 1)];
+      for (const [i, number] of slice.entries())
+        yield [number, await chains.resolve(undeltified[i]!, all.length === 1)];
     }
   }
 

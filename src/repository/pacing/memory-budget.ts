@@ -62,7 +62,7 @@ export class MemoryBudget {
   }
 
   /** Bytes that may be kept besides, beyond what is kept already; negative: there is too much. */
-  get roomBytes(): number {
+  get freeBytes(): number {
     let bytes = this.#commonBytes + this.#largeBytes - this.takenBytes;
     for (const { sizeBytes } of this.#spares) bytes -= sizeBytes;
     return bytes;
@@ -166,9 +166,9 @@ export class MemoryBudget {
 
   #makeWay(): void {
     for (const spare of this.#spares) {
-      const room = this.roomBytes;
-      if (room >= 0) return;
-      spare.shrink(Math.max(0, spare.sizeBytes + room));
+      const freeBytes = this.freeBytes;
+      if (freeBytes >= 0) return;
+      spare.shrink(Math.max(0, spare.sizeBytes + freeBytes));
     }
   }
 }

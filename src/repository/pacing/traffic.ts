@@ -1,4 +1,4 @@
-import { Slots } from "./slots.ts";
+import { Semaphore } from "./semaphore.ts";
 
 /** How long a request counts at the most: the platform may end one without letting it say so, and a push of an hour keeps nobody waiting. */
 const COUNTED_MS = 60_000;
@@ -13,7 +13,7 @@ export class Traffic {
   readonly #running = new Map<() => void, number>();
   #lastMs = -Infinity;
   /** Jobs of different objects take turns: each holds megabytes. */
-  readonly jobPlace = new Slots(1, PLACE_LEASE_MS);
+  readonly jobPermit = new Semaphore(1, PLACE_LEASE_MS);
 
   /** Notes that a request has come.
    * @returns notes that it was answered */

@@ -38,7 +38,7 @@ export class ByteCache<Value> implements Spare {
   }
 
   set(key: string, value: Value, sizeBytes: number): void {
-    const limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + (this.#memory?.roomBytes ?? Infinity));
+    const limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + (this.#memory?.freeBytes ?? Infinity));
     if (sizeBytes > limitBytes || this.#entries.has(key)) return;
     this.#entries.set(key, { value, sizeBytes });
     this.#sizeBytes += sizeBytes;

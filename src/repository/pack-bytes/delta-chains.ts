@@ -9,8 +9,8 @@ import { decodeEntryHead } from "./entry-head.ts";
 import { ByteCache } from "./byte-cache.ts";
 import { ISOLATE_MEMORY, type Lease, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { checkChunk } from "./chunk-checksum.ts";
-import { type Extent, LINK_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
-import { Slots } from "../pacing/slots.ts";
+import { type Extent, CHAIN_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
+import { Semaphore } from "../pacing/semaphore.ts";
 
 // What is read and resolved is kept for the isolate, by where it is stored: stored bytes never change, keys are never used
 // again, and those who fetch neighbouring commits need nearly the same.
@@ -25,11 +25,11 @@ const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 const OBJECT_BYTES = 8 * 1024 * 1024;
 const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 
-/** Versions up to this size are made in one room, twice as large. */
-const MAX_ROOM_BYTES = 1024 * 1024;
+/** Versions up to this size are made in one buffer, twice as large. */
+const MAX_SCRATCH_BYTES = 1024 * 1024;
 
 /** Chunks that an isolate reads at a time. */
-const READING = new Slots(2, 30_000);
+const READING = new Semaphore(2, 30_000);
 
 /** Bytes of what an isolate keeps of chunks and objects, whoever asked for them. */
 export function sharedBytes(): number {
@@ -55,11 +55,11 @@ const FREE_OBJECT_BYTES = 4 * 1024 * 1024;
 const COPIES = 3;
 
 /** The delta chains of a plan. */
-export type LinkPlan = Pick<PackPlan, "extents" | "links">;
+export type ChainPlan = Pick<PackPlan, "extents" | "chains">;
 
-/** Makes whole objects of the stored delta chains in a plan's `links`. */
+/** Makes whole objects of the stored delta chains in a plan's `chains`. */
 export class DeltaChains {
-  readonly #plan: LinkPlan;
+  readonly #plan: ChainPlan;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #memory: MemoryBudget | null;
@@ -67,20 +67,20 @@ export class DeltaChains {
 
   /** @param memory whose large part is waited for to make a large object; null: the caller has what
    * it takes */
-  constructor(plan: LinkPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
+  constructor(plan: ChainPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
     this.#memory = memory;
     this.#plan = plan;
     this.#store = store;
     this.#codec = codec;
   }
 
-  /** Names the entry of a row of `links`, in all plans alike unless it is inline; what it resolves to never changes. */
+  /** Names the entry of a row of `chains`, in all plans alike unless it is inline; what it resolves to never changes. */
   name(row: number): string {
     const extent = this.#plan.extents[this.#word(row, 0)]!;
     return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
   }
 
-  /** Resolves one row of `links`. Depth costs no stack; memory is the object, its base, a chunk and
+  /** Resolves one row of `chains`. Depth costs no stack; memory is the object, its base, a chunk and
    * what the isolate keeps.
    * @param isAlone whether no other row of the plan will be asked for: what it is made of is kept
    * only where other plans find it
@@ -111,7 +111,7 @@ export class DeltaChains {
       if (base === NO_BASE) break;
       at = base;
     }
-    let room: Uint8Array | null = null;
+    let scratch: Uint8Array | null = null;
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
@@ -126,9 +126,9 @@ export class DeltaChains {
         // Those that follow would push it out of the cache, or nobody finds it there: a copy of each would be garbage.
         const isUnkept =
           pending.length * resultBytes > OBJECT_BYTES || (isAlone && pending.length > 0 && this.#isInline(at));
-        const isPassed = resultBytes <= MAX_ROOM_BYTES && isUnkept;
-        if (isPassed && (room?.length ?? 0) < resultBytes) room = new Uint8Array(2 * resultBytes);
-        const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? room! : undefined);
+        const isPassed = resultBytes <= MAX_SCRATCH_BYTES && isUnkept;
+        if (isPassed && (scratch?.length ?? 0) < resultBytes) scratch = new Uint8Array(2 * resultBytes);
+        const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? scratch! : undefined);
         object = { type: object.type, bytes };
         if (isPassed) continue;
       }
@@ -151,7 +151,7 @@ export class DeltaChains {
     const name = `${key} ${start}`;
     const cached = CHUNKS.get(name);
     if (cached !== undefined) return cached;
-    const place = await READING.take();
+    const permit = await READING.acquire();
     try {
       // Others may have waited for the same chunk.
       let chunk = CHUNKS.get(name);
@@ -163,7 +163,7 @@ export class DeltaChains {
       CHUNKS.set(name, chunk, chunk.length);
       return chunk;
     } finally {
-      place.free();
+      permit.release();
     }
   }
 
@@ -172,6 +172,6 @@ export class DeltaChains {
   }
 
   #word(row: number, word: number): number {
-    return this.#plan.links[row * LINK_STRIDE + word]!;
+    return this.#plan.chains[row * CHAIN_STRIDE + word]!;
   }
 }

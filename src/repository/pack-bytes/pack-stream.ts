@@ -66,8 +66,8 @@ export async function* streamPack(
     const checksums = isKept ? new StreamedChecksums(plan) : null;
     yield hashed([encodePackHeader(plan.objectCount)]);
     const chains = new DeltaChains(plan, store, codec);
-    for (const row of plan.expansions) {
-      const entry = await expand(chains, row, codec);
+    for (const row of plan.undeltified) {
+      const entry = await undeltify(chains, row, codec);
       held.add(entry.length);
       yield hashed([entry]);
       held.add(-entry.length);
@@ -84,7 +84,7 @@ export async function* streamPack(
 }
 
 /** Makes the entry of a whole object from a stored delta. */
-async function expand(chains: DeltaChains, row: number, codec: DeltaCodec): Promise<Uint8Array> {
+async function undeltify(chains: DeltaChains, row: number, codec: DeltaCodec): Promise<Uint8Array> {
   const name = chains.name(row);
   const known = EXPANDED.get(name);
   if (known !== undefined) return known;

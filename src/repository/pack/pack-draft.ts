@@ -79,17 +79,17 @@ export class PackDraft {
   }
 
   /** The finished plan. */
-  finish(objectCount: number, links: Uint32Array, expansions: Uint32Array): PackPlan {
+  finish(objectCount: number, chains: Uint32Array, undeltified: Uint32Array): PackPlan {
     const bases = new Uint8Array(this.#bases.length * OID_BYTES);
     this.#bases.forEach((oid, i) => bases.set(oid, i * OID_BYTES));
     return {
       objectCount,
-      entriesBytes: expansions.length > 0 ? -1 : this.#position - PACK_HEADER_BYTES,
+      entriesBytes: undeltified.length > 0 ? -1 : this.#position - PACK_HEADER_BYTES,
       extents: this.#extents,
       pieces: this.#pieces.toArray(),
       bases,
-      links,
-      expansions,
+      chains,
+      undeltified,
     };
   }
 }

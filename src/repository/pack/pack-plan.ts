@@ -17,24 +17,24 @@ export type Extent =
 export interface PackPlan {
   /** Objects in the pack, for its header. */
   readonly objectCount: number;
-  /** Bytes of all entries, without header and trailer; -1 when expansions make it unknown. */
+  /** Bytes of all entries, without header and trailer; -1 when undeltified make it unknown. */
   readonly entriesBytes: number;
   readonly extents: Extent[];
   /** Rows of `PIECE_STRIDE`: operation (see `PIECE`), extent, offset in it, length as stored, argument. */
   readonly pieces: Uint32Array;
   /** Packed ids that deltas re-headed as REF_DELTA name. */
   readonly bases: Uint8Array;
-  /** Delta chains of the objects below, rows of `LINK_STRIDE`: extent, offset in it, length as stored, row of the delta's base
+  /** Delta chains of the objects below, rows of `CHAIN_STRIDE`: extent, offset in it, length as stored, row of the delta's base
    * or `NO_BASE`. A base precedes its deltas; chains share rows. */
-  readonly links: Uint32Array;
-  /** Rows of `links` sent as whole objects, before all pieces: their delta bases are neither sent nor had, or come later. */
-  readonly expansions: Uint32Array;
+  readonly chains: Uint32Array;
+  /** Rows of `chains` sent as whole objects, before all pieces: their delta bases are neither sent nor had, or come later. */
+  readonly undeltified: Uint32Array;
 }
 
 /** Bytes that a plan takes in memory, the inline chunks included. */
-export function planSizeBytes({ extents, pieces, bases, links, expansions }: PackPlan): number {
+export function planSizeBytes({ extents, pieces, bases, chains, undeltified }: PackPlan): number {
   const inlineBytes = extents.reduce((sum, extent) => sum + ("bytes" in extent ? extent.bytes.length : 0), 0);
-  return inlineBytes + [pieces, bases, links, expansions].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return inlineBytes + [pieces, bases, chains, undeltified].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 /** Refuses a plan that cannot be handed from the object to the Worker.
@@ -54,15 +54,15 @@ export function checkPlanSize(plan: PackPlan): void {
 
 /** About how many bytes the pack has: an object that is made whole counts as what its chain of deltas begins with, which is a like object,
  * stored whole. */
-export function sentBytes({ pieces, links, expansions }: PackPlan): number {
+export function sentBytes({ pieces, chains, undeltified }: PackPlan): number {
   let bytes = 0;
   for (let at = 3; at < pieces.length; at += PIECE_STRIDE) bytes += pieces[at]!;
-  const wholeBytes = new Float64Array(links.length / LINK_STRIDE);
+  const wholeBytes = new Float64Array(chains.length / CHAIN_STRIDE);
   for (let row = 0; row < wholeBytes.length; row++) {
-    const [length, base] = links.subarray(row * LINK_STRIDE + 2);
+    const [length, base] = chains.subarray(row * CHAIN_STRIDE + 2);
     wholeBytes[row] = base === NO_BASE ? length! : wholeBytes[base!]!;
   }
-  return expansions.reduce((sum, row) => sum + wholeBytes[row]!, bytes);
+  return undeltified.reduce((sum, row) => sum + wholeBytes[row]!, bytes);
 }
 
 /** Words of one row of `PackPlan.pieces`. */
@@ -78,8 +78,8 @@ export const PIECE = {
   refDelta: 2,
 } as const;
 
-/** Words of one row of `PackPlan.links`. */
-export const LINK_STRIDE = 4;
+/** Words of one row of `PackPlan.chains`. */
+export const CHAIN_STRIDE = 4;
 
-/** In `PackPlan.links`: the entry is no delta. */
+/** In `PackPlan.chains`: the entry is no delta. */
 export const NO_BASE = 0xffff_ffff;

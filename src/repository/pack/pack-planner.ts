@@ -4,7 +4,7 @@ import { Bitset } from "../../store/numbers/bitset.ts";
 import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectColumns, ObjectIndex } from "../../store/index/object-index.ts";
-import { linkChains } from "./delta-links.ts";
+import { collectChains } from "./collect-chains.ts";
 import { PackDraft } from "./pack-draft.ts";
 import type { PackPlan } from "./pack-plan.ts";
 import { selectWholeChunks } from "./whole-chunks.ts";
@@ -56,7 +56,7 @@ class PackPlanner {
   /** Numbers of the other objects, and where they are sent. */
   readonly #numbers: Uint32Array;
   readonly #positions: Float64Array;
-  readonly #expanded: number[] = [];
+  readonly #undeltified: number[] = [];
 
   constructor(objects: ObjectIndex, draft: PackDraft, contents: PackContents, whole: readonly ChunkRow[]) {
     this.#objects = objects;
@@ -76,8 +76,8 @@ class PackPlanner {
       this.#placeSlice(from, Math.min(from + SLICE_OBJECTS, this.#numbers.length));
     }
     this.#placeWholeBefore(Infinity);
-    const { links, expansions } = linkChains(this.#objects, this.#draft, this.#expanded);
-    return this.#draft.finish(this.#contents.objects.size, links, expansions);
+    const { chains, undeltified } = collectChains(this.#objects, this.#draft, this.#undeltified);
+    return this.#draft.finish(this.#contents.objects.size, chains, undeltified);
   }
 
   /** Sends the whole chunks whose objects come before `number`. */
@@ -102,7 +102,7 @@ class PackPlanner {
       this.#placeWholeBefore(number);
       const position = this.#draft.position;
       if (this.#place(rows, i, bases)) this.#positions[from + i] = position;
-      else this.#expanded.push(number);
+      else this.#undeltified.push(number);
     }
   }
 

@@ -83,7 +83,7 @@ function shareOf(cost: PushCost, steps: readonly RefStep[], i: number): PushCost
     packBytes: packBytesOf(steps, i),
     objects,
     indexMs: cost.indexMs / steps.length,
-    settleMs: cost.settleMs / steps.length,
+    applyMs: cost.applyMs / steps.length,
     together: steps.length,
     operations: i === 0 ? cost.operations : newChunkCounters(),
   };

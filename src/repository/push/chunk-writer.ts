@@ -107,8 +107,8 @@ export class ChunkWriter {
         end - this.#start < CHUNK_TARGET_BYTES
           ? null
           : boundary(Math.max(position, this.#start + CHUNK_TARGET_BYTES - 1), end);
-      const room = MULTIPART_PART_BYTES - this.#buffered;
-      const take = Math.min((cut ?? end) - position, room);
+      const freeBytes = MULTIPART_PART_BYTES - this.#buffered;
+      const take = Math.min((cut ?? end) - position, freeBytes);
       this.#fill(bytes.subarray(at, at + take));
       at += take;
       if (this.#buffered === MULTIPART_PART_BYTES) await this.#putPart();
@@ -126,7 +126,7 @@ export class ChunkWriter {
       if (this.#isFirstSmall()) this.#keepInline();
       else await this.#close();
     }
-    await this.#settle(0);
+    await this.#awaitWrites(0);
     return this.#written;
   }
 
@@ -184,7 +184,7 @@ export class ChunkWriter {
     if (chunk?.bytes) return this.#remember(chunk.packOffset, chunk.bytes);
     if (chunk === undefined || chunk.key === null)
       throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
-    await this.#settle(0);
+    await this.#awaitWrites(0);
     const from = offset - chunk.packOffset;
     const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
     this.#remember(offset, await this.#chunks.read(chunk.key, from, length));
@@ -226,7 +226,7 @@ export class ChunkWriter {
     if (this.#multipart !== null) {
       if (this.#buffered > 0) await this.#putPart();
       const { key, write } = this.#multipart;
-      await this.#settle(0);
+      await this.#awaitWrites(0);
       await (await write).complete();
       this.#written.push(this.#chunk(key, null));
       this.#multipart = null;
@@ -255,7 +255,7 @@ export class ChunkWriter {
     const bytes = this.#buffer.subarray(0, this.#buffered);
     this.#renew();
     // Parts are large: one at a time beside the one being filled.
-    await this.#settle(0);
+    await this.#awaitWrites(0);
     this.#partBytes = bytes.length;
     await this.#send(async () => {
       await (await write).putPart(number, bytes);
@@ -287,11 +287,11 @@ export class ChunkWriter {
     });
     this.#inFlight.add(sent);
     void sent.then(() => this.#inFlight.delete(sent));
-    await this.#settle(MAX_WRITES_IN_FLIGHT - 1);
+    await this.#awaitWrites(MAX_WRITES_IN_FLIGHT - 1);
   }
 
   /** Waits until at most `most` writes are under way. */
-  async #settle(most: number): Promise<void> {
+  async #awaitWrites(most: number): Promise<void> {
     while (this.#inFlight.size > most) await Promise.race(this.#inFlight);
     if (this.#failure === null) return;
     throw this.#failure instanceof GitError

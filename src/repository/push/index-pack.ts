@@ -20,7 +20,7 @@ import type { PackSource, PushRequest } from "../state/push.ts";
 import { type LargeBase, MadeObjects } from "./made-objects.ts";
 import { pause } from "../pacing/pause.ts";
 import { PushMemory } from "./push-memory.ts";
-import { type Place, Slots } from "../pacing/slots.ts";
+import { type Permit, Semaphore } from "../pacing/semaphore.ts";
 
 const BLOB = toTypeNumber("blob");
 
@@ -49,8 +49,8 @@ const LEASE_MS = 120_000;
 
 /** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
  * done; a large one may be slow to arrive, so that it must not keep the small ones waiting, nor for long another large one. */
-const SMALL_SLOTS = new Slots(4, LEASE_MS);
-const LARGE_SLOTS = new Slots(2, LEASE_MS);
+const SMALL_PACKS = new Semaphore(4, LEASE_MS);
+const LARGE_PACKS = new Semaphore(2, LEASE_MS);
 
 /** A stored object that a pack needs and does not hold: a thin base. */
 export interface BaseObject {
@@ -71,7 +71,7 @@ export interface IndexPackOptions {
   progress: PushRequest["progress"];
   /** Refuses a pack of so many entry bytes and objects, or more.
    * @throws GitError "too-large" */
-  checkRoom(entryBytes: number, objects: number): void;
+  checkQuota(entryBytes: number, objects: number): void;
   /** Reads a stored object; null when the store does not hold it.
    * @param hold waits for the memory of a large one */
   readBase(oid: Oid, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null>;
@@ -110,7 +110,7 @@ class Indexing {
   readonly #options: IndexPackOptions;
   readonly #writer: ChunkWriter;
   readonly #hash = createHash("sha1");
-  #place: Place | null = null;
+  #permit: Permit | null = null;
   #memory!: PushMemory;
   #packBytes = 0;
   #peakBytes = 0;
@@ -126,21 +126,21 @@ class Indexing {
     if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
     // Before it waits for others: what there is no room for.
     const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
-    this.#options.checkRoom(entryBytes, decodePackHeader(first));
+    this.#options.checkQuota(entryBytes, decodePackHeader(first));
     const isSmall = first.length < HOT_PUSH_BYTES;
-    const place = await (isSmall ? SMALL_SLOTS : LARGE_SLOTS).take();
-    this.#place = place;
+    const permit = await (isSmall ? SMALL_PACKS : LARGE_PACKS).acquire();
+    this.#permit = permit;
     let memory: PushMemory | null = null;
     let indexer: PackIndexer | null = null;
     const release = (): void => {
       indexer?.release();
       memory?.free();
-      place.free();
+      permit.release();
     };
     try {
       memory = this.#memory = await PushMemory.take(isSmall);
       this.#keepResident(memory);
-      const isContended = () => LARGE_SLOTS.isWanted || this.#memory.isWanted;
+      const isContended = () => LARGE_PACKS.isWanted || this.#memory.isWanted;
       if (!isSmall) this.#source.demandPace?.(() => (isContended() ? MIN_CONTENDED_BYTES : 0));
       indexer = new PackIndexer(this.#options.module, this.#indexerOptions(isSmall));
       await this.#holdOutgrown(indexer, decodePackHeader(first));
@@ -184,28 +184,28 @@ class Indexing {
   async #take(indexer: PackIndexer, piece: Uint8Array): Promise<Uint8Array> {
     let left = piece;
     while (left.length > 0 && !indexer.done) {
-      const room = indexer.room();
-      const taken = left.subarray(0, room.length);
-      room.set(taken);
+      const input = indexer.input();
+      const taken = left.subarray(0, input.length);
+      input.set(taken);
       left = left.subarray(taken.length);
-      await this.#settleStep(indexer, indexer.step(taken.length), piece.length);
+      await this.#finishStep(indexer, indexer.step(taken.length), piece.length);
       while (indexer.isPaused) {
         await (indexer.needsMemory ? this.#hold(indexer) : pause());
         // What was consumed goes first.
-        indexer.room();
-        await this.#settleStep(indexer, indexer.step(0), piece.length);
+        indexer.input();
+        await this.#finishStep(indexer, indexer.step(0), piece.length);
       }
     }
     return left;
   }
 
   /** Stores what the indexer is done with. */
-  async #settleStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
+  async #finishStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
     this.#hash.update(consumed);
     await this.#store(indexer, consumed);
     this.#packBytes += consumed.length;
     checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
-    this.#options.checkRoom(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
+    this.#options.checkQuota(Math.max(0, this.#packBytes - PACK_HEADER_BYTES), indexer.declaredCount);
     await this.#noteStep(indexer, pieceBytes);
   }
 
@@ -215,11 +215,11 @@ class Indexing {
     this.#renew();
     this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
     const { residentBytes } = this.#writer;
-    const roomBytes = Math.min(
+    const freeBytes = Math.min(
       MEMORY_BYTES - WRITER_BYTES - indexer.memoryBytes,
-      residentBytes + this.#memory.roomBytes,
+      residentBytes + this.#memory.freeBytes,
     );
-    this.#writer.limitResident(Math.max(0, roomBytes));
+    this.#writer.limitResident(Math.max(0, freeBytes));
     await this.#holdOutgrown(indexer, 0);
   }
 
@@ -235,7 +235,7 @@ class Indexing {
   }
 
   #renew(): void {
-    this.#place?.renew();
+    this.#permit?.renew();
     this.#memory.renew();
   }
 
@@ -246,7 +246,7 @@ class Indexing {
   /** Waits for the memory of large objects and tables. The larger the tables, the smaller are the
    * blobs that are still held for deltas. */
   async #hold(indexer: PackIndexer): Promise<void> {
-    await this.#memory.takeLarge(() => this.#place?.renew());
+    await this.#memory.takeLarge(() => this.#permit?.renew());
     const tableBytes = Math.max(0, indexer.tableBytes - FREE_TABLE_BYTES);
     const contentBytes = MAX_DELTA_BLOB_BYTES - tableBytes / HELD_CONTENTS;
     indexer.allow(Math.floor(Math.max(MIN_CONTENT_BYTES, contentBytes)));

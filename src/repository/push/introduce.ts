@@ -105,7 +105,7 @@ class Introducing {
       const reached = this.#ancestors.ofParents(position);
       const numbers = this.#walk(position, reached).sort((a, b) => a - b);
       this.#result.introduced.push(NumberSet.fromSorted(numbers));
-      this.#ancestors.settle(position, reached);
+      this.#ancestors.finish(position, reached);
     }
     for (let i = 0; i < this.#first.length; i++) {
       if (this.#first[i] !== 0) this.#result.introducers[i] = this.#graph.number(this.#first[i]! - 1);
@@ -253,7 +253,7 @@ class AncestorSets {
 
   /** Ends the visit of a node.
    * @param reached what `ofParents` gave for it */
-  settle(position: number, reached: Bitset | null): void {
+  finish(position: number, reached: Bitset | null): void {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
       if (--this.#childrenLeft[parent]! > 0) continue;

@@ -19,7 +19,7 @@ export interface LargeBase {
 export interface MadeObjectsOptions {
   readonly limits: Limits;
   readonly codec: Codec;
-  checkRoom(entryBytes: number, objects: number): void;
+  checkQuota(entryBytes: number, objects: number): void;
   /** Called while an object is made: the push is alive. */
   alive(): void;
   /** Waits for the memory of a large object. */
@@ -88,12 +88,12 @@ export class MadeObjects {
       store: async (bytes) => {
         const end = await entry.add(bytes);
         checkLimit("the pack with large deltas made whole (bytes)", this.#options.limits.maxPackSizeBytes, end);
-        this.#options.checkRoom(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
+        this.#options.checkQuota(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
       },
     });
     const end = await entry.end();
     this.#made.add(delta);
-    this.#indexer.settleLarge(delta, made.oid, made.sizeBytes, { offset: this.#end, length: end - this.#end });
+    this.#indexer.placeLarge(delta, made.oid, made.sizeBytes, { offset: this.#end, length: end - this.#end });
     this.#end = end;
   }
 

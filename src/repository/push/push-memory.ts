@@ -76,8 +76,8 @@ export class PushMemory {
   }
 
   /** Bytes that may be kept besides, beyond what is kept already. */
-  get roomBytes(): number {
-    return this.#budget.roomBytes;
+  get freeBytes(): number {
+    return this.#budget.freeBytes;
   }
 
   /** Has something that the push keeps make way for others. */

@@ -13,14 +13,14 @@ import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
-import type { PackSource, PushRequest, ReceivedPush, RefOutcome, SettledRefs } from "../state/push.ts";
+import type { PackSource, PushRequest, ReceivedPush, RefOutcome, AppliedPush } from "../state/push.ts";
 import { splitAtSteps } from "./push-steps.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { changeOf, findUnread, refuseAll, type SettledPush, settlePush, type Settlement } from "./settle-push.ts";
+import { changeOf, findUnread, refuseAll, type PushToApply, applyPush, type ApplyOutcome } from "./apply-push.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
-import { Room } from "../state/room.ts";
+import { QuotaCheck } from "../state/quota-check.ts";
 import { keptTree } from "../objects/tree-contents.ts";
 
 const TREE = toTypeNumber("tree");
@@ -109,17 +109,17 @@ export class ReceivePack {
     try {
       indexed = pack === null ? null : await this.#index(pack);
       const indexedMs = Date.now();
-      const settlement = await this.#repository.holdNumbers(() => this.#settle(indexed));
+      const outcome = await this.#repository.holdNumbers(() => this.#apply(indexed));
       this.#observe({
         refs: this.#request.commands.length,
         packBytes: indexed?.packBytes ?? 0,
         objects: indexed?.indexer.count ?? 0,
         indexMs: indexedMs - startMs,
-        settleMs: Date.now() - indexedMs,
+        applyMs: Date.now() - indexedMs,
         peakBytes: indexed?.peakBytes ?? 0,
         operations: this.#operations,
       });
-      return settlement.outcomes;
+      return outcome.outcomes;
     } finally {
       indexed?.release();
       this.#repository.activePrefixes.delete(this.#keyPrefix);
@@ -151,7 +151,7 @@ export class ReceivePack {
 
   #index(pack: PackSource): Promise<IndexedPack> {
     const { platform } = this.#repository;
-    const room = new Room(this.#repository.tables, this.#requester, platform.limits);
+    const quotaCheck = new QuotaCheck(this.#repository.tables, this.#requester, platform.limits);
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
@@ -165,7 +165,7 @@ export class ReceivePack {
         this.#repository.scheduleJobs();
       },
       progress: (title, done, total) => this.#request.progress(title, done, total),
-      checkRoom: (entryBytes, objects) => room.check(entryBytes, objects),
+      checkQuota: (entryBytes, objects) => quotaCheck.check(entryBytes, objects),
       readBase: (oid, hold) => this.#readBase(oid, hold),
       isVetted: (oid, names) => this.#isVetted(oid, names),
     });
@@ -205,23 +205,23 @@ export class ReceivePack {
     return number === undefined || (tables!.vetted.names(number) & names) === names;
   }
 
-  async #settle(pack: IndexedPack | null): Promise<Exclude<Settlement, { kind: "unread" }>> {
+  async #apply(pack: IndexedPack | null): Promise<Exclude<ApplyOutcome, { kind: "unread" }>> {
     const returned = new ReturnedTrees();
     for (;;) {
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
       const isNew = this.#repository.tables === null;
-      const settlement = this.#repository.transact(this.#newFsck, (tables) => {
-        const result = settlePush(tables, this.#describe(tables, pack), returned);
-        if (result.kind === "settled") this.#scheduleJobs(tables, result);
-        return { result, stands: result.kind === "settled" };
+      const outcome = this.#repository.transact(this.#newFsck, (tables) => {
+        const result = applyPush(tables, this.#describe(tables, pack), returned);
+        if (result.kind === "applied") this.#scheduleJobs(tables, result);
+        return { result, isKept: result.kind === "applied" };
       });
-      if (settlement.kind !== "unread") {
-        if (settlement.kind === "settled" && settlement.unusedKeys.length === 0) this.#hasWritten = false;
-        this.#hasCreated = isNew && settlement.kind === "settled";
-        return settlement;
+      if (outcome.kind !== "unread") {
+        if (outcome.kind === "applied" && outcome.unusedKeys.length === 0) this.#hasWritten = false;
+        this.#hasCreated = isNew && outcome.kind === "applied";
+        return outcome;
       }
       // All that there is to be read, before the next transaction: more may come to be there meanwhile by other pushes alone.
-      for (let { trees } = settlement; trees.length > 0;) {
+      for (let { trees } = outcome; trees.length > 0;) {
         await returned.read(this.#reader(), trees);
         const { tables } = this.#repository;
         trees = tables === null ? [] : findUnread(tables, this.#describe(tables, pack), returned);
@@ -230,11 +230,11 @@ export class ReceivePack {
   }
 
   /** The push as it is to be settled now. */
-  #describe(tables: Tables, pack: IndexedPack | null): SettledPush {
+  #describe(tables: Tables, pack: IndexedPack | null): PushToApply {
     const { limits } = this.#repository.platform;
     const { commands, atomic, shallow, head, steps } = this.#request;
     const chunks = pack?.chunks ?? [];
-    const room = new Room(tables, this.#requester, limits);
+    const quotaCheck = new QuotaCheck(tables, this.#requester, limits);
     return {
       commands,
       atomic,
@@ -246,16 +246,16 @@ export class ReceivePack {
       requester: this.#requester,
       steps: steps?.map((step, i) => ({ ...step, requester: this.#requesters[i]! })) ?? null,
       limits,
-      checkRoom: (addedBytes, addedObjects) => room.check(addedBytes, addedObjects),
+      checkQuota: (addedBytes, addedObjects) => quotaCheck.check(addedBytes, addedObjects),
       head: head ?? null,
     };
   }
 
   /** Adds the jobs that a settled push calls for; belongs in its transaction. */
-  #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<Settlement, { kind: "settled" }>): void {
+  #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<ApplyOutcome, { kind: "applied" }>): void {
     const { limits, worktrees } = this.#repository.platform;
     const moved = this.#request.commands.filter((_, i) => outcomes[i]!.error === null);
-    const settled: SettledRefs = {
+    const applied: AppliedPush = {
       tables,
       moved,
       isRefused: moved.length < outcomes.length,
@@ -265,7 +265,7 @@ export class ReceivePack {
       worktrees,
       nowMs: Date.now(),
     };
-    for (const follow of this.#repository.followers) follow(settled);
+    for (const follow of this.#repository.followers) follow(applied);
     if (this.#hasWritten && unusedKeys.length === 0) tables.jobs.cancel("sweep", this.#keyPrefix);
   }
 

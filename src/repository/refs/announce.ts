@@ -1,7 +1,7 @@
 // What the registry knows of a repository, it knows from the repository: every transaction that changes what a list shows adds the job
 // `announce`, and so does the one that deletes. A creation is announced at once as well, so that whoever created finds it in the list.
 import type { RepositoryStanding } from "../../store/registry/registry.ts";
-import { useOf } from "../state/room.ts";
+import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
 const BRANCHES = "refs/heads/";
@@ -9,14 +9,14 @@ const BRANCHES = "refs/heads/";
 /** Tells the registry how the repository stands, one announcement after the other, so that the last one told is the newest.
  * @throws what the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
-  const { announceSlot, platform } = repository;
-  const place = await announceSlot.take();
+  const { announceSemaphore, platform } = repository;
+  const permit = await announceSemaphore.acquire();
   try {
     const standing = readStanding(repository);
     repository.isAnnouncementDue = false;
     if (standing !== null) await platform.registry.report(platform.id, standing);
   } finally {
-    place.free();
+    permit.release();
   }
 }
 

@@ -26,7 +26,7 @@ export async function setDefaultBranch(repository: OpenRepository, branch: strin
   state.transact(null, (tables) => {
     tables.refs.setHead(BRANCHES + branch);
     scheduleAllWorktrees(tables, state.platform.worktrees, Date.now());
-    return { result: undefined, stands: true };
+    return { result: undefined, isKept: true };
   });
   state.scheduleJobs();
   await announceNow(state);

@@ -102,7 +102,7 @@ export type FetchOutcome =
 export type PackDelivery =
   | PlannedPack
   /** To be made for this client, and once more into this R2 object, as the whole body of the response: other requests may be waiting
-   * for `FetchSource.settleResponse`. */
+   * for `FetchSource.finishResponse`. */
   | { readonly kind: "store"; readonly plan: PackPlan; readonly objectKey: string; readonly responseKey: string }
   /** Being made into this R2 object for an equal request that came shortly before: `FetchSource.awaitResponse` tells when it is there. */
   | { readonly kind: "awaited"; readonly objectKey: string }
@@ -137,7 +137,7 @@ export interface FetchSource {
   fetch(request: FetchRequest): Promise<FetchOutcome>;
   /** Tells how storing a response went, which `fetch` asked for.
    * @param sizeBytes null: it failed, or its bytes are not there any more */
-  settleResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
+  finishResponse(objectKey: string, sizeBytes: number | null): Promise<void>;
   /** Waits for a response that `fetch` said is being stored.
    * @returns what it has become: a plan, when storing it failed or takes too long; null: nothing is known of it */
   awaitResponse(objectKey: string): Promise<PlannedPack | StoredPack | null>;

@@ -91,7 +91,7 @@ export interface ReceivedPush extends PushResult {
 }
 
 /** A push that is settled, within the transaction that settles it. */
-export interface SettledRefs {
+export interface AppliedPush {
   readonly tables: Tables;
   /** The commands that moved their refs. */
   readonly moved: readonly RefCommand[];
@@ -107,7 +107,7 @@ export interface SettledRefs {
 }
 
 /** Schedules what follows a push; what it writes is part of the push's transaction. */
-export type PushFollower = (push: SettledRefs) => void;
+export type PushFollower = (push: AppliedPush) => void;
 
 /** What receiving a push needs of a repository. */
 export interface PushTarget extends Pick<FetchSource, "refs"> {

@@ -28,7 +28,7 @@ export interface PushCost {
   readonly objects: number;
   /** From the first pack byte to the last proof, and from there to the end of the transaction. */
   readonly indexMs: number;
-  readonly settleMs: number;
+  readonly applyMs: number;
   /** Largest sum of module memory and buffers. */
   readonly peakBytes: number;
   /** How many changes through the API shared one transaction, which share out its times, too; the first has its operations. Absent: it had its own. */
@@ -103,7 +103,7 @@ export interface JobCounts {
   readonly bytes?: number;
   /** Objects that it rewrote (`prune`: removed), and how many of them became whole. */
   readonly objects?: number;
-  readonly expanded?: number;
+  readonly undeltified?: number;
   /** Commits and other nodes of the graph that it removed. */
   readonly nodes?: number;
   /** Commits whose authors it noted. */

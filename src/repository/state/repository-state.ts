@@ -19,9 +19,9 @@ import { Tables } from "../../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
-import { Slots } from "../pacing/slots.ts";
+import { Semaphore } from "../pacing/semaphore.ts";
 import type { Traffic } from "../pacing/traffic.ts";
-import { Turns } from "../pacing/turns.ts";
+import { KeyedMutex } from "../pacing/keyed-mutex.ts";
 import type { WorktreePolicy } from "../state/worktree-policy.ts";
 
 /** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
@@ -64,9 +64,9 @@ export class RepositoryState {
   /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
   readonly activePrefixes = new Set<string>();
   /** Commits that the server makes take turns, by the ref that they move. */
-  readonly refTurns = new Turns();
+  readonly refMutex = new KeyedMutex();
   /** One announcement at a time. */
-  readonly announceSlot = new Slots(1);
+  readonly announceSemaphore = new Semaphore(1);
   /** Whether the job is there and not begun: a push that comes then need not write it again. */
   isAnnouncementDue = false;
   /** Requests that wait for jobs. */
@@ -149,7 +149,7 @@ export class RepositoryState {
    * @param f returns whether its writes stand
    * @throws GitError "not-found" when the repository was deleted
    */
-  transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; stands: boolean }): T {
+  transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; isKept: boolean }): T {
     const { key, createdMs, deleted } = this.#record;
     if (deleted) throw new GitError("not-found", { what: "repository" });
     const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck, deleted };
@@ -163,7 +163,7 @@ export class RepositoryState {
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
-        if (!outcome.stands) throw new TakenBack(outcome.result);
+        if (!outcome.isKept) throw new TakenBack(outcome.result);
         if (!this.isAnnouncementDue) tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
         return outcome.result;
       });
@@ -186,7 +186,7 @@ export class RepositoryState {
     if (this.tables !== null) return false;
     this.transact(null, (tables) => {
       tables.refs.setHead(head);
-      return { result: undefined, stands: true };
+      return { result: undefined, isKept: true };
     });
     this.scheduleJobs();
     return true;

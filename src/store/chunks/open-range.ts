@@ -21,13 +21,13 @@ export class OpenRange {
   }
 
   /** Takes the next bytes: as many as there is room for, or all that are left.
-   * @param room where they go; its buffer is given away, that of the result takes its place
+   * @param target where they go; its buffer is given away, that of the result takes its place
    * @throws GitError "storage-failed" when the bytes are not there, or a transfer breaks off that had given none */
-  async read(room: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-    const { byteOffset } = room;
-    const { byteLength } = room.buffer;
-    const wanted = Math.min(room.length, this.#end - this.#position);
-    for (let { buffer } = room; ; buffer = new ArrayBuffer(byteLength)) {
+  async read(target: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+    const { byteOffset } = target;
+    const { byteLength } = target.buffer;
+    const wanted = Math.min(target.length, this.#end - this.#position);
+    for (let { buffer } = target; ; buffer = new ArrayBuffer(byteLength)) {
       try {
         const bytes = await this.#fill(new Uint8Array(buffer, byteOffset, wanted));
         this.#position += wanted;

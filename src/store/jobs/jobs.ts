@@ -1,12 +1,12 @@
 import { createJobs } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Background work: `merge` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
+/** Background work: `repack` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
  * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
  * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip, `tally` sums up what was pushed,
  * `announce` tells the registry how the repository stands, `erase` removes a deleted repository's bytes. */
 export type JobKind =
-  | "merge"
+  | "repack"
   | "seal"
   | "sweep"
   | "prune"
@@ -52,9 +52,9 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a job that is due waits for a moment without requests, at the most. Then it is done beside them. */
 const PATIENCE_MS = 60_000;
 
-/** Of those that wait less: the registry is told at once; chains of deltas, which `merge` cuts, grow with every push, and so do bytes in SQLite,
+/** Of those that wait less: the registry is told at once; chains of deltas, which `repack` cuts, grow with every push, and so do bytes in SQLite,
  * which `seal` takes away and every plan carries until then. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, merge: 1_000, seal: 1_000 };
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, repack: 1_000, seal: 1_000 };
 
 /** SQL: when a job waits no longer. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)

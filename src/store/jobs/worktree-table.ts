@@ -78,7 +78,7 @@ const MEASURE = `SELECT count(*) AS files, ifnull(sum(size), 0) AS sizeBytes
   WHERE source <> ${REMOVED}`;
 
 /** Rows of written files: [path, source, etag] each. An UPDATE would go through the JSON for every row of the worktree. */
-const SETTLE = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source, etag)
+const RECORD = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source, etag)
   SELECT worktree, file.path, oid, mode, size, 0, written.value ->> 2
   FROM json_each(?2) written CROSS JOIN worktree_files file ON worktree = ?1 AND file.path = written.value ->> 0
   WHERE source = written.value ->> 1
@@ -176,20 +176,20 @@ export class WorktreeTable {
   }
 
   /** Notes that files were written as they were pending. */
-  settleWritten(id: number, files: readonly WrittenFile[]): void {
+  recordWritten(id: number, files: readonly WrittenFile[]): void {
     for (const batch of toJson(files.map(({ path, source, etag }) => [path, source, etag]))) {
-      this.#sql.exec(SETTLE, id, batch);
+      this.#sql.exec(RECORD, id, batch);
     }
   }
 
   /** Notes that files were removed as they were pending. */
-  settleRemoved(id: number, paths: readonly string[]): void {
+  recordRemoved(id: number, paths: readonly string[]): void {
     for (const batch of toJson(paths.map((path) => [path]))) this.#sql.exec(FORGET, id, batch);
   }
 
   /** Notes that the planned commit is materialized, or the worktree gone, when nothing is left to do.
    * @returns whether it is */
-  settlePlan(id: number, nowMs: number): boolean {
+  finishPlan(id: number, nowMs: number): boolean {
     if (this.pending(id, 1).length > 0) return false;
     this.#sql.exec("DELETE FROM worktrees WHERE id = ? AND planned = 0", id);
     this.#sql.exec(

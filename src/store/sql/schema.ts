@@ -6,7 +6,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; a database says in `repository.schema` which it has. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Apart from the others: the first push notes where it writes before there is a repository. */
 const JOBS_TABLE = `
@@ -178,6 +178,11 @@ ALTER TABLE pushes ADD COLUMN before_ms INTEGER;
 CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEXT NOT NULL, PRIMARY KEY (push, part)) WITHOUT ROWID;
 UPDATE pushes SET log_bytes = summed.bytes
   FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
+`,
+  // The job that makes few chunks of many had the name of what happens to branches.
+  3: `
+UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
+UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
 `,
 };
 

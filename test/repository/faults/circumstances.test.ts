@@ -65,7 +65,7 @@ describe("alarms", () => {
     const versions: Version[] = [first];
     for (let i = 0; i < 5; i++) versions.push(makeVersion(versions.at(-1)!, `version ${i}`));
     for (const { commit, pack } of versions.slice(1)) await push({ [MAIN]: commit.oid }, pack).run(world);
-    for (const kind of ["merge", "prune", "compact", "expire", "tally"] as const) addJob(world, kind);
+    for (const kind of ["repack", "prune", "compact", "expire", "tally"] as const) addJob(world, kind);
     return versions.at(-1)!.commit.oid;
   }
 
@@ -110,7 +110,7 @@ describe("a clock that is wrong", () => {
       await push({ [MAIN]: next.commit.oid }, next.pack).run(world);
       tip = next;
       jump();
-      if (i === 6) for (const kind of ["merge", "prune", "expire"] as const) addJob(world, kind);
+      if (i === 6) for (const kind of ["repack", "prune", "expire"] as const) addJob(world, kind);
       jump();
       await world.ring(Date.now());
       if (random.below(3) === 0) world.start();

@@ -44,7 +44,7 @@ async function store(): Promise<Extract<PackDelivery, { kind: "store" }>> {
 describe("equal requests", () => {
   test("the first is served alone, the second stores, the third is served from there", async () => {
     const { objectKey, plan } = await store();
-    await repository.repository.settleResponse(objectKey, 1000);
+    await repository.repository.finishResponse(objectKey, 1000);
     const expected = { kind: "stored", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
     expect(packOf(await fetch())).toEqual({ ...expected, cache: "hit" });
     // It outlives the object's memory.
@@ -63,7 +63,7 @@ describe("equal requests", () => {
     expect(kinds).toEqual([...Array.from({ length: 18 }, () => "awaited"), "plan", "store"]);
     const { objectKey, plan } = all.find((pack) => pack.kind === "store")!;
     const waiting = Array.from({ length: 18 }, () => repository.repository.awaitResponse(objectKey));
-    await repository.repository.settleResponse(objectKey, 1000);
+    await repository.repository.finishResponse(objectKey, 1000);
     const stored = { kind: "stored", cache: "shared", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
     // Who asks late is told as well.
     for (const one of [...waiting, repository.repository.awaitResponse(objectKey)]) expect(await one).toEqual(stored);
@@ -95,7 +95,7 @@ describe("equal requests", () => {
     const ask = async (): Promise<PackDelivery> =>
       packOf(await repository.repository.fetch({ ...CLONE_REQUEST, wants, framing: "test" }));
     const first = await ask();
-    expect(first.kind === "plan" && first.plan.expansions).toHaveLength(1);
+    expect(first.kind === "plan" && first.plan.undeltified).toHaveLength(1);
     expect((await ask()).kind).toBe("store");
   });
 
@@ -109,7 +109,7 @@ describe("equal requests", () => {
     const { objectKey, plan } = await store();
     expect(packOf(await fetch())).toEqual({ kind: "awaited", objectKey });
     const waiting = repository.repository.awaitResponse(objectKey);
-    await repository.repository.settleResponse(objectKey, null);
+    await repository.repository.finishResponse(objectKey, null);
     expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
     expect(await repository.repository.awaitResponse(objectKey)).toBe(null);
     expect(packOf(await fetch()).kind).toBe("store");
@@ -145,7 +145,7 @@ describe("equal requests", () => {
       const { objectKey, plan } = await store();
       const waiting = repository.repository.awaitResponse(objectKey);
       failOnce("INTO responses");
-      await expect(repository.repository.settleResponse(objectKey, 1000)).rejects.toThrow("full");
+      await expect(repository.repository.finishResponse(objectKey, 1000)).rejects.toThrow("full");
       expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
     });
   });
@@ -161,7 +161,7 @@ describe("equal requests", () => {
       // From then on nobody waits at all.
       expect(packOf(await fetch())).toEqual({ kind: "plan", plan, responseKey: null });
       // Who was only slow has not worked in vain.
-      await repository.repository.settleResponse(objectKey, 1000);
+      await repository.repository.finishResponse(objectKey, 1000);
       expect(packOf(await fetch())).toMatchObject({ kind: "stored", cache: "hit" });
     } finally {
       vi.useRealTimers();
@@ -177,7 +177,7 @@ test.each<[string, Partial<FetchRequest>]>([
   ["with tags", { includeTag: true }],
 ])("%s is another response", async (_, options) => {
   const { objectKey } = await store();
-  await repository.repository.settleResponse(objectKey, 1000);
+  await repository.repository.finishResponse(objectKey, 1000);
   expect(packOf(await fetch(options)).kind).toBe("plan");
 });
 
@@ -199,7 +199,7 @@ describe("what is stored goes away", () => {
 
   test("after a day without use, first the row and later the bytes", async () => {
     const { objectKey } = await store();
-    await repository.repository.settleResponse(objectKey, 1000);
+    await repository.repository.finishResponse(objectKey, 1000);
     await runJobs(23 * 60 * 60_000);
     expect(packOf(await fetch()).kind).toBe("stored");
     await runJobs(50 * 60 * 60_000);
@@ -211,8 +211,8 @@ describe("what is stored goes away", () => {
 
   test("when somebody could not read it, who will not be the last to find the bytes", async () => {
     const { objectKey } = await store();
-    await repository.repository.settleResponse(objectKey, 1000);
-    await repository.repository.settleResponse(objectKey, null);
+    await repository.repository.finishResponse(objectKey, 1000);
+    await repository.repository.finishResponse(objectKey, null);
     expect(packOf(await fetch()).kind).not.toBe("stored");
     await runJobs(61 * 60_000);
     expect(await repository.keys()).not.toContain(objectKey);
@@ -226,7 +226,7 @@ describe("what is stored goes away", () => {
 
   test("when there is too much of it", async () => {
     const { objectKey } = await store();
-    await repository.repository.settleResponse(objectKey, 600 * 1024 * 1024);
+    await repository.repository.finishResponse(objectKey, 600 * 1024 * 1024);
     expect(packOf(await fetch()).kind).not.toBe("stored");
   });
 });

@@ -12,7 +12,7 @@ test("the status says what there is, what waits and what was done", async () => 
   const repository = new PushedRepository({ chunks, limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
   const client = newRepositoryClient((name, argument) => repository.repository.call(name, argument, ANYONE));
   await expect(client.maintenance()).rejects.toMatchObject({ code: "not-found" });
-  await expect(client.maintain(["merge"])).rejects.toMatchObject({ code: "not-found" });
+  await expect(client.maintain(["repack"])).rejects.toMatchObject({ code: "not-found" });
   const pushes = new TinyPushes(repository);
   await pushes.push(5);
   expect(await client.maintenance()).toMatchObject({
@@ -27,14 +27,14 @@ test("the status says what there is, what waits and what was done", async () => 
     jobs: [],
     lastRuns: {},
   });
-  const after = await client.maintain(["merge"]);
+  const after = await client.maintain(["repack"]);
   expect(after).toMatchObject({
     chunks: { hot: 1, unmerged: 0, unwhole: 0 },
     jobs: [],
     lastRuns: { merge: { chunks: 5 } },
   });
-  expect(Object.keys(after.lastRuns)).toEqual(["merge"]);
-  expect(after.lastRuns.merge!.timeMs).toBeGreaterThan(Date.now() - 60_000);
+  expect(Object.keys(after.lastRuns)).toEqual(["repack"]);
+  expect(after.lastRuns.repack!.timeMs).toBeGreaterThan(Date.now() - 60_000);
 
   plan.faults = ({ operation }) => (operation === "delete" ? "before" : null);
   repository.tables.jobs.add("sweep", "nothing", 0);

@@ -54,8 +54,8 @@ function planOf(sizeBytes: number, pieces: readonly (readonly [number, number])[
     extents: [{ key: "chunk", start: 0, length: sizeBytes }],
     pieces: Uint32Array.from(pieces.flatMap(([offset, length]) => [0, 0, offset, length, 0])),
     bases: new Uint8Array(0),
-    links: new Uint32Array(0),
-    expansions: new Uint32Array(0),
+    chains: new Uint32Array(0),
+    undeltified: new Uint32Array(0),
   };
 }
 
@@ -276,8 +276,8 @@ describe("plans", () => {
     const repository = await stored(2_000);
     const thin = await fetchPack(repository, await request("main", "main~20", { thinPack: true }), oids["main~20"]!);
     const whole = await fetchPack(repository, await request("main", "main~20"), oids["main~20"]!);
-    expect(thin.expansions.length).toBe(0);
-    expect(whole.expansions.length).toBeGreaterThan(0);
+    expect(thin.undeltified.length).toBe(0);
+    expect(whole.undeltified.length).toBeGreaterThan(0);
     expect(whole.entriesBytes).toBe(-1);
     expect(whole.objectCount).toBe(thin.objectCount);
   });

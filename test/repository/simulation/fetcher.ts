@@ -110,7 +110,7 @@ export class Fetcher extends Client {
 
   async #settle(objectKey: string, sizeBytes: number | null): Promise<void> {
     await this.run.world.request(
-      (repository) => repository.settleResponse(objectKey, sizeBytes),
+      (repository) => repository.finishResponse(objectKey, sizeBytes),
       () => undefined,
     );
   }

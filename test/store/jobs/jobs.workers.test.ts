@@ -100,12 +100,12 @@ test("a job whose runner died is due soon for one that knows it, the later the m
   withDatabase((sql) => {
     const jobs = new JobQueue(sql);
     jobs.add("seal", "", 1_000);
-    jobs.add("merge", "", 50_000);
+    jobs.add("repack", "", 50_000);
     jobs.take(1_000);
     jobs.recover(2_000);
     expect(jobs.all().map(({ kind, dueMs }) => [kind, dueMs])).toEqual([
       ["seal", 4_000],
-      ["merge", 50_000],
+      ["repack", 50_000],
     ]);
     // Once told, it waits as any job does.
     jobs.recover(3_000);

@@ -32,10 +32,10 @@ test("rows are the files of the planned commit, and what is left to do for them"
       ["odd\xe9\n\"'", 3],
     ]);
     const written = worktrees.pending(id, 3).map((file) => ({ ...file, etag: `tag ${file.path}` }));
-    worktrees.settleWritten(id, written);
-    expect(worktrees.settlePlan(id, 5)).toBe(false);
-    worktrees.settleWritten(id, [{ ...worktrees.pending(id, 1)[0]!, etag: "odd" }]);
-    expect(worktrees.settlePlan(id, 6)).toBe(true);
+    worktrees.recordWritten(id, written);
+    expect(worktrees.finishPlan(id, 5)).toBe(false);
+    worktrees.recordWritten(id, [{ ...worktrees.pending(id, 1)[0]!, etag: "odd" }]);
+    expect(worktrees.finishPlan(id, 6)).toBe(true);
     expect(worktrees.get("main")).toMatchObject({
       changedMs: 6,
       materialized: new Uint8Array([0, 0, 0, 11, ...Array<number>(16).fill(0)]),
@@ -58,8 +58,8 @@ test("rows are the files of the planned commit, and what is left to do for them"
     expect(worktrees.file(id, "twin")).toBeNull();
     expect(worktrees.file(id, "b")).toMatchObject({ sizeBytes: 4, etag: null });
     // A write of what was planned before settles nothing.
-    worktrees.settleWritten(id, written);
-    worktrees.settleRemoved(id, ["a", "b"]);
+    worktrees.recordWritten(id, written);
+    worktrees.recordRemoved(id, ["a", "b"]);
     expect(worktrees.pending(id, 10).length).toBe(3);
     // Planned again before it was removed: it may be gone by now.
     worktrees.plan(id, 13, [put("twin", 1)]);
@@ -68,8 +68,8 @@ test("rows are the files of the planned commit, and what is left to do for them"
     expect(worktrees.pending(id, 10).length).toBe(4);
     worktrees.plan(id, 0, worktrees.paths(id).map(remove));
     expect(worktrees.get("main")).toMatchObject({ files: 0, sizeBytes: 0 });
-    worktrees.settleRemoved(id, worktrees.paths(id));
-    expect(worktrees.settlePlan(id, 7)).toBe(true);
+    worktrees.recordRemoved(id, worktrees.paths(id));
+    expect(worktrees.finishPlan(id, 7)).toBe(true);
     expect(worktrees.all()).toEqual([]);
   }));
 
@@ -108,20 +108,20 @@ test("a change of one file among 5,000 reads and writes few rows", () =>
     );
     for (let pending = worktrees.pending(id, 250); pending.length > 0; pending = worktrees.pending(id, 250)) {
       const before = counters.rowsRead;
-      worktrees.settleWritten(
+      worktrees.recordWritten(
         id,
         pending.map((file) => ({ ...file, etag: "tag" })),
       );
       expect(counters.rowsRead - before).toBeLessThan(2_000);
     }
-    worktrees.settlePlan(id, 1);
+    worktrees.finishPlan(id, 1);
     const { rowsRead, rowsWritten } = counters;
     worktrees.plan(id, 2, [put("dir/7", 5_001)]);
-    worktrees.settleWritten(
+    worktrees.recordWritten(
       id,
       worktrees.pending(id, 250).map((file) => ({ ...file, etag: "tag" })),
     );
-    expect(worktrees.settlePlan(id, 2)).toBe(true);
+    expect(worktrees.finishPlan(id, 2)).toBe(true);
     expect(counters.rowsRead - rowsRead).toBeLessThan(40);
     expect(counters.rowsWritten - rowsWritten).toBeLessThan(10);
   }));

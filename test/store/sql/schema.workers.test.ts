@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { JobQueue } from "../../../src/store/jobs/jobs.ts";
 import { PushLog } from "../../../src/store/refs/push-log.ts";
 import {
   createRepository,
@@ -44,8 +45,13 @@ test("a database of the first version becomes one of the newest, with all that i
     ];
     for (const json of refs)
       sql.exec("INSERT INTO pushes (time_ms, refs, pack_bytes, objects, total_bytes) VALUES (1, ?, 2, 3, 4)", json);
+    sql.exec("INSERT INTO jobs (kind, key, due_ms) VALUES ('merge', '', 7)");
+    sql.exec(`INSERT INTO job_runs (kind, record) VALUES ('merge', '{"beganMs":5}')`);
     upgradeRepository(sql);
     upgradeRepository(sql);
+    const jobs = new JobQueue(sql);
+    expect(jobs.find("repack", "")).toMatchObject({ dueMs: 7 });
+    expect(jobs.lastRuns()).toEqual({ repack: { beganMs: 5 } });
     const log = new PushLog(sql);
     expect(log.sizeBytes()).toBe(refs[0]!.length + refs[1]!.length + 1);
     expect(log.append({ timeMs: 9, who: null, refs: [["refs/heads/b", null, null]], packBytes: 0, objects: 0 })).toBe(

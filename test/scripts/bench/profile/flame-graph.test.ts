@@ -39,7 +39,7 @@ test("frames are as wide as their time, and tell it on hover", () => {
   const widthOf = (start: string): number => [...frames].find(([hover]) => hover.startsWith(start))![1];
   expect(widthOf("take")).toBeCloseTo((1_580 * 8) / 9 - 0.5, 0);
   expect([...frames.keys()]).toContain(
-    "settle · src/repository/push/settle-push.ts:10 · 7.0 ms, 77.8 % · itself 1.0 ms",
+    "settle · src/repository/push/apply-push.ts:10 · 7.0 ms, 77.8 % · itself 1.0 ms",
   );
   expect([...frames.keys()]).toContain(
     "inflate&lt;Map &amp; &quot;Set&quot;&gt; · wasm · 3.0 ms, 33.3 % · itself 3.0 ms",

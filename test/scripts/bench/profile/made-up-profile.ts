@@ -36,9 +36,9 @@ export function makeProfile(
 export const PUSH = makeProfile(
   [
     ["take", "src/repository/push/receive-pack.ts", null],
-    ["settle", "src/repository/push/settle-push.ts", 0],
+    ["settle", "src/repository/push/apply-push.ts", 0],
     ["exec", "", 1],
-    ["settle", "src/repository/push/settle-push.ts", 1],
+    ["settle", "src/repository/push/apply-push.ts", 1],
     ['inflate<Map & "Set">', "wasm://wasm/0a1b", 3],
     ["(garbage collector)", "", null],
     ["(idle)", "", null],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MERGE_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/housekeeping.ts";
-import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/merge.ts";
+import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/repack.ts";
 import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
@@ -25,7 +25,7 @@ test("many tiny pushes become one chunk, which a clone takes whole and git finds
   expect(longestChain(repository)).toBeGreaterThan(149);
 
   await repository.repository.runJobs(Date.now() + 1);
-  expect(jobsOf(repository, "merge")).toMatchObject([{ chunks: 150, objects: before.number.length, again: false }]);
+  expect(jobsOf(repository, "repack")).toMatchObject([{ chunks: 150, objects: before.number.length, again: false }]);
   expect(repository.tables.jobs.nextDueMs()).toBe(null);
   const [merged, ...others] = chunks.allInOrder();
   expect(others).toEqual([]);
@@ -44,7 +44,7 @@ test("many tiny pushes become one chunk, which a clone takes whole and git finds
   const plan = await repository.planClone(pushes.tip);
   const pieces = Array.from({ length: plan.pieces.length / PIECE_STRIDE }, (_, i) => plan.pieces[i * PIECE_STRIDE]);
   expect(pieces).toEqual([PIECE.verbatim, PIECE.verbatim]);
-  expect(plan.expansions.length).toBe(0);
+  expect(plan.undeltified.length).toBe(0);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
 });
 
@@ -55,7 +55,7 @@ test("each object is rewritten once: what is merged is left alone until it is se
     await pushes.push(MERGE_CHUNKS);
     await repository.repository.runJobs(Date.now() + 1);
   }
-  const merges = jobsOf(repository, "merge");
+  const merges = jobsOf(repository, "repack");
   expect(merges).toMatchObject([{ chunks: MERGE_CHUNKS }, { chunks: MERGE_CHUNKS }, { chunks: MERGE_CHUNKS }]);
   expect(repository.tables.chunks.allInOrder().length).toBe(3);
   expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
@@ -117,7 +117,7 @@ test("what is large goes in slices, in little memory, and is sealed when all is 
     await repository.repository.runJobs(repository.tables.jobs.nextDueMs()!);
   }
   const events = repository.events.filter((event) => event.event === "job");
-  expect(events.filter(({ again }) => again).map(({ kind }) => kind)).toEqual(["merge"]);
+  expect(events.filter(({ again }) => again).map(({ kind }) => kind)).toEqual(["repack"]);
   for (const event of events) {
     expect(event.peakBytes).toBeLessThan(16_000_000);
     expect(event.bytes).toBeLessThan(RUN_BYTES + 4_000_000);

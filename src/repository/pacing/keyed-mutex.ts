@@ -10,7 +10,7 @@ const OTHERS_COME_WITHIN_MS = 2;
 const SEVERAL_AGAIN_MS = 1_000;
 
 /** Has those who would write the same wait for each other, in the order in which they came. */
-export class Turns {
+export class KeyedMutex {
   /** Ends with the last one that waits, by what it is to write. */
   readonly #ends = new Map<string, Promise<void>>();
   /** What has been gathered and waits for its turn, by what is to be written. */

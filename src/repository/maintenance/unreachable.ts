@@ -6,7 +6,7 @@ import type { Tables } from "../../store/tables.ts";
 const TREE = toTypeNumber("tree");
 
 /** What may go. */
-export interface Doomed {
+export interface Unreachable {
   /** Numbers of nodes. Whatever descends from one of them is among them, so that what stays is closed under parents. */
   readonly nodes: NumberSet;
   readonly objects: NumberSet;
@@ -21,7 +21,7 @@ export interface Doomed {
 export interface Kept {
   readonly recentFrom: number;
   readonly nodes: Bitset;
-  readonly loose: NumberSet;
+  readonly recentObjects: NumberSet;
 }
 
 /** Finds what must stay: what refs lead to, what pushes since `cutoffMs` moved refs from and to, and what these pushes brought. */
@@ -37,19 +37,19 @@ export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: num
   }
   const nodes = graph.ancestors(positions);
   const recentNumbers = NumberSet.range(recentFrom, objects.lastNumber() + 1);
-  return { recentFrom, nodes, loose: objects.unintroduced().intersection(recentNumbers) };
+  return { recentFrom, nodes, recentObjects: objects.unintroduced().intersection(recentNumbers) };
 }
 
-/** The trees among `loose`: only a walk tells what they lead to. */
-export function looseTrees({ objects }: Tables, { loose }: Kept): NumberSet {
-  const { number, type } = objects.locate(loose);
+/** The trees among `recentObjects`: only a walk tells what they lead to. */
+export function recentTrees({ objects }: Tables, { recentObjects }: Kept): NumberSet {
+  const { number, type } = objects.locate(recentObjects);
   return NumberSet.fromSorted(number.filter((_, i) => type[i] === TREE));
 }
 
 /** Finds what can be removed in one go: the newest of the nodes that do not stay, and what only they introduced.
- * @param walked what recent loose trees lead to
+ * @param walked what recent trees lead to
  * @param most objects, unless a single node introduced more */
-export function findDoomed(tables: Tables, kept: Kept, walked: NumberSet, most: number): Doomed {
+export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, most: number): Unreachable {
   const { graph, objects, reachability } = tables;
   const all = new Bitset(graph.length);
   all.addRange(0, graph.length);
@@ -76,10 +76,10 @@ export function findDoomed(tables: Tables, kept: Kept, walked: NumberSet, most: 
   const orphaned = Array.from(number, (object, i) => ({ object, former: introducer[i]! }))
     .filter(({ former }) => !stays(former))
     .map(({ object }) => ({ object, introducer: successors.get(object)! }));
-  const oldLoose = objects.unintroduced().difference(kept.loose).difference(walked);
+  const oldObjects = objects.unintroduced().difference(kept.recentObjects).difference(walked);
   return {
     nodes: NumberSet.fromSorted(Uint32Array.from(chosen, (position) => graph.number(position)).sort()),
-    objects: introduced.difference(staying).union(oldLoose),
+    objects: introduced.difference(staying).union(oldObjects),
     orphaned,
     isPart: count < dead.length,
   };

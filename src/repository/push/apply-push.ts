@@ -26,7 +26,7 @@ const TREE = toTypeNumber("tree");
 const TAG = toTypeNumber("tag");
 
 /** A push whose pack, if it has one, is indexed and stored. */
-export interface SettledPush {
+export interface PushToApply {
   readonly commands: readonly RefCommand[];
   readonly atomic: boolean;
   /** Whether the client's history is cut. */
@@ -41,15 +41,15 @@ export interface SettledPush {
   readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
   /** Refuses what there is no room for, by bytes as they are stored and objects.
    * @throws GitError "too-large" */
-  checkRoom(addedBytes: number, addedObjects: number): void;
+  checkQuota(addedBytes: number, addedObjects: number): void;
   /** What HEAD is to point at, null: it stays. */
   readonly head: string | null;
 }
 
 /** What settling came to. */
-export type Settlement =
+export type ApplyOutcome =
   /** Refs moved, and the objects they need are in. */
-  | { readonly kind: "settled"; readonly outcomes: RefOutcome[]; readonly unusedKeys: string[] }
+  | { readonly kind: "applied"; readonly outcomes: RefOutcome[]; readonly unusedKeys: string[] }
   /** Nothing moved: the transaction must be taken back. */
   | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
   /** These stored trees must be read first, and the transaction taken back. */
@@ -63,23 +63,23 @@ interface Target {
 
 /**
  * Makes a push visible: rows, graph and refs, in the caller's transaction and in one go, so that nothing can come between
- * what is checked and what is written. The graph in memory is left as it was unless the outcome is "settled".
+ * what is checked and what is written. The graph in memory is left as it was unless the outcome is "applied".
  * @param returned stored trees that have been read
  */
-export function settlePush(tables: Tables, push: SettledPush, returned: ReturnedTrees): Settlement {
-  return new Settling(tables, push, returned).run();
+export function applyPush(tables: Tables, push: PushToApply, returned: ReturnedTrees): ApplyOutcome {
+  return new PushApplication(tables, push, returned).run();
 }
 
 /** Finds the stored trees that must be read before a push can be settled, as far as those that have been read lead to. Needs no transaction:
  * nothing is written, and the graph in memory is left as it was.
- * @throws GitError as `settlePush` */
-export function findUnread(tables: Tables, push: SettledPush, returned: ReturnedTrees): number[] {
-  return new Settling(tables, push, returned).findUnread();
+ * @throws GitError as `applyPush` */
+export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): number[] {
+  return new PushApplication(tables, push, returned).findUnread();
 }
 
-class Settling {
+class PushApplication {
   readonly #tables: Tables;
-  readonly #push: SettledPush;
+  readonly #push: PushToApply;
   readonly #returned: ReturnedTrees;
   readonly #rules: RefRules;
   readonly #moved: PushedRef[] = [];
@@ -87,18 +87,18 @@ class Settling {
   #peeling: TagPeeling | null = null;
   #ancestrySteps = 0;
 
-  constructor(tables: Tables, push: SettledPush, returned: ReturnedTrees) {
+  constructor(tables: Tables, push: PushToApply, returned: ReturnedTrees) {
     this.#tables = tables;
     this.#push = push;
     this.#returned = returned;
     this.#rules = new RefRules(tables.refRules.all(), push.requester);
   }
 
-  run(): Settlement {
+  run(): ApplyOutcome {
     const { graph, pushes } = this.#tables;
     const targets = this.#findTargets();
     const before = graph.length;
-    let isSettled = false;
+    let isResolved = false;
     try {
       graph.append(this.#newNodes(targets));
       const introductions = introduce(this.#push.pushed, graph, before, this.#storedObjects());
@@ -112,10 +112,10 @@ class Settling {
       const ids = pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
       const unusedKeys = this.#write(introductions, before, ids, refBytes);
       this.#chooseHead(outcomes);
-      isSettled = true;
-      return { kind: "settled", outcomes, unusedKeys };
+      isResolved = true;
+      return { kind: "applied", outcomes, unusedKeys };
     } finally {
-      if (!isSettled) graph.truncate(before);
+      if (!isResolved) graph.truncate(before);
     }
   }
 
@@ -344,7 +344,7 @@ class Settling {
     const stepAt = (packOffset: number): number => steps?.findIndex(({ packEnd }) => packOffset < packEnd) ?? 0;
     const rows = layOutRows(pushed, written, introducers, firstChunk, (packOffset) => pushes[stepAt(packOffset)]!);
     const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
-    this.#push.checkRoom(addedBytes, pushed.fresh.length);
+    this.#push.checkQuota(addedBytes, pushed.fresh.length);
     chunks.insert(rows.chunks, firstChunk);
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);

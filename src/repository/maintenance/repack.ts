@@ -15,15 +15,15 @@ const SLICE_CHUNKS = 1_000;
 const SLICE_OBJECTS = 5_000;
 
 /** Bytes of objects made whole at a time, inflated: a small push of deltas may stand for gigabytes. */
-const SLICE_EXPANDED_BYTES = 4_000_000;
+const SLICE_INFLATED_BYTES = 4_000_000;
 
 /**
  * Makes few chunks of the many that small pushes leave, and cuts their delta chains: a thin push puts its deltas on top of what
  * was pushed before, so that chains would grow by a link with each. Every object is rewritten by this at most once.
  */
-export async function merge(run: JobRun): Promise<JobOutcome> {
+export async function repack(run: JobRun): Promise<JobOutcome> {
   const { tables } = run.repository;
-  const counts = { chunks: 0, objects: 0, bytes: 0, expanded: 0, peakBytes: 0 };
+  const counts = { chunks: 0, objects: 0, bytes: 0, undeltified: 0, peakBytes: 0 };
   if (tables === null) return { counts, again: false };
   for (;;) {
     const slice = takeSlice(tables.chunks.unmerged(SLICE_CHUNKS));
@@ -31,17 +31,17 @@ export async function merge(run: JobRun): Promise<JobOutcome> {
     const isEnough = counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS;
     if (isEnough || run.pace.isInterrupted) return { counts, again: true };
     const numbers = numbersOf(slice).difference(tables.objects.pruned());
-    const expanded = findDeep(tables.objects, numbers);
+    const undeltified = findDeep(tables.objects, numbers);
     const rewritten = await rewriteEntries(tables, run.store, run.repository.platform.codec, {
       numbers,
-      expanded,
+      undeltified,
       splitAtGaps: true,
     });
     await installChunks(run, rewritten);
     counts.chunks += slice.length;
     counts.objects += rewritten.objects.number.length;
     counts.bytes += slice.reduce((sum, { size }) => sum + size, 0);
-    counts.expanded += expanded.size;
+    counts.undeltified += undeltified.size;
     counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
     await run.pace.rest();
   }
@@ -71,7 +71,7 @@ function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
   const rowOf = new Map(Array.from(number, (n, i) => [n, i]));
   const links = new Map<number, number>();
   const deep = new Set<number>();
-  let expandedBytes = 0;
+  let inflatedBytes = 0;
   for (const last of numbers.toArray()) {
     const pending: number[] = [];
     let at = last;
@@ -81,9 +81,9 @@ function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
       length += 1;
       const row = rowOf.get(next)!;
       const isWanted = length > MAX_CHAIN_LINKS || base[row]! > next;
-      if (isWanted && numbers.has(next) && expandedBytes < SLICE_EXPANDED_BYTES) {
+      if (isWanted && numbers.has(next) && inflatedBytes < SLICE_INFLATED_BYTES) {
         deep.add(next);
-        expandedBytes += size[row]!;
+        inflatedBytes += size[row]!;
         length = 0;
       }
       links.set(next, length);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { HOT_PUSH_BYTES } from "../../../src/format/limits.ts";
-import { Slots } from "../../../src/repository/pacing/slots.ts";
+import { Semaphore } from "../../../src/repository/pacing/semaphore.ts";
 import type { PackSource } from "../../../src/repository/state/push.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { ANYONE } from "../../harness/requester.ts";
@@ -20,10 +20,10 @@ afterEach(() => {
 });
 
 test("a place whose lease is over goes to who waits; one that is renewed does not", async () => {
-  const slots = new Slots(2, 1_000);
-  const [dead, alive] = [await slots.take(), await slots.take()];
+  const semaphore = new Semaphore(2, 1_000);
+  const [dead, alive] = [await semaphore.acquire(), await semaphore.acquire()];
   let taken = 0;
-  const waiting = [slots.take(), slots.take()].map((place) => place.then(() => void (taken += 1)));
+  const waiting = [semaphore.acquire(), semaphore.acquire()].map((place) => place.then(() => void (taken += 1)));
   await vi.advanceTimersByTimeAsync(900);
   alive.renew();
   expect(taken).toBe(0);
@@ -31,10 +31,10 @@ test("a place whose lease is over goes to who waits; one that is renewed does no
   expect(taken).toBe(1);
   // What was lost is not won back, nor given away twice.
   dead.renew();
-  dead.free();
+  dead.release();
   await vi.advanceTimersByTimeAsync(800);
   expect(taken).toBe(1);
-  alive.free();
+  alive.release();
   await Promise.all(waiting);
   expect(taken).toBe(2);
 });

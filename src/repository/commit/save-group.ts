@@ -4,7 +4,7 @@ import { MAX_SHARED_BYTES, MAX_SHARED_MS } from "../../format/limits.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { BranchDraft, BRANCHES } from "./branch-draft.ts";
-import { takeBranchTurn, tryAgain } from "../publish/branch-turn.ts";
+import { withBranchLock, tryAgain } from "../publish/branch-lock.ts";
 import type { CommitAnswer, CommitRequest } from "./commit-request.ts";
 import { draftCommit } from "./draft-commit.ts";
 
@@ -18,12 +18,12 @@ interface Save {
 
 /** Makes a commit when it is its branch's turn, and publishes it.
  * @throws GitError @see commit */
-export function saveInTurn(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
+export function saveInGroup(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
   const ref = refOf({ request });
   if (!mayShare(request))
-    return takeBranchTurn(repository, ref, isMinded(request), () => saveAlone(repository, request));
+    return withBranchLock(repository, ref, isMinded(request), () => saveAlone(repository, request));
   return new Promise((resolve, reject) => {
-    repository.state.refTurns.gather<Save>(ref, { repository, request, resolve, reject }, saveAll);
+    repository.state.refMutex.gather<Save>(ref, { repository, request, resolve, reject }, saveAll);
   });
 }
 

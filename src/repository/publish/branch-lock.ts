@@ -6,13 +6,13 @@ const MAX_TRIES = 10;
 
 /** Changes a ref in turn with what else the API changes there. @see tryAgain
  * @param ref full name, byte string */
-export function takeBranchTurn<Result>(
+export function withBranchLock<Result>(
   repository: OpenRepository,
   ref: string,
   isMinded: boolean,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
-  return repository.state.refTurns.take(ref, () => tryAgain(isMinded, attempt));
+  return repository.state.refMutex.take(ref, () => tryAgain(isMinded, attempt));
 }
 
 /** Changes a ref, and once more from where it is then when a push came between.

@@ -6,7 +6,7 @@ import type { Tables } from "../../store/tables.ts";
 const NOTHING: Use = { sizeBytes: 0, objectCount: 0 };
 
 /** How much a repository may still take, by what it holds now. */
-export class Room {
+export class QuotaCheck {
   readonly #quota: PushQuota;
   /** Null: it does not matter. */
   readonly #use: Use | null;

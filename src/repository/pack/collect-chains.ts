@@ -1,26 +1,26 @@
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { PackDraft } from "./pack-draft.ts";
-import { LINK_STRIDE, NO_BASE } from "./pack-plan.ts";
+import { CHAIN_STRIDE, NO_BASE } from "./pack-plan.ts";
 import { WordRows } from "./word-rows.ts";
 
 /** Where an entry lies, and its delta base (0: none). */
-interface Link {
+interface ChainEntry {
   readonly chunk: number;
   readonly offset: number;
   readonly length: number;
   readonly base: number;
 }
 
-/** Writes the delta chains of objects that are to be made whole, as `PackPlan.links`.
+/** Writes the delta chains of objects that are to be made whole, as `PackPlan.chains`.
  * @param numbers the objects
  * @returns the rows, and the row of each object in their order
  * @throws GitError "storage-failed" when an object or a chunk is not there */
-export function linkChains(
+export function collectChains(
   objects: ObjectIndex,
   draft: PackDraft,
   numbers: readonly number[],
-): { links: Uint32Array; expansions: Uint32Array } {
+): { chains: Uint32Array; undeltified: Uint32Array } {
   const found = findChains(objects, numbers);
   draft.addChunks(Array.from(found.values(), ({ chunk }) => chunk));
   const rows = new WordRows();
@@ -30,19 +30,19 @@ export function linkChains(
     for (let at = number; at !== 0 && !rowOf.has(at); at = found.get(at)!.base) pending.push(at);
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const { chunk, offset, length, base } = found.get(at)!;
-      rowOf.set(at, rows.length / LINK_STRIDE);
+      rowOf.set(at, rows.length / CHAIN_STRIDE);
       rows.push(draft.extentOf(chunk), offset, length, base === 0 ? NO_BASE : rowOf.get(base)!);
     }
   }
-  return { links: rows.toArray(), expansions: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };
+  return { chains: rows.toArray(), undeltified: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };
 }
 
 /** Reads the rows of the objects, and of all that their chains lead to. */
-function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, Link> {
+function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, ChainEntry> {
   const rows = objects.locate(objects.withBases(NumberSet.fromSorted(Uint32Array.from(numbers).sort())));
-  const links = Array.from(rows.number, (number, i): [number, Link] => [
+  const chains = Array.from(rows.number, (number, i): [number, ChainEntry] => [
     number,
     { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]!, base: rows.base[i]! },
   ]);
-  return new Map(links);
+  return new Map(chains);
 }

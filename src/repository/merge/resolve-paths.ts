@@ -17,24 +17,24 @@ import {
   withoutDirectory,
 } from "./merged-path.ts";
 
-/** Settles every path of a merge, and writes the trees. Directories stay where they are; a file in the way of one is put beside it.
+/** Resolves every path of a merge, and writes the trees. Directories stay where they are; a file in the way of one is put beside it.
  * @param conflicts gets those paths that could not be merged; the tree holds for them what `git merge` leaves
  * @returns the id of the merged root tree
  * @throws GitError "storage-failed", "too-large"
  * @see process_entries() in git's merge-ort.c */
-export async function settlePaths(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList): Promise<Oid> {
-  const settler = new PathSettler(merge, paths, conflicts);
+export async function resolvePaths(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList): Promise<Oid> {
+  const resolver = new PathResolver(merge, paths, conflicts);
   const slice = new TimeSlice();
   // What is in a directory comes before it: only then is it known whether there is anything.
   const inOrder = Array.from(paths, ([path, merged]) => ({ path, merged, key: `${path}/` }));
   for (const { path, merged } of inOrder.sort((a, b) => (a.key > b.key ? -1 : 1))) {
-    await settler.settle(path, merged);
+    await resolver.resolve(path, merged);
     await slice.pause();
   }
-  return settler.writeTree("");
+  return resolver.writeTree("");
 }
 
-class PathSettler {
+class PathResolver {
   readonly #merge: ContentMerge;
   readonly #paths: MergedPaths;
   readonly #conflicts: ConflictList;
@@ -47,13 +47,13 @@ class PathSettler {
     this.#conflicts = conflicts;
   }
 
-  async settle(path: string, merged: MergedPath): Promise<void> {
+  async resolve(path: string, merged: MergedPath): Promise<void> {
     if (this.#entries.has(path)) merged.result = { mode: TREE_MODE, oid: this.writeTree(path) };
-    if (merged.isSettled || merged.directoryMask !== 0) this.#record(path, merged.result);
-    if (merged.isSettled || merged.fileMask === 0) return;
-    if (!merged.isFileOrDirectory) await this.#settleFile(path, merged);
-    else if (merged.result === null) await this.#settleFile(path, withoutDirectory(merged));
-    else if (merged.fileMask !== BASE) await this.#settleBeside(path, merged);
+    if (merged.isResolved || merged.directoryMask !== 0) this.#record(path, merged.result);
+    if (merged.isResolved || merged.fileMask === 0) return;
+    if (!merged.isFileOrDirectory) await this.#resolveFile(path, merged);
+    else if (merged.result === null) await this.#resolveFile(path, withoutDirectory(merged));
+    else if (merged.fileMask !== BASE) await this.#resolveBeside(path, merged);
   }
 
   writeTree(directory: string): Oid {
@@ -69,17 +69,17 @@ class PathSettler {
     else entries.push(entry);
   }
 
-  /** Settles a file where there is a directory. */
-  async #settleBeside(path: string, merged: MergedPath): Promise<void> {
+  /** Resolves a file where there is a directory. */
+  async #resolveBeside(path: string, merged: MergedPath): Promise<void> {
     const side = (merged.directoryMask & OURS) !== 0 ? 2 : 1;
     const beside = this.#freePath(path, side);
     const file = { ...withoutDirectory(merged), isFileOrDirectory: true };
     this.#conflicts.blame(beside, "file/directory", [path]);
-    await this.#settleFile(beside, file, side);
+    await this.#resolveFile(beside, file, side);
   }
 
   /** @param besideOf the side that has the file, where it was put beside a directory */
-  async #settleFile(path: string, merged: MergedPath, besideOf?: Side): Promise<void> {
+  async #resolveFile(path: string, merged: MergedPath, besideOf?: Side): Promise<void> {
     const { matchMask, versions } = merged;
     const [base, ours, theirs] = versions;
     const isFree = !merged.isFileOrDirectory && !merged.isPathInConflict;
@@ -89,9 +89,9 @@ class PathSettler {
       this.#finish(path, merged, result, isFree || (result === null && matchMask !== (OURS | THEIRS)));
     } else if (ours !== null && theirs !== null) {
       const file = { base, ours, theirs, paths: merged.paths };
-      if (kindOf(ours) === kindOf(theirs)) await this.#settleContent(path, merged, file, besideOf);
+      if (kindOf(ours) === kindOf(theirs)) await this.#resolveContent(path, merged, file, besideOf);
       else if (this.#merge.depth > 0) this.#finish(path, merged, base, false);
-      else this.#settleDistinct(path, file);
+      else this.#resolveDistinct(path, file);
     } else if (base === null) {
       this.#finish(path, merged, ours ?? theirs, isFree);
     } else if (ours === null && theirs === null) {
@@ -104,7 +104,7 @@ class PathSettler {
     }
   }
 
-  async #settleContent(path: string, merged: MergedPath, file: FileVersions, besideOf?: Side): Promise<void> {
+  async #resolveContent(path: string, merged: MergedPath, file: FileVersions, besideOf?: Side): Promise<void> {
     const content = await mergeContent(this.#merge, file, 2 * this.#merge.depth);
     const { version, conflict } = content;
     if (conflict !== null) {
@@ -119,7 +119,7 @@ class PathSettler {
   }
 
   /** Keeps two different kinds of file: a plain file gives way. */
-  #settleDistinct(path: string, { base, ours, theirs }: FileVersions): void {
+  #resolveDistinct(path: string, { base, ours, theirs }: FileVersions): void {
     const isOursPlain = kindOf(ours) === FILE_MODE;
     const isTheirsPlain = kindOf(theirs) === FILE_MODE;
     const oursPath = isTheirsPlain && !isOursPlain ? path : this.#freePath(path, 1);

@@ -1,49 +1,49 @@
-/** A place that was given out. */
-export interface Place {
+/** A permit that was given out. */
+export interface Permit {
   /** Begins its lease anew: its holder is alive. One whose lease is over stays lost. */
   renew(): void;
   /** Gives it back; once is enough. */
-  free(): void;
+  release(): void;
 }
 
-/** A number of places, given out in the order of asking. A place counts as given back when its lease is over: the platform may end
+/** A number of permits, given out in the order of asking. A permit counts as given back when its lease is over: the platform may end
  * a request without letting it tidy up. */
-export class Slots {
+export class Semaphore {
   readonly #count: number;
   readonly #leaseMs: number;
   /** End of each lease. */
-  readonly #taken = new Map<Place, number>();
+  readonly #taken = new Map<Permit, number>();
   readonly #waiting: (() => void)[] = [];
 
-  /** @param leaseMs Infinity: a place is given back by its holder alone */
+  /** @param leaseMs Infinity: a permit is given back by its holder alone */
   constructor(count: number, leaseMs = Infinity) {
     this.#count = count;
     this.#leaseMs = leaseMs;
   }
 
-  /** Whether somebody waits for a place. */
+  /** Whether somebody waits for a permit. */
   get isWanted(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Waits for a place. */
-  async take(): Promise<Place> {
+  /** Waits for a permit. */
+  async acquire(): Promise<Permit> {
     while (this.#isFull()) {
       await this.#wait();
     }
-    const place: Place = {
+    const permit: Permit = {
       renew: () => {
-        if (this.#taken.has(place)) this.#taken.set(place, Date.now() + this.#leaseMs);
+        if (this.#taken.has(permit)) this.#taken.set(permit, Date.now() + this.#leaseMs);
       },
-      free: () => {
-        if (this.#taken.delete(place)) this.#waiting.shift()?.();
+      release: () => {
+        if (this.#taken.delete(permit)) this.#waiting.shift()?.();
       },
     };
-    this.#taken.set(place, Date.now() + this.#leaseMs);
-    return place;
+    this.#taken.set(permit, Date.now() + this.#leaseMs);
+    return permit;
   }
 
-  /** Waits until a place may have become free. */
+  /** Waits until a permit may have become free. */
   async #wait(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
@@ -56,7 +56,7 @@ export class Slots {
   }
 
   #isFull(): boolean {
-    for (const [place, endMs] of this.#taken) if (endMs <= Date.now()) this.#taken.delete(place);
+    for (const [permit, endMs] of this.#taken) if (endMs <= Date.now()) this.#taken.delete(permit);
     return this.#taken.size >= this.#count;
   }
 }
