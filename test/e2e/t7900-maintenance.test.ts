@@ -74,7 +74,7 @@ test("maintenance on demand merges, prunes and tells; git finds all sound", asyn
       // There are older pushes than the newest, to be forgotten in 90 days.
       jobs: [{ kind: "expire", attempts: 0 }],
       // What was to go went first.
-      lastRuns: { prune: {}, merge: { chunks: 3 }, compact: {} },
+      lastRuns: { prune: {}, repack: { chunks: 3 }, compact: {} },
     });
     await cloneSound(url, await git(dir, "rev-parse", "main"));
     await pushCommits(dir, url, 2);

@@ -23,7 +23,7 @@ test("GET tells, POST runs all or some of the jobs", async () => {
     status: 200,
     body: {
       chunks: { unmerged: 0 },
-      lastRuns: { merge: { chunks: 1, began: expect.stringMatching(/^\d{4}-.*Z$/) }, prune: expect.anything() },
+      lastRuns: { repack: { chunks: 1, began: expect.stringMatching(/^\d{4}-.*Z$/) }, prune: expect.anything() },
     },
   });
   expect((await post("")).body).toMatchObject({ lastRuns: { seal: expect.anything(), compact: expect.anything() } });

@@ -31,7 +31,7 @@ test("the status says what there is, what waits and what was done", async () => 
   expect(after).toMatchObject({
     chunks: { hot: 1, unmerged: 0, unwhole: 0 },
     jobs: [],
-    lastRuns: { merge: { chunks: 5 } },
+    lastRuns: { repack: { chunks: 5 } },
   });
   expect(Object.keys(after.lastRuns)).toEqual(["repack"]);
   expect(after.lastRuns.repack!.timeMs).toBeGreaterThan(Date.now() - 60_000);
