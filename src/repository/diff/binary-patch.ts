@@ -1,7 +1,7 @@
-/** Git looks for NULs no further than this. */
+/** How many bytes git searches for a NUL. */
 const SNIFFED_BYTES = 8_000;
 
-/** Whether git takes a content for binary: there is a NUL near its beginning. */
+/** Whether git treats a content as binary: it has a NUL near its beginning. */
 export function isBinary(content: Uint8Array): boolean {
   return content.subarray(0, SNIFFED_BYTES).includes(0);
 }
@@ -9,8 +9,9 @@ export function isBinary(content: Uint8Array): boolean {
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
 const BYTES_PER_LINE = 52;
 
-/** What `git apply` makes a binary file of: a whole content, deflated, in base 85.
- * @param sizeBytes the content's
+/** Writes a hunk from which `git apply` makes a binary file: the whole content, deflated, in base
+ * 85.
+ * @param sizeBytes size of the content before deflating
  * @param deflated the content as a zlib stream
  * @see git's apply.c: parse_binary_hunk() */
 export function formatLiteral(sizeBytes: number, deflated: Uint8Array): string {
@@ -22,7 +23,7 @@ export function formatLiteral(sizeBytes: number, deflated: Uint8Array): string {
 }
 
 function formatLine(bytes: Uint8Array): string {
-  // Its length comes first: A to Z are 1 to 26, a to z are 27 to 52.
+  // The line's length comes first: A to Z are 1 to 26, a to z are 27 to 52.
   let line = String.fromCharCode(bytes.length <= 26 ? 0x40 + bytes.length : 0x60 + bytes.length - 26);
   for (let at = 0; at < bytes.length; at += 4) {
     let word = 0;

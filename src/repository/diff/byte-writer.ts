@@ -22,7 +22,7 @@ export class ByteWriter {
     this.#length = writeByteString(byteString, this.#buffer, this.#length);
   }
 
-  /** What was written; the writer is not used after. */
+  /** The bytes written. The writer must not be used afterwards. */
   finish(): Uint8Array {
     return this.#buffer.slice(0, this.#length);
   }

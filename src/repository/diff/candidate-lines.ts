@@ -1,29 +1,32 @@
 import type { DiffSide } from "./line-classes.ts";
 
-/** A line that occurs on the other side at least this often, or about the square root of its own side's lines if that is
- * less, is a poor hint to what belongs together (blank lines, lone braces). */
+/** A line is a poor hint to what belongs together (a blank line, a lone brace) if it occurs on the
+ * other side this often, or about as often as the square root of its own side's line count if that
+ * is less. */
 const MOST_MATCHES = 1024;
-/** How far around a poor hint its neighbours are looked at, in lines. */
+/** How many lines before and after a poor hint are inspected. */
 const WINDOW_LINES = 100;
-/** A poor hint is dropped if lines without a match are more than this many times the poor hints around it. */
+/** A poor hint is dropped if the unmatched lines around it are more than this many times the poor
+ * hints around it. */
 const UNMATCHED_PER_POOR = 3;
 
-/** What speaks for comparing a line. */
+/** How useful it is to compare a line. */
 const UNMATCHED = 0;
 const GOOD = 1;
 const POOR = 2;
 
-/** The lines of one side that take part in the search for the shortest edit, and their classes. */
+/** The lines of one side that take part in the search for the shortest edit, with their classes. */
 export interface CandidateLines {
   readonly lines: Int32Array;
   readonly classes: Int32Array;
 }
 
-/** Chooses the lines of a side that are worth comparing, and marks the others as changed: those which the other side does not
- * have at all, and those it has very often if they stand amid such. This is git's bargain: large diffs are found
- * faster, and are not always the shortest.
- * @param start the first line, behind the common head
- * @param end the line behind the last, before the common tail
+/** Chooses the lines of a side that are worth comparing, and marks the others as changed. The
+ * others are the lines that the other side lacks, and the lines it has very often if they are among
+ * such lines. This is git's trade-off: large diffs are found faster, but are not always the
+ * shortest.
+ * @param start the first line after the common head
+ * @param end the line after the last one, before the common tail
  * @param otherCounts how often each class occurs on the whole other side
  * @param sideLines lines of this side, head and tail included */
 export function chooseCandidates(
@@ -43,7 +46,7 @@ export function chooseCandidates(
   const classes = new Int32Array(end - start);
   let count = 0;
   for (let i = 0; i < hints.length; i++) {
-    if (hints[i] === GOOD || (hints[i] === POOR && !standsAmidUnmatched(hints, i))) {
+    if (hints[i] === GOOD || (hints[i] === POOR && !isAmongUnmatched(hints, i))) {
       lines[count] = start + i;
       classes[count] = side.classes[start + i]!;
       count++;
@@ -52,8 +55,9 @@ export function chooseCandidates(
   return { lines: lines.subarray(0, count), classes: classes.subarray(0, count) };
 }
 
-/** Whether a poor hint lies in a run without good ones in which most lines have no match, on both sides of it. */
-function standsAmidUnmatched(hints: Uint8Array, at: number): boolean {
+/** Whether most lines around a poor hint have no match, before and after it, as far as the next
+ * good hint. */
+function isAmongUnmatched(hints: Uint8Array, at: number): boolean {
   const before = countRun(hints, at, -1, Math.max(at - WINDOW_LINES, 0));
   if (before.unmatched === 0) return false;
   const behind = countRun(hints, at, 1, Math.min(at + WINDOW_LINES, hints.length - 1));
@@ -62,7 +66,7 @@ function standsAmidUnmatched(hints: Uint8Array, at: number): boolean {
   return (before.poor + behind.poor + 2) * UNMATCHED_PER_POOR < before.unmatched + behind.unmatched;
 }
 
-/** Counts from a line in one direction, up to and with `last`, until a good hint. */
+/** Counts from a line in one direction, up to and including `last`, stopping at a good hint. */
 function countRun(hints: Uint8Array, at: number, step: 1 | -1, last: number): { unmatched: number; poor: number } {
   let unmatched = 0;
   let poor = 0;
@@ -73,7 +77,8 @@ function countRun(hints: Uint8Array, at: number, step: 1 | -1, last: number): { 
   return { unmatched, poor };
 }
 
-/** A power of two near the square root of n: what git takes for it, and results depend on. */
+/** A power of two near the square root of n. Git uses this approximation, and results depend on
+ * it. */
 export function roughSquareRoot(n: number): number {
   let root = 1;
   for (let rest = n; rest > 0; rest >>>= 2) root *= 2;

@@ -7,7 +7,7 @@ import type { FileChange, FileVersion } from "./file-change.ts";
 import type { RenameBlobs } from "./renames.ts";
 import type { ChangedContent } from "./unified-patch.ts";
 
-/** Bytes of contents that are in memory together, unless two of them are more. */
+/** Bytes of contents held in memory at once, unless a single pair is larger. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
 const NOTHING = new Uint8Array(0);
@@ -40,13 +40,13 @@ export class ChangedBlobs implements RenameBlobs {
     }
   }
 
-  /** Of each change the bytes that are to be compared, of both sides together. */
+  /** The bytes to compare for each change, both sides together. */
   sizesOf(changes: readonly FileChange[]): number[] {
     const sizes = this.sizes(changes.flatMap(numbersOf));
     return changes.map((change) => numbersOf(change).reduce((sum, number) => sum + sizes.get(number)!, 0));
   }
 
-  /** Reads what changed files held and hold, in their order, a few files at a time.
+  /** Reads the old and new contents of changed files, in the given order, a few files at a time.
    * @throws GitError "storage-failed" */
   async *readChanges(changes: readonly FileChange[]): AsyncGenerator<ChangedContent, void, void> {
     const sizes = this.sizesOf(changes);
@@ -64,14 +64,14 @@ export class ChangedBlobs implements RenameBlobs {
   }
 }
 
-/** The blobs of a change; one, where only the name or the mode is another. */
+/** The blobs of a change: only one where just the name or the mode differs. */
 function numbersOf({ old, next }: FileChange): number[] {
   const numbers = new Set([old?.number ?? 0, next?.number ?? 0]);
   numbers.delete(0);
   return [...numbers];
 }
 
-/** What git compares: of a gitlink a line that names the commit. */
+/** What git compares. For a gitlink this is a line that names the commit. */
 function contentOf(version: FileVersion | null, contents: ReadonlyMap<number, Uint8Array>): Uint8Array {
   if (version === null) return NOTHING;
   if (version.number === 0) return fromByteString(`Subproject commit ${toHex(version.oid)}\n`);

@@ -1,6 +1,6 @@
 import type { DiffSide } from "./line-classes.ts";
 
-/** Lines of both sides that are to be compared, ends exclusive. */
+/** Ranges of lines to compare, one on each side. Ends are exclusive. */
 export interface LineRanges {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -8,7 +8,7 @@ export interface LineRanges {
   readonly nextEnd: number;
 }
 
-/** A range without the lines that both sides have in common at its head and at its tail. */
+/** Shortens the ranges by the lines that both sides share at the head and at the tail. */
 export function trimCommonEnds(old: DiffSide, next: DiffSide, ranges: LineRanges): LineRanges {
   let { oldStart, oldEnd, nextStart, nextEnd } = ranges;
   const a = old.classes;
@@ -24,7 +24,7 @@ export function trimCommonEnds(old: DiffSide, next: DiffSide, ranges: LineRanges
   return { oldStart, oldEnd, nextStart, nextEnd };
 }
 
-/** How often each class occurs among some lines. */
+/** How often each class occurs in a range of lines. */
 export function countClasses(side: DiffSide, start: number, end: number): Uint32Array {
   const counts = new Uint32Array(side.classCount);
   for (let i = start; i < end; i++) counts[side.classes[i]!]!++;

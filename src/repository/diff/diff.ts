@@ -12,22 +12,23 @@ import { findRenames } from "./renames.ts";
 import { diffTrees, type TreeDiff } from "./tree-diff.ts";
 import { type ChangedContent, formatPatch } from "./unified-patch.ts";
 
-/** Changed files that are listed at the most. */
+/** The most changed files that are listed. */
 const MAX_CHANGES = 50_000;
 
-/** Bytes of a file, old and new together, up to which it is compared: both are in memory with their lines. */
+/** A file is compared up to this many bytes, old and new together. Both are in memory with their
+ * lines. */
 const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
-/** Bytes of a file's patch that a page shows. */
+/** The most bytes of one file's patch that a page shows. */
 const MAX_PATCH_BYTES = 1024 * 1024;
 
-/** A page ends behind the file with which its patches reach so many bytes. */
+/** A page ends after the file with which its patches reach this many bytes. */
 const PAGE_PATCH_BYTES = 4 * 1024 * 1024;
 
-/** A page that took so long ends early: the next one goes on there. */
+/** A page that took this long ends early. The next page continues there. */
 const PAGE_MS = 5_000;
 
-/** As far as git looks by itself, and no further than memory and time allow. */
+/** Git's default limit for rename detection, and limits for memory and time. */
 const RENAMES = {
   maxFiles: 1_000,
   maxBlobBytes: MAX_COMPARED_BYTES,
@@ -42,45 +43,45 @@ export interface DiffQuery {
   /** null: an empty tree. */
   readonly base: string | null;
   readonly head: string;
-  /** How many of the files come before the page. */
+  /** How many of the files precede the page. */
   readonly start: number;
 }
 
-/** A changed file as the API shows it: text where trees have bytes, modes in octal, ids in hex. */
+/** A changed file as the API shows it: paths as text, modes in octal, ids in hex. */
 export interface FileRecord {
   readonly path: string;
-  /** Where it was, if it was renamed. */
+  /** The former path of a renamed file. */
   readonly oldPath: string | null;
   readonly status: "added" | "deleted" | "modified" | "renamed" | "type-changed";
   readonly oldMode: string | null;
   readonly mode: string | null;
   readonly oldOid: string | null;
   readonly oid: string | null;
-  /** Percent, of a renamed file. */
+  /** Percent, for a renamed file. */
   readonly similarity: number | null;
-  /** Lines; null: it is binary or too large to be compared. */
+  /** Lines; null: the file is binary or too large to compare. */
   readonly additions: number | null;
   readonly deletions: number | null;
   readonly isBinary: boolean;
-  /** What `git diff --full-index` prints of the file; null: that is too long, or the file too large. */
+  /** What `git diff --full-index` prints for the file; null: the patch or the file is too large. */
   readonly patch: string | null;
 }
 
 /** A page of changed files. */
 export interface DiffPage {
   readonly files: FileRecord[];
-  /** How many files there are on all pages. */
+  /** How many files all pages have together. */
   readonly total: number;
-  /** `start` of the next page; null: this is the last. */
+  /** `start` of the next page; null: this is the last page. */
   readonly next: number | null;
-  /** Whether there are more changed files than are listed at all; renames are not found then. */
+  /** Whether more files changed than can be listed. Renames are not detected then. */
   readonly isCut: boolean;
-  /** Whether there were too many files to find all renames. */
+  /** Whether there were too many files to detect all renames. */
   readonly isRenameLimited: boolean;
 }
 
 /** Compares two commits, as `git diff -M` does.
- * @throws GitError "not-found" when no ref leads to one of them, "storage-failed" */
+ * @throws GitError "not-found" when no ref reaches one of them, "storage-failed" */
 export async function diff(repository: OpenRepository, query: DiffQuery & { limit: number }): Promise<DiffPage> {
   const endMs = Date.now() + PAGE_MS;
   const { changes, blobs, ...found } = await findChanges(repository, query);
@@ -106,16 +107,17 @@ export async function diff(repository: OpenRepository, query: DiffQuery & { limi
   return { files, total: changes.length, next: end < changes.length ? end : null, ...found };
 }
 
-/** Writes a part of the patch that `git apply` makes the one commit of the other with, binary files included.
- * @returns whole files' patches, and where the next part begins; null: this is the last
- * @throws GitError as `diff`, "too-large" when a file or the number of files is */
+/** Writes one part of a patch with which `git apply` turns one commit into the other, binary files
+ * included.
+ * @returns the patches of whole files, and where the next part begins; null: this is the last part
+ * @throws GitError as `diff`; "too-large" when a file is too large or too many files changed */
 export async function patch(
   repository: OpenRepository,
   query: DiffQuery,
 ): Promise<{ bytes: Uint8Array; next: number | null }> {
   const { changes, blobs, isCut } = await findChanges(repository, query);
   if (isCut) throw new GitError("too-large", { what: "the number of changed files", limit: MAX_CHANGES });
-  // Known before the first byte is sent, as the answer's status is.
+  // The status of the response must be known before its first byte is sent.
   if (query.start === 0) {
     for (const sizeBytes of blobs.sizesOf(changes)) {
       checkLimit("a changed file (bytes, old and new)", MAX_COMPARED_BYTES, sizeBytes);

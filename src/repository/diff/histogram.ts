@@ -2,14 +2,14 @@ import type { LineRanges } from "./common-lines.ts";
 import type { DiffSide, Effort } from "./line-classes.ts";
 import { markMyers } from "./myers.ts";
 
-/** A line that occurs more often than this on the old side is no anchor. */
+/** A line that occurs more often than this on the old side cannot be an anchor. */
 const MOST_OCCURRENCES = 64;
 
-/** Marks the lines that differ, as git's histogram algorithm finds them, by which its merges compare: what both sides
- * have in common is anchored at the longest run of equal lines of which one is as rare as possible on the old side; then
- * the lines before it and those behind it are compared likewise. Where all common lines are too frequent, Myers' algorithm
- * takes over.
- * @param effort what it may cost; a step is a look at a line */
+/** Marks the lines that differ, as git's histogram algorithm does, which `git merge` uses. The
+ * anchor is the longest run of equal lines that contains a line as rare as possible on the old
+ * side. The lines before and after the anchor are then compared in the same way. Where all common
+ * lines are too frequent, Myers' algorithm takes over.
+ * @param effort the budget; a step is a look at a line */
 export function markHistogram(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
   new AnchorSearch(old, next, effort).run(ranges);
 }
@@ -19,14 +19,16 @@ class AnchorSearch {
   readonly #old: DiffSide;
   readonly #next: DiffSide;
   readonly #effort: Effort;
-  // Of each class, among the old lines of the range in hand: how often it occurs, and where first (-1: nowhere).
+  // For each class, among the old lines of the current range: how often it occurs, and its first
+  // line (-1: none).
   readonly #occurrences: Uint32Array;
   readonly #first: Int32Array;
-  /** Of each old line of the range: the next one of its class, -1 if there is none. */
+  /** For each old line of the range: the next line of its class, -1 if there is none. */
   readonly #nextEqual: Int32Array;
   #ranges: LineRanges = { oldStart: 0, oldEnd: 0, nextStart: 0, nextEnd: 0 };
 
-  // The best anchor found: where it begins, its lines, and how often the rarest of them occurs.
+  // The best anchor found so far: where it begins, its length in lines, and how often its rarest
+  // line occurs.
   #oldAnchor = 0;
   #nextAnchor = 0;
   #length = 0;
@@ -83,8 +85,8 @@ class AnchorSearch {
     }
   }
 
-  /** Looks for a better anchor which a line of the next side is in.
-   * @returns the next line to look at: behind all that this one is in a common run with */
+  /** Looks for a better anchor that contains a given line of the next side.
+   * @returns the next line to look at: after every common run that contains this line */
   #anchorAt(line: number): number {
     const { oldEnd, nextEnd } = this.#ranges;
     const a = this.#old.classes;
@@ -105,7 +107,7 @@ class AnchorSearch {
       }
       nextLine = Math.max(nextLine, line + end - at);
       this.#offer(start, line - (at - start), end - start, rarity);
-      // The equal lines inside the run are part of the same anchor.
+      // Equal lines inside the run belong to the same anchor.
       do at = this.#nextEqual[at]!;
       while (at !== -1 && at < end);
     }
@@ -127,7 +129,7 @@ class AnchorSearch {
 
   #offer(oldAnchor: number, nextAnchor: number, length: number, rarity: number): void {
     this.#effort.stepsLeft -= length;
-    // A first anchor of a single line is taken only for being rare enough.
+    // The first anchor, if only one line long, is accepted only if it is rare enough.
     if (length <= Math.max(this.#length, 1) && rarity >= this.#rarity) return;
     this.#oldAnchor = oldAnchor;
     this.#nextAnchor = nextAnchor;

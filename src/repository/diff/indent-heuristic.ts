@@ -1,37 +1,39 @@
 import type { TextLines } from "./text-lines.ts";
 
-// Where a group of changed lines can be slid, one place reads best: "diff: improve positioning of add/delete blocks in
-// diffs" (git 2.11) scores a split of the text by blank lines and indentation. The weights were fitted there by hand-rated
-// diffs, and are git's.
+// Where a group of changed lines can slide, one place reads best. "diff: improve positioning of
+// add/delete blocks in diffs" (git 2.11) scores a split of the text by blank lines and indentation.
+// The weights are git's, fitted there to diffs rated by hand.
 
 const START_OF_FILE_PENALTY = 1;
 const END_OF_FILE_PENALTY = 21;
 const BLANK_LINE_BONUS = 30;
 const BLANK_LINE_BEHIND_PENALTY = 6;
-/** By how the split line is indented in relation to the one before: [without, with blank lines around]. */
+/** By how the split line is indented relative to the one before: [without, with blank lines
+ * around]. */
 const INDENT_PENALTY = [-4, 10] as const;
 const OUTDENT_PENALTY = [24, 17] as const;
 const DEDENT_PENALTY = [23, 17] as const;
 /** How many points one step of indentation outweighs. */
 const INDENT_WEIGHT = 60;
 
-/** Columns are not told apart beyond this. */
+/** Deeper indentation counts as this many columns. */
 const MAX_INDENT = 200;
-/** Nor blank lines. */
+/** More blank lines count as this many. */
 const MAX_BLANKS = 20;
 const TAB_COLUMNS = 8;
-/** What stands for the indentation of a blank line, and of what lies beyond the file. */
+/** The indentation of a blank line, and of positions outside the file. */
 const NO_INDENT = -1;
 
-/** How badly a change would read if it began or ended at some lines; sums of them compare. */
+/** How badly a change would read if it began or ended at a line. Scores can be added and
+ * compared. */
 export interface SplitScore {
   readonly indent: number;
   readonly penalty: number;
 }
 
-/** The score of a group of changed lines by its two ends.
+/** Scores a group of changed lines by its two ends.
  * @param start its first line
- * @param end the line behind its last */
+ * @param end the line after its last */
 export function scoreGroup(lines: TextLines, start: number, end: number): SplitScore {
   const first = scoreSplit(lines, start);
   const second = scoreSplit(lines, end);
@@ -63,7 +65,8 @@ function scoreSplit(lines: TextLines, split: number): SplitScore {
   return { indent, penalty };
 }
 
-/** The blank lines next to a line in one direction, and the indentation of the line behind them. */
+/** The blank lines next to a line in one direction, and the indentation of the first line that is
+ * not blank. */
 function lookFrom(lines: TextLines, line: number, step: 1 | -1): { blanks: number; indent: number } {
   let blanks = 0;
   for (let i = line + step; i >= 0 && i < lines.count; i += step) {

@@ -6,16 +6,17 @@ export interface DiffSide {
   /** Equal lines of both sides have the same class, a number below `classCount`. */
   readonly classes: Int32Array;
   readonly classCount: number;
-  /** 1 for each line that the other side does not have at its place; one entry more than lines, always 0. */
+  /** 1 for each line without a counterpart on the other side. Has one entry more than there are
+   * lines, always 0. */
   readonly changed: Uint8Array;
 }
 
-/** What a comparison may still cost. Once nothing is left, what has not been compared counts as changed. */
+/** The budget of a comparison. Once it is spent, lines not yet compared count as changed. */
 export interface Effort {
   stepsLeft: number;
 }
 
-/** Both sides of a comparison, ready for it: lines become numbers, none is marked as changed. */
+/** Prepares both sides for a comparison: lines become class numbers, none is marked as changed. */
 export function makeSides(old: TextLines, next: TextLines): [DiffSide, DiffSide] {
   const table = new LineTable(old.count + next.count);
   const oldClasses = table.classify(old);
@@ -32,7 +33,7 @@ class LineTable {
   count = 0;
   /** Class + 1, or 0 where the slot is free. */
   readonly #slots: Int32Array;
-  // Of each class: its hash, and where one line of it lies.
+  // For each class: its hash, and the position of one line of it.
   readonly #hashes: Int32Array;
   readonly #texts: Uint8Array[] = [];
   readonly #starts: Uint32Array;

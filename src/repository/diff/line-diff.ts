@@ -5,11 +5,13 @@ import { markMyers } from "./myers.ts";
 import { slideChanges } from "./slide-changes.ts";
 import { splitLines, type TextLines, trimCommonTail } from "./text-lines.ts";
 
-/** What a comparison may cost: half a second. Real texts need far less: two texts of 10,000 lines that have nothing
- * to do with each other need a third. Beyond it git would go on, and the result is not git's. */
+/** The budget of a comparison: half a second. Real texts need far less: two unrelated texts of
+ * 10,000 lines need a third of it. Beyond the budget the result differs from git's, which would
+ * continue. */
 const MAX_STEPS = 20_000_000;
 
-/** Lines of the old text that lines of the next one take the place of. Counted from 0; one of the two lengths may be 0. */
+/** Lines of the old text that are replaced by lines of the next one. Counted from 0; one of the two
+ * lengths may be 0. */
 export interface LineChange {
   readonly oldStart: number;
   readonly oldLines: number;
@@ -17,19 +19,20 @@ export interface LineChange {
   readonly nextLines: number;
 }
 
-/** How two texts are compared. What is left out is as in `git diff`. */
+/** How two texts are compared. Defaults are those of `git diff`. */
 export interface LineDiffOptions {
-  /** `myers` is what `git diff` and `git blame` use, `histogram` what `git merge` uses. */
+  /** `git diff` and `git blame` use `myers`, `git merge` uses `histogram`. */
   readonly algorithm?: "myers" | "histogram";
-  /** Whether changes slide to where blank lines and indentation make them read best. Merges do without. */
+  /** Whether changes slide to where blank lines and indentation make them read best. Merges turn
+   * this off. */
   readonly indentHeuristic?: boolean;
-  /** Whether what the texts have in common at their end is set aside first: `git blame` and `git diff -U0` do, and slide
-   * a change less far then. */
+  /** Whether the common end of the texts is set aside first. `git blame` and `git diff -U0` do
+   * this, and then slide changes less far. */
   readonly trimTail?: boolean;
 }
 
-/** The changes from one text to another, exactly those that git finds, in order; between two of them lies at least one line
- * that both texts have. */
+/** The changes from one text to another, exactly those that git finds, in order. At least one
+ * unchanged line lies between two changes. */
 export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOptions = {}): LineChange[] {
   return diffSplitLines(splitLines(old), splitLines(next), options);
 }

@@ -2,21 +2,23 @@ import { diffLines, type LineChange, diffSplitLines } from "./line-diff.ts";
 import { type LineRange, type MergeRegion, type MergeStyle, type MergeTexts, writeMergedText } from "./merged-text.ts";
 import { linesBytes, splitLines, type TextLines } from "./text-lines.ts";
 
-/** Conflicts with no more than this many lines between them are shown as one: easier to read, and to resolve. */
+/** Conflicts with at most this many lines between them are shown as one: easier to read and to
+ * resolve. */
 const MAX_LINES_BETWEEN = 3;
 
-/** As `git merge` compares: groups of changed lines go down as far as they can. */
+/** As `git merge` compares: groups of changed lines slide down as far as they can. */
 const MERGE_DIFF = { algorithm: "histogram", indentHeuristic: false } as const;
 
-/** Lines which both sides changed, and not alike. */
+/** Lines that both sides changed, in different ways. */
 export interface MergeConflict {
-  /** With the style `merge`, conflicts that lie close together in the base may name the same lines of it. */
+  /** With the style `merge`, conflicts that are close together in the base may name the same lines
+   * of it. */
   readonly base: LineRange;
   readonly ours: LineRange;
   readonly theirs: LineRange;
 }
 
-/** What came out of a merge. */
+/** The result of a merge. */
 export interface MergedLines {
   /** The merged text, with markers around each conflict. */
   readonly bytes: Uint8Array;
@@ -24,11 +26,11 @@ export interface MergedLines {
   readonly conflicts: MergeConflict[];
 }
 
-/** Merges two changes of a text by lines, exactly as `git merge` (and `git merge-tree`) does: lines that only one side changed
- * are taken from it, what both changed alike is taken once, everything else is a conflict, narrowed to the lines in which the
- * sides differ.
- * The texts are taken as lines whatever they hold; git does not merge binary ones.
- * @param style `labels` stand behind the markers */
+/** Merges two changes of a text by lines, exactly as `git merge` (and `git merge-tree`) does. Lines
+ * that only one side changed are taken from it. What both changed alike is taken once. Everything
+ * else is a conflict, narrowed to the lines in which the sides differ. Any content is treated as
+ * lines; git does not merge binary files.
+ * @param style `labels` follow the markers */
 export function mergeLines(base: Uint8Array, ours: Uint8Array, theirs: Uint8Array, style: MergeStyle): MergedLines {
   const texts = { base: splitLines(base), ours: splitLines(ours), theirs: splitLines(theirs) };
   const oursChanges = diffSplitLines(texts.base, texts.ours, MERGE_DIFF);
@@ -37,7 +39,7 @@ export function mergeLines(base: Uint8Array, ours: Uint8Array, theirs: Uint8Arra
   if (theirsChanges.length === 0) return { bytes: ours, conflicts: [] };
 
   let regions = combineChanges(texts, oursChanges, theirsChanges);
-  // Where the base is shown it differs from both sides, so that nothing would be gained.
+  // Where the base is shown, it differs from both sides, so narrowing would not help.
   if (style.showBase !== true) regions = joinConflicts(regions.flatMap((region) => narrowConflict(texts, region)));
   const conflicts = regions.filter(({ kind }) => kind === "conflict");
   return {
@@ -46,7 +48,8 @@ export function mergeLines(base: Uint8Array, ours: Uint8Array, theirs: Uint8Arra
   };
 }
 
-/** Puts the changes of both sides into one sequence. What both changed alike is no region. */
+/** Puts the changes of both sides into one sequence. A change that both sides made alike is no
+ * region. */
 function combineChanges(
   texts: MergeTexts,
   oursChanges: readonly LineChange[],
@@ -60,7 +63,7 @@ function combineChanges(
     const b = theirs[j]!;
     const aEnd = a.oldStart + a.oldLines;
     const bEnd = b.oldStart + b.oldLines;
-    // Changes that touch are taken as one.
+    // Changes that touch count as one.
     const kind = aEnd < b.oldStart ? "ours" : bEnd < a.oldStart ? "theirs" : "conflict";
     if (kind !== "conflict" || !isSameChange(texts, a, b)) {
       const end = kind === "conflict" ? Math.max(aEnd, bEnd) : Math.min(aEnd, bEnd);
@@ -73,13 +76,14 @@ function combineChanges(
   return regions;
 }
 
-/** A change behind all others, for what comes after the last one of a side. */
+/** A change after all others. It is the sentinel at the end of a side's changes. */
 function changeBeyond(base: TextLines, side: TextLines): LineChange {
   return { oldStart: base.count + 1, oldLines: 0, nextStart: side.count + 1, nextLines: 0 };
 }
 
-/** Which lines of a side stand for some of the base.
- * @param change the side's first change that does not end before them; it lies in them or behind them */
+/** Which lines of a side correspond to lines of the base.
+ * @param change the side's first change that does not end before those lines; it is in them or
+ * after them */
 function rangeOfSide(change: LineChange, base: LineRange): LineRange {
   const oldEnd = change.oldStart + change.oldLines;
   const offset = change.nextStart - change.oldStart;
@@ -105,7 +109,8 @@ function isSameText(a: Uint8Array, b: Uint8Array): boolean {
   return true;
 }
 
-/** Adds a region, or lengthens the last one where the two touch on a side; regions of different kinds make a conflict then. */
+/** Adds a region, or extends the last one if the two touch on either side. Regions of different
+ * kinds then become a conflict. */
 function appendRegion(regions: MergeRegion[], region: MergeRegion): void {
   const last = regions.at(-1);
   if (last === undefined || (region.ours.start > last.ours.end && region.theirs.start > last.theirs.end)) {
@@ -124,7 +129,7 @@ function joined(first: MergeRegion, last: MergeRegion, kind: MergeRegion["kind"]
   };
 }
 
-/** Takes out of a conflict the lines that both sides have. */
+/** Removes from a conflict the lines that both sides have. */
 function narrowConflict(texts: MergeTexts, region: MergeRegion): MergeRegion[] {
   const { kind, base, ours, theirs } = region;
   if (kind !== "conflict" || ours.start === ours.end || theirs.start === theirs.end) return [region];

@@ -16,7 +16,7 @@ export interface MergeTexts {
 
 /** A part of a merge in which at least one side differs from the base. */
 export interface MergeRegion {
-  /** Whose lines are taken. `same`: both sides turned out to have the same ones. */
+  /** Whose lines are taken. `same`: both sides turned out to be equal. */
   readonly kind: "ours" | "theirs" | "conflict" | "same";
   readonly base: LineRange;
   readonly ours: LineRange;
@@ -25,18 +25,20 @@ export interface MergeRegion {
 
 /** How a conflict is shown. */
 export interface MergeStyle {
-  /** What stands behind the markers, as byte strings: branches, with `:path` where the sides' paths differ. */
+  /** The text after the markers, as byte strings: branches, with `:path` where the sides' paths
+   * differ. */
   readonly labels: { readonly ours: string; readonly theirs: string; readonly base?: string };
-  /** Whether the base's lines are shown too (`merge.conflictStyle=diff3`); conflicts are not narrowed then. */
+  /** Whether the base's lines are shown too (`merge.conflictStyle=diff3`). Conflicts are not
+   * narrowed then. */
   readonly showBase?: boolean;
-  /** Characters of a marker, 7 if not given. */
+  /** Characters of a marker, 7 by default. */
   readonly markerLength?: number;
 }
 
 const MARKER_LENGTH = 7;
 const CR = 0x0d;
 
-/** The merged text: ours, with the regions put in that are not. */
+/** Writes the merged text: our lines, with the regions put in where they differ from ours. */
 export function writeMergedText(
   texts: MergeTexts,
   regions: readonly MergeRegion[],
@@ -74,7 +76,8 @@ export function writeMergedText(
   return into.finish();
 }
 
-/** Whether markers end in CR LF: where the base's first line does, and the lines before the conflict do not say otherwise. */
+/** Whether markers end in CR LF: the base's first line must, and the lines before the conflict must
+ * not contradict it. */
 function endsInCrLf({ base, ours, theirs }: MergeTexts, region: MergeRegion): boolean {
   return (
     lineEndsInCrLf(base, 0) === true &&
@@ -83,8 +86,9 @@ function endsInCrLf({ base, ours, theirs }: MergeTexts, region: MergeRegion): bo
   );
 }
 
-/** Whether a line ends in CR LF; of a last line without an end, whether the line before it does.
- * @returns undefined if no line tells */
+/** Whether a line ends in CR LF. For a last line without a line end, whether the line before it
+ * does.
+ * @returns undefined if there is no line to judge by */
 function lineEndsInCrLf(lines: TextLines, line: number): boolean | undefined {
   const ended = line < lines.count && endsInNewline(lines, line) ? line : line - 1;
   if (ended < 0) return undefined;

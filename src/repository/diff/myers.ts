@@ -2,24 +2,25 @@ import { type CandidateLines, chooseCandidates, roughSquareRoot } from "./candid
 import { countClasses, type LineRanges, trimCommonEnds } from "./common-lines.ts";
 import type { DiffSide, Effort } from "./line-classes.ts";
 
-// E. W. Myers, "An O(ND) Difference Algorithm and its Variations" (1986), the variation in linear space, with the three
-// shortcuts that git takes. Each decides what a diff looks like, so their constants are git's.
+// E. W. Myers, "An O(ND) Difference Algorithm and its Variations" (1986), the variation in linear
+// space, with git's three shortcuts. Each shortcut affects the diff, so the constants are git's.
 
-/** A run of this many equal lines is a snake worth noticing. */
+/** A run of this many equal lines counts as a long snake. */
 const LONG_SNAKE_LINES = 20;
-/** Below this many edits no shortcut is taken. */
+/** Shortcuts are taken only after this many edits. */
 const SHORTCUT_MIN_EDITS = 256;
-/** A path is good if it got this many times further than it has edits. */
+/** A path is good if it advanced this many times further than it has edits. */
 const GOOD_PROGRESS = 4;
-/** The search for the middle of a box is broken off after about the square root of its diagonals, but not before this. */
+/** The search for the middle of a box ends after about the square root of its diagonals, but not
+ * before this many edits. */
 const SEARCH_MIN_EDITS = 256;
 
-/** Further than any line. */
+/** Greater than any line number. */
 const BEYOND = 0x7fffffff;
 
-/** Marks the lines of a range that differ, as git's default algorithm finds them.
+/** Marks the lines of a range that differ, as git's default algorithm does.
  * @param ranges all lines of both sides, or a part that is compared as if it were the whole
- * @param effort what it may cost; a step is a look at a diagonal */
+ * @param effort the budget; a step is a look at a diagonal */
 export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges, effort: Effort): void {
   const { oldStart, oldEnd, nextStart, nextEnd } = trimCommonEnds(old, next, ranges);
   if (oldStart === oldEnd || nextStart === nextEnd) {
@@ -34,8 +35,9 @@ export function markMyers(old: DiffSide, next: DiffSide, ranges: LineRanges, eff
   new EditSearch(a, b, old.changed, next.changed, effort).run();
 }
 
-/** Divides boxes of the edit graph at the middle of a shortest path until only insertions or deletions are left.
- * A point of the graph is (x, y): lines taken from the old and from the new side; it lies on diagonal x − y. */
+/** Divides boxes of the edit graph at the middle of a shortest path until only insertions or
+ * deletions remain. A point (x, y) of the graph means x lines taken from the old side and y from
+ * the new side. It is on diagonal x − y. */
 class EditSearch {
   readonly #a: Int32Array;
   readonly #b: Int32Array;
@@ -43,14 +45,15 @@ class EditSearch {
   readonly #nextLines: Int32Array;
   readonly #oldChanged: Uint8Array;
   readonly #nextChanged: Uint8Array;
-  /** By diagonal + `#zero`: the furthest x that paths from the box's start reach, and those from its end. */
+  /** By diagonal + `#zero`: the furthest x that paths from the start of the box reach, and paths
+   * from its end. */
   readonly #forward: Int32Array;
   readonly #backward: Int32Array;
   readonly #zero: number;
   readonly #maxEdits: number;
   readonly #effort: Effort;
 
-  // The box that is searched at the moment, and the diagonals that its paths have reached.
+  // The box being searched, and the diagonals that its paths have reached.
   #x0 = 0;
   #x1 = 0;
   #y0 = 0;
@@ -116,7 +119,8 @@ class EditSearch {
     for (let y = y0; y < y1; y++) this.#nextChanged[this.#nextLines[y]!] = 1;
   }
 
-  /** Finds a point where paths from both corners meet; without `minimal`, or a point that is good enough. */
+  /** Finds a point where paths from both corners meet. Without `minimal`, a point that is good
+   * enough will do. */
   #divide(x0: number, x1: number, y0: number, y1: number, minimal: boolean): void {
     this.#x0 = x0;
     this.#x1 = x1;
@@ -147,8 +151,8 @@ class EditSearch {
     }
   }
 
-  /** One edit more on every path from the start.
-   * @returns whether one met a path from the end, if it can */
+  /** Adds one edit to every path from the start.
+   * @returns whether one of them met a path from the end; only checked if `canMeet` */
   #advance(canMeet: boolean): boolean {
     const a = this.#a;
     const b = this.#b;
@@ -156,7 +160,8 @@ class EditSearch {
     const zero = this.#zero;
     const x1 = this.#x1;
     const y1 = this.#y1;
-    // Beyond the outermost diagonals lies a path that reached nothing; at the box's border they turn back.
+    // Next to the outermost diagonals, a sentinel path that reached nothing. At the border of the
+    // box the range shrinks.
     if (this.#forwardMin > this.#x0 - y1) forward[--this.#forwardMin - 1 + zero] = -1;
     else this.#forwardMin++;
     if (this.#forwardMax < x1 - this.#y0) forward[++this.#forwardMax + 1 + zero] = -1;
@@ -177,7 +182,7 @@ class EditSearch {
     return false;
   }
 
-  /** One edit more on every path from the end, likewise. */
+  /** Adds one edit to every path from the end, in the same way. */
   #retreat(canMeet: boolean): boolean {
     const a = this.#a;
     const b = this.#b;
@@ -205,7 +210,8 @@ class EditSearch {
     return false;
   }
 
-  /** Divides where the best path from the start has just come through a long snake, if it made good progress. */
+  /** Divides where the best path from the start has just passed a long snake, if it made good
+   * progress. */
   #takeGoodForward(edits: number): boolean {
     const start = this.#x0 - this.#y0;
     let best = GOOD_PROGRESS * edits;
@@ -253,7 +259,7 @@ class EditSearch {
     return true;
   }
 
-  /** Gives up: divides at the point that is furthest from its corner, x and y taken together. */
+  /** Gives up: divides at the point furthest from its corner, x and y added. */
   #takeFurthest(): void {
     let forwardSum = -1;
     let forwardX = -1;

@@ -1,4 +1,5 @@
-/** What needs quotes in a path: control characters, quotes, backslashes, and what is not ASCII. */
+/** Characters that need quoting in a path: control characters, quotes, backslashes, anything
+ * outside ASCII. */
 // oxlint-disable-next-line no-control-regex -- those are what is looked for.
 const SPECIAL = /[\x00-\x1f"\\\x7f-\xff]/;
 // oxlint-disable-next-line no-control-regex -- as above.
@@ -16,7 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "\\": "\\\\",
 };
 
-/** A path as patches name it: in double quotes with C's escapes where it needs to be.
+/** A path as patches show it: in double quotes with C escapes where it needs them.
  * @param path byte string
  * @see git-config(1) core.quotePath */
 export function quotePath(path: string): string {

@@ -5,18 +5,19 @@ import { type Fingerprint, MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerp
 
 /** A renamed file is at least half the same. */
 const MINIMUM_SCORE = MAX_SCORE / 2;
-/** One that kept its name, the only file of that name to come and to go, is told by this without a look at others. */
+/** If a file name was deleted exactly once and added exactly once, this score makes it a rename
+ * without comparing other files. */
 const MINIMUM_SCORE_BY_NAME = MINIMUM_SCORE + (MAX_SCORE - MINIMUM_SCORE) / 2;
-/** So many sources of a destination are remembered, in case that the best are taken by others. */
+/** How many sources are kept per destination, in case other destinations take the best ones. */
 const CANDIDATES_PER_DESTINATION = 4;
-/** Sources of the same content that are looked at for one with the destination's name. */
+/** How many sources with the same content are searched for one with the destination's name. */
 const MAX_EQUAL_SOURCES = 100;
-/** The id of a blob without bytes. */
+/** The id of the empty blob. */
 const EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 /** Comparisons between two looks at the clock. */
 const COMPARISONS_PER_PAUSE = 256;
 
-/** The contents that renames are told by. */
+/** The contents by which renames are detected. */
 export interface RenameBlobs {
   /** The sizes of blobs in bytes.
    * @param numbers object numbers, each once */
@@ -24,27 +25,28 @@ export interface RenameBlobs {
   /** Reads blobs, in any order.
    * @param numbers object numbers, each once */
   read(numbers: readonly number[]): AsyncIterable<readonly [number: number, content: Uint8Array]>;
-  /** Lets others run if it is time to. */
+  /** Lets other requests run when it is time. */
   pause(): Promise<void>;
 }
 
-/** What is looked for, and how far. */
+/** The limits of rename detection. */
 export interface RenameOptions {
-  /** Sources times destinations may be this squared at the most; git's `diff.renameLimit` is 1,000, `merge.renameLimit` 7,000. */
+  /** Sources times destinations may be at most the square of this. Git's `diff.renameLimit` is
+   * 1,000, `merge.renameLimit` 7,000. */
   readonly maxFiles: number;
-  /** A larger blob is like no other. */
+  /** A larger blob is similar to no other. */
   readonly maxBlobBytes: number;
   /** Bytes of blobs that may be read. */
   readonly maxReadBytes: number;
-  /** Whether an empty file can be another one renamed: in a diff it can, in a merge not. */
+  /** Whether an empty file can be the source of a rename: yes in a diff, no in a merge. */
   readonly matchesEmpty: boolean;
 }
 
-/** Changes with the renames among them found. */
+/** Changes after rename detection. */
 export interface RenamedChanges {
-  /** In the order they were given in; a rename is where the added file was. */
+  /** In the given order. A rename takes the place of the added file. */
   readonly changes: FileChange[];
-  /** Whether there were too many files to look at all for similar ones. */
+  /** Whether there were too many files to compare all of them. */
   readonly isLimited: boolean;
 }
 
@@ -54,19 +56,19 @@ export interface Candidate {
   /** The last part of the path. */
   readonly name: string;
   readonly version: FileVersion;
-  /** Where it is among the changes. */
+  /** Its index among the changes. */
   readonly index: number;
 }
 
-/** A deleted file that is an added one under another name. */
+/** A deleted file and the added file it was renamed to. */
 export interface Match {
   readonly source: Candidate;
   readonly destination: Candidate;
   readonly score: number;
 }
 
-/** Finds which of the added files are deleted ones under another name, exactly as `git diff -M` does: first those of the same
- * content, then those of the same name, then the most similar ones.
+/** Finds which of the added files are deleted ones under another name, exactly as `git diff -M`
+ * does: first files of the same content, then of the same name, then the most similar ones.
  * @param changes by path, none of them renamed
  * @see gitdiffcore(7), "diffcore-rename" */
 export async function findRenames(
@@ -80,7 +82,7 @@ export async function findRenames(
   return { changes: search.finish(), isLimited };
 }
 
-/** The search, step by step: each takes what the one before it left unmatched. */
+/** The search, step by step. Each step works on the files that the one before left unmatched. */
 export class RenameSearch {
   readonly #changes: readonly FileChange[];
   readonly #blobs: RenameBlobs;
@@ -114,17 +116,17 @@ export class RenameSearch {
     return this.#destinations;
   }
 
-  /** What was matched so far. */
+  /** The matches so far. */
   get matches(): readonly Match[] {
     return this.#matches;
   }
 
-  /** Leaves out other sources from now on. */
+  /** Excludes other sources from now on. */
   keepSources(isKept: (source: Candidate) => boolean): void {
     this.#sources = this.#sources.filter(isKept);
   }
 
-  /** Matches files of the same content, of the same name if there is one. */
+  /** Matches files of the same content, preferring the same name. */
   matchEqual(): void {
     const sourcesOf = Map.groupBy(this.#sources, ({ version }) => toHex(version.oid));
     for (const destination of this.#destinations) {
@@ -135,7 +137,7 @@ export class RenameSearch {
     this.#dropMatched();
   }
 
-  /** Pairs of files of a name that only one source and one destination have. */
+  /** Pairs files whose name occurs once among the sources and once among the destinations. */
   pairNames(): [Candidate, Candidate][] {
     const sourceOf = uniqueByName(this.#sources);
     const pairs: [Candidate, Candidate][] = [];
@@ -146,8 +148,8 @@ export class RenameSearch {
     return pairs;
   }
 
-  /** Matches pairs that are of the same name, where they are similar enough for that; the first pair of a file counts.
-   * @returns false when there are too many to read */
+  /** Matches pairs of the same name that are similar enough. A file's first pair wins.
+   * @returns false when there is too much to read */
   async matchPairs(pairs: readonly (readonly [source: Candidate, destination: Candidate])[]): Promise<boolean> {
     this.#learnSizes(pairs.flat());
     const close = pairs.filter(([source, destination]) => this.#mayMatch(source, destination, MINIMUM_SCORE_BY_NAME));
@@ -163,7 +165,7 @@ export class RenameSearch {
     return true;
   }
 
-  /** Matches those most similar.
+  /** Matches the most similar files.
    * @returns false when there are too many */
   async matchSimilar(): Promise<boolean> {
     const sources = this.#sources;
@@ -200,7 +202,7 @@ export class RenameSearch {
     return true;
   }
 
-  /** The changes, with each match in the place of its two. */
+  /** The changes, with each match in place of its two files. */
   finish(): FileChange[] {
     const matches = new Map(this.#matches.map((match) => [match.destination.index, match]));
     const gone = new Set(this.#matches.map(({ source }) => source.index));
@@ -265,7 +267,7 @@ function newCandidate(path: string, version: FileVersion, index: number): Candid
 }
 
 /** Chooses among files of the destination's content: the first of its name, else the first.
- * @returns its index, -1 when none can be */
+ * @returns its index, -1 if none fits */
 function chooseEqual(equal: readonly Candidate[], destination: Candidate): number {
   let first = -1;
   let seen = 0;
@@ -279,7 +281,7 @@ function chooseEqual(equal: readonly Candidate[], destination: Candidate): numbe
   return first;
 }
 
-/** Candidates by name; null where there are several of a name. */
+/** Candidates by name; null where several have the name. */
 function uniqueByName(candidates: readonly Candidate[]): Map<string, Candidate | null> {
   const unique = new Map<string, Candidate | null>();
   for (const candidate of candidates) unique.set(candidate.name, unique.has(candidate.name) ? null : candidate);
@@ -299,12 +301,13 @@ export interface Ranking {
 
 type Ranked = Match & Ranking;
 
-/** Puts the better before the worse. */
+/** Sorts the better one first. */
 export function compareRanked(a: Ranking, b: Ranking): number {
   return b.score - a.score || Number(b.hasName) - Number(a.hasName);
 }
 
-/** Keeps the best, each in its place: of equal ones the earlier place wins in the end.
+/** Keeps the best candidates, each at its index. Of equal ones the one with the lower index wins in
+ * the end.
  * @see record_if_better() in git's diffcore-rename.c */
 export function offer<Candidate extends Ranking>(best: Candidate[], ranked: Candidate): void {
   if (best.length < CANDIDATES_PER_DESTINATION) {

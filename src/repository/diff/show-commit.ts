@@ -5,9 +5,10 @@ import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit } from "../objects/revision.ts";
 
-/** A commit with what else its headers say. */
+/** A commit with its other headers. */
 export interface ShownCommit extends CommitRecord {
-  /** As it stands in the commit, of OpenPGP, SSH or X.509; nobody has checked it. Null: the commit is not signed. */
+  /** The signature as in the commit (OpenPGP, SSH or X.509), not verified. Null: the commit is not
+   * signed. */
   readonly signature: string | null;
 }
 

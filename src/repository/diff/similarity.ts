@@ -1,9 +1,9 @@
 import { isBinary } from "./binary-patch.ts";
 
-/** The score of two contents that are the same. */
+/** The score of two equal contents. */
 export const MAX_SCORE = 60_000;
 
-/** A piece of a content ends behind a newline, and at the latest after so many bytes. */
+/** A piece of a content ends after a newline, or after this many bytes. */
 const PIECE_BYTES = 64;
 /** Hashes of pieces are below this prime. */
 const HASH_BOUND = 107_927;
@@ -15,14 +15,14 @@ const CR = 0x0d;
 /** What a content is made of. */
 export interface Fingerprint {
   readonly sizeBytes: number;
-  /** Of its pieces, ascending, each once. */
+  /** The hashes of its pieces, ascending, each once. */
   readonly hashes: Uint32Array;
   /** Bytes of the pieces with each hash. */
   readonly bytes: Uint32Array;
 }
 
-/** Takes a content's fingerprint: its lines, long ones cut up, as hashes. In a text CR LF counts as LF. What stands behind the last
- * newline or full piece is left out.
+/** Makes a content's fingerprint: hashes of its lines, long ones cut up. In a text, CR LF counts as
+ * LF. Bytes after the last newline or full piece are left out.
  * @see git's diffcore-delta.c: hash_chars() */
 export function takeFingerprint(content: Uint8Array): Fingerprint {
   const bytesOf = new Map<number, number>();
@@ -45,14 +45,15 @@ export function takeFingerprint(content: Uint8Array): Fingerprint {
   return { sizeBytes: content.length, hashes, bytes: hashes.map((hash) => bytesOf.get(hash)!) };
 }
 
-/** Whether two sizes leave room for a score: beyond that no content needs to be read. */
+/** Whether two sizes allow a score at all. If not, the contents need not be read. */
 export function mayBeSimilar(oldSizeBytes: number, nextSizeBytes: number, minimumScore: number): boolean {
   const larger = Math.max(oldSizeBytes, nextSizeBytes);
   const difference = Math.abs(oldSizeBytes - nextSizeBytes);
   return larger * (MAX_SCORE - minimumScore) >= difference * MAX_SCORE;
 }
 
-/** How similar two contents are: the bytes of the pieces they share, beside the size of the larger, in parts of `MAX_SCORE`.
+/** How similar two contents are: the bytes of the pieces they share relative to the larger size, in
+ * parts of `MAX_SCORE`.
  * @see git's diffcore-rename.c: estimate_similarity() */
 export function scoreSimilarity(old: Fingerprint, next: Fingerprint): number {
   if (next.sizeBytes === 0) return 0;

@@ -4,11 +4,12 @@ import type { DiffSide } from "./line-classes.ts";
 /** A group is tried at no more than this many places. */
 const MAX_PLACES = 100;
 
-/** Moves groups of changed lines of one side to where they read best, as far as equal lines at their ends let them
- * slide, and joins those that meet. A group that can stand beside a change of the other side does, at the last such
- * place; any other goes where the indent heuristic likes it, or else down as far as it can.
- * @param side whose groups slide
- * @param other is not changed: each line that neither side marks stands for one of the other */
+/** Moves groups of changed lines of one side to where they read best, as far as equal lines at
+ * their ends let them slide, and joins groups that meet. A group that can be beside a change of the
+ * other side goes to the last such place. Any other goes where the indent heuristic prefers it, or
+ * else down as far as it can.
+ * @param side the side whose groups slide
+ * @param other is not changed; each unmarked line has its counterpart on the other side */
 export function slideChanges(side: DiffSide, other: DiffSide, indentHeuristic: boolean): void {
   const group = new ChangedGroup(side);
   const beside = new ChangedGroup(other);
@@ -22,7 +23,7 @@ function slideGroup(group: ChangedGroup, beside: ChangedGroup, indentHeuristic: 
   let length: number;
   let highestEnd: number;
   let lastEndBeside: number;
-  // Sliding may join groups, and a longer one may slide further.
+  // Sliding may join groups, and a longer group may slide further.
   do {
     length = group.end - group.start;
     while (group.slideUp()) beside.goPrevious();
@@ -44,11 +45,11 @@ function slideGroup(group: ChangedGroup, beside: ChangedGroup, indentHeuristic: 
   }
 }
 
-/** The end at which a group reads best, the lower one where two are equal. */
+/** The end at which a group reads best; on a tie the lower one. */
 function bestEnd(side: DiffSide, highestEnd: number, lowestEnd: number, length: number): number {
   let best = -1;
   let bestScore: SplitScore | undefined;
-  // Places further up than the group is long repeat the lines of those below.
+  // Further up than its own length, a group only repeats the lines below.
   for (let end = Math.max(highestEnd, lowestEnd - length - 1, lowestEnd - MAX_PLACES); end <= lowestEnd; end++) {
     const score = scoreGroup(side.lines, end - length, end);
     if (bestScore !== undefined && !isNoWorse(score, bestScore)) continue;
@@ -58,8 +59,8 @@ function bestEnd(side: DiffSide, highestEnd: number, lowestEnd: number, length: 
   return best;
 }
 
-/** A run of changed lines between two lines that are not; an empty one lies between any two neighbours. So the n-th group
- * of a side stands beside the n-th of the other. */
+/** A run of changed lines between two unchanged lines. It is empty between unchanged neighbours, so
+ * the n-th group of a side is beside the n-th group of the other. */
 class ChangedGroup {
   start = 0;
   end = 0;
@@ -84,13 +85,13 @@ class ChangedGroup {
     return true;
   }
 
-  /** To the group before, which there must be. */
+  /** To the previous group, which must exist. */
   goPrevious(): void {
     this.end = this.start = this.start - 1;
     this.#reachUp();
   }
 
-  /** One line down, if the line below equals the group's first.
+  /** Slides one line down, if the line below equals the group's first.
    * @returns whether it did */
   slideDown(): boolean {
     if (this.end === this.#classes.length || this.#classes[this.start] !== this.#classes[this.end]) return false;
@@ -100,7 +101,7 @@ class ChangedGroup {
     return true;
   }
 
-  /** One line up, if the line above equals the group's last.
+  /** Slides one line up, if the line above equals the group's last.
    * @returns whether it did */
   slideUp(): boolean {
     if (this.start === 0 || this.#classes[this.start - 1] !== this.#classes[this.end - 1]) return false;
@@ -110,7 +111,7 @@ class ChangedGroup {
     return true;
   }
 
-  /** The entry behind the last line is never marked. */
+  /** The entry after the last line is never marked. */
   #reachDown(): void {
     while (this.#changed[this.end] === 1) this.end++;
   }

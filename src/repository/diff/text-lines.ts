@@ -1,15 +1,16 @@
 const LF = 0x0a;
 
-/** A text as lines. A line ends behind its LF; the last one may lack it, and then differs from the same line with LF.
- * An empty text has no lines. */
+/** A text as lines. A line includes its LF. The last line may lack it, and then differs from the
+ * same line with LF. An empty text has no lines. */
 export interface TextLines {
   readonly bytes: Uint8Array;
   readonly count: number;
-  /** Line `i` is the bytes from `starts[i]` to `starts[i + 1]`; there are at least `count + 1` entries. */
+  /** Line `i` is the bytes from `starts[i]` to `starts[i + 1]`; there are at least `count + 1`
+   * entries. */
   readonly starts: Uint32Array;
 }
 
-/** Splits a text behind each LF. */
+/** Splits a text after each LF. */
 export function splitLines(bytes: Uint8Array): TextLines {
   let starts = new Uint32Array((bytes.length >>> 4) + 2);
   let count = 0;
@@ -21,7 +22,8 @@ export function splitLines(bytes: Uint8Array): TextLines {
     }
     starts[count] = at;
   };
-  // A loop of our own: lines are short, and each call of indexOf costs as much as a look at a hundred bytes.
+  // A plain loop: lines are short, and each call of indexOf costs as much as a look at a hundred
+  // bytes.
   for (let at = 0; at < bytes.length; at++) if (bytes[at] === LF) end(at + 1);
   if (starts[count] !== bytes.length) end(bytes.length);
   return { bytes, count, starts };
@@ -29,7 +31,7 @@ export function splitLines(bytes: Uint8Array): TextLines {
 
 /** The bytes of some lines, not copied.
  * @param start the first line
- * @param end the line behind the last */
+ * @param end the line after the last */
 export function linesBytes(lines: TextLines, start: number, end: number): Uint8Array {
   return lines.bytes.subarray(lines.starts[start], lines.starts[end]);
 }
@@ -42,26 +44,26 @@ export function endsInNewline(lines: TextLines, i: number): boolean {
 /** Git compares tails in blocks of this many bytes. */
 const TAIL_BLOCK_BYTES = 1024;
 
-/** Both texts without most of what they have in common at their end, as git takes it away before a diff without context
- * lines (`git diff -U0`, `git blame`). What goes is whole lines, so that the line numbers stay. */
+/** Both texts without most of their common end, which git cuts off before a diff without context
+ * lines (`git diff -U0`, `git blame`). Only whole lines are cut, so line numbers stay. */
 export function trimCommonTail(old: TextLines, next: TextLines): [TextLines, TextLines] {
   const cutBytes = commonTailBytes(old.bytes, next.bytes);
   if (cutBytes === 0) return [old, next];
   return [linesUpTo(old, old.bytes.length - cutBytes), linesUpTo(next, next.bytes.length - cutBytes)];
 }
 
-/** Bytes of the common tail that `trimCommonTail` takes away. */
+/** Bytes of the common tail that `trimCommonTail` cuts off. */
 export function commonTailBytes(a: Uint8Array, b: Uint8Array): number {
   const smaller = Math.min(a.length, b.length);
   let common = 0;
   while (common < smaller && a[a.length - 1 - common] === b[b.length - 1 - common]) common++;
   const trimmed = common - (common % TAIL_BLOCK_BYTES);
-  // The first line of the trimmed blocks may have begun before them: it stays.
+  // The first line of the cut blocks may begin before them: it stays.
   const newline = a.subarray(a.length - trimmed).indexOf(LF);
   return newline === -1 ? 0 : trimmed - newline - 1;
 }
 
-/** The lines before an offset at which a line begins. */
+/** The lines that begin before an offset, which is a line's beginning. */
 function linesUpTo(lines: TextLines, end: number): TextLines {
   let low = 0;
   let high = lines.count;

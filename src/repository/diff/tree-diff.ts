@@ -5,28 +5,30 @@ import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
 import type { TimeSlice } from "../pacing/time-slice.ts";
 import type { FileChange, FileVersion } from "./file-change.ts";
 
-/** Directories that are compared, on all levels: a tree that names itself many times over, on every level, has no end of them. */
+/** The most directories that are compared, over all levels: a tree in which every level repeats the
+ * next one many times expands without end. */
 const MAX_DIRECTORIES = 200_000;
 
-/** A directory that is not the same on both sides. */
+/** A directory that differs between the sides. */
 interface ChangedDirectory {
   /** Byte string, empty or ending in "/". */
   readonly path: string;
-  /** Object numbers of its trees, 0: it is not there. */
+  /** Object numbers of its trees; 0: missing on that side. */
   readonly old: number;
   readonly next: number;
 }
 
-/** What two trees differ in. */
+/** The differences between two trees. */
 export interface TreeDiff {
-  /** By path, renames not found. */
+  /** By path, without rename detection. */
   readonly changes: FileChange[];
-  /** Whether there are more changes, anywhere. */
+  /** Whether there are more changes than listed. */
   readonly isCut: boolean;
 }
 
-/** Compares two trees with all below them, level by level, so that each level is read at once. Trees that are the same are not read.
- * A directory that is not the same holds a change at least: of more directories on one level than there may be changes, the first are looked into.
+/** Compares two trees recursively, level by level, so that each level is read at once. Equal trees
+ * are not read. A directory that differs holds at least one change, so a level needs no more
+ * directories than there may be changes.
  * @param old object number, 0: an empty tree
  * @param next likewise
  * @param maxChanges above which the comparison ends
@@ -89,14 +91,14 @@ function compareDirectory(
     const entryPath = path + name;
     const directory = { path: `${entryPath}/`, old: treeNumber(a), next: treeNumber(b) };
     if (directory.old !== directory.next) below.push(directory);
-    // What is a directory on one side only is a file that came or went on the other.
+    // Where only one side has a directory, the other side's file was added or deleted.
     const file = { old: fileOf(a), next: fileOf(b) };
     if (file.old === null && file.next === null) continue;
     changes.push({ oldPath: entryPath, path: entryPath, ...file, similarity: null });
   }
 }
 
-/** What a tree names; nothing, of a tree that is not there. */
+/** The entries of a tree; none for a missing tree. */
 function versionsOf(tree: NamedTree | undefined): Map<string, FileVersion> {
   const versions = new Map<string, FileVersion>();
   tree?.entries.forEach(({ name, mode, oid }, i) => {

@@ -3,10 +3,10 @@ import type { ByteWriter } from "./byte-writer.ts";
 import type { LineChange } from "./line-diff.ts";
 import { endsInNewline, linesBytes, type TextLines } from "./text-lines.ts";
 
-/** Bytes of a hunk's heading at the most. */
+/** The most bytes of a hunk's heading. */
 const MAX_HEADING_BYTES = 80;
 
-/** Well-formed UTF-8 as a byte string: git ends a heading where it is not. */
+/** Well-formed UTF-8 as a byte string: git cuts a heading where it is malformed. */
 const UTF8 =
   // oxlint-disable-next-line no-control-regex -- all of ASCII is meant.
   /^(?:[\0-\x7f]|[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|\xed[\x80-\x9f]|[\xe1-\xec\xee\xef][\x80-\xbf])[\x80-\xbf]|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2})*/;
@@ -15,9 +15,9 @@ const MINUS = Uint8Array.of(0x2d);
 const PLUS = Uint8Array.of(0x2b);
 const SPACE = Uint8Array.of(0x20);
 
-/** Writes the hunks of a patch as git does: each with the lines around its changes, and headed by the last line before it that
- * looks like the beginning of a function.
- * @param contextLines around each change */
+/** Writes the hunks of a patch as git does: changes with the lines around them, headed by the last
+ * line before the hunk that looks like the beginning of a function.
+ * @param contextLines lines shown around each change */
 export function writeHunks(
   into: ByteWriter,
   old: TextLines,
@@ -35,7 +35,7 @@ export function writeHunks(
     const nextEnd = Math.min(last.nextStart + last.nextLines + contextLines, next.count);
     const linesBefore = Math.min(contextLines, oldStart);
     const start = oldStart - linesBefore;
-    // Without a heading between two hunks, the second has the first one's.
+    // Without a new heading between two hunks, the second repeats the first one's.
     heading = findHeading(old, start, searched) ?? heading;
     searched = start;
 
@@ -55,7 +55,7 @@ export function writeHunks(
   }
 }
 
-/** The first change that the lines around those before do not reach. */
+/** The first change too far from the previous one to share its hunk. */
 function endOfHunk(changes: readonly LineChange[], first: number, contextLines: number): number {
   let end = first + 1;
   for (; end < changes.length; end++) {
@@ -65,7 +65,8 @@ function endOfHunk(changes: readonly LineChange[], first: number, contextLines: 
   return end;
 }
 
-/** Where lines begin, counted from 1, and how many they are; no lines lie behind the line before them. */
+/** The first line, counted from 1, and the number of lines. An empty span names the line before
+ * it. */
 function formatSpan(start: number, count: number): string {
   if (count === 0) return `${start},0`;
   return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
@@ -79,7 +80,7 @@ function writeLines(into: ByteWriter, sign: Uint8Array, lines: TextLines, start:
   }
 }
 
-/** The last line before `end`, and not before `start`, that begins like an identifier.
+/** The last line from `start` to before `end` that begins like an identifier.
  * @returns byte string */
 function findHeading(lines: TextLines, end: number, start: number): string | undefined {
   for (let i = end - 1; i >= start; i--) {

@@ -10,7 +10,7 @@ import { writeHunks } from "./unified-hunks.ts";
 /** Lines around each change that `git diff` shows. */
 const CONTEXT_LINES = 3;
 
-/** A changed file with what it held and holds; empty where it was not or is not there. */
+/** A changed file with its old and new content; empty where that side has no file. */
 export interface ChangedContent {
   readonly change: FileChange;
   readonly old: Uint8Array;
@@ -19,8 +19,8 @@ export interface ChangedContent {
 
 /** How a patch is written. */
 export interface PatchOptions {
-  /** Makes a zlib stream. With it, binary files are in the patch (`git diff --binary`, though whole and never as deltas);
-   * without, it only says that they differ. */
+  /** Makes a zlib stream. With it, the patch contains binary files (`git diff --binary`, but always
+   * whole, never as deltas). Without it, the patch only says that they differ. */
   readonly deflate?: (content: Uint8Array) => Uint8Array;
 }
 
@@ -28,7 +28,7 @@ export interface PatchOptions {
 export interface FilePatch {
   /** As `git diff --full-index` prints it. */
   readonly bytes: Uint8Array;
-  /** Lines as `git diff --numstat` counts them; 0 of a binary file. */
+  /** Lines as `git diff --numstat` counts them; 0 for a binary file. */
   readonly additions: number;
   readonly deletions: number;
   readonly isBinary: boolean;
@@ -39,7 +39,7 @@ export function formatPatch({ change, old, next }: ChangedContent, options: Patc
   const comparison = compareContents(old, next);
   const into = new ByteWriter();
   if (statusOf(change) === "T") {
-    // What is of another type now is first deleted, then added.
+    // A file whose type changed is deleted, then added.
     writePatch(into, { ...change, next: null }, compareContents(old, NOTHING), options);
     writePatch(into, { ...change, old: null }, compareContents(NOTHING, next), options);
   } else writePatch(into, change, comparison, options);
@@ -57,7 +57,7 @@ interface Comparison {
   readonly old: TextLines;
   readonly next: TextLines;
   readonly isBinary: boolean;
-  /** None where one is binary. */
+  /** Empty if a side is binary. */
   readonly changes: readonly LineChange[];
 }
 
@@ -109,7 +109,7 @@ function formatMode(mode: number): string {
   return mode.toString(8).padStart(6, "0");
 }
 
-/** Ends a name that has a space in it, for tools that end it there. */
+/** Appends a tab to a name with a space, for tools that would end the name there. */
 function withTab(label: string): string {
   return label.includes(" ") ? `${label}\t` : label;
 }
