@@ -1,4 +1,4 @@
 import project from "../../package.json" with { type: "json" };
 
-/** What the server calls itself in `agent` capabilities. */
+/** The server's name and version in the `agent` capability. */
 export const AGENT = `holdfast/${project.version}`;

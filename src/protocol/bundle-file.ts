@@ -4,13 +4,14 @@ import { textResponse } from "./error-response.ts";
 import { type FetchContext, unknownRepositoryResponse } from "./fetch-context.ts";
 import { storedResponse } from "./stored-response.ts";
 
-/** A bundle's name in its URL, which stands for these bytes and no others for ever. */
+/** A bundle's file name in its URL. A name always means the same bytes, so caches may keep them for
+ * ever. */
 export function bundleName({ token, checksum }: StoredBundle): string {
   return `${token}-${toHex(checksum)}.bundle`;
 }
 
 /** Answers `GET …/bundles/<name>` for an authorised caller.
- * @param visibility who may keep the response: everyone's caches, or the caller's alone */
+ * @param visibility whether shared caches may keep the response, or the caller's alone */
 export async function serveBundle(
   request: Request,
   name: string,

@@ -5,7 +5,7 @@ import { type FetchContext, refusalResponse, unknownRepositoryResponse } from ".
 import { PacketText } from "./packet-text.ts";
 import { resultResponse } from "./smart-http.ts";
 
-/** Serves the command `bundle-uri`: tells where bundles are.
+/** Serves the command `bundle-uri`: lists the URLs of bundles.
  * @see gitprotocol-v2(5) */
 export async function handleBundleUri(readArguments: ReadArguments, { source }: FetchContext): Promise<Response> {
   const refusal = await readArguments((line) => `bundle-uri: unexpected argument: '${line}'`);
@@ -20,9 +20,11 @@ function encodeBundles(bundles: readonly StoredBundle[]): Uint8Array {
   packets.bare("bundle.version=1").bare("bundle.mode=all").bare("bundle.heuristic=creationToken");
   for (const bundle of bundles) {
     const id = `bundle.base-${bundle.token}`;
-    // Relative to the URL that the client knows the repository by: it keeps its scheme, host, path and credentials.
+    // Relative to the URL by which the client reached the repository, so its scheme, host, path and
+    // credentials still apply.
     packets.bare(`${id}.uri=./bundles/${bundleName(bundle)}`);
-    // In lower case, as git's server writes the keys of its configuration: its client knows no other spelling.
+    // In lower case, as git's server writes configuration keys: its client accepts no other
+    // spelling.
     packets.bare(`${id}.creationtoken=${bundle.token}`);
   }
   return packets.flush().toBytes();

@@ -5,9 +5,10 @@ import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../repository/st
 import { OidList } from "./fetch-arguments.ts";
 import type { Refusal } from "./request-lines.ts";
 
-/** The lines of a fetch, the same in all protocol versions, that say where the client's history ends, where it shall end, and
- * which objects come.
- * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-v2(5) "fetch", git's upload-pack.c: process_deepen() and its like */
+/** The lines of a fetch that say where the client's history is shallow, how deep it shall become,
+ * and which objects are filtered out. They are the same in all protocol versions.
+ * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-v2(5) "fetch", git's upload-pack.c:
+ * process_deepen() and its like */
 export class CutArguments {
   readonly #shallows: OidList;
   readonly #maxNots: number;
@@ -22,7 +23,7 @@ export class CutArguments {
   }
 
   /** Takes a line.
-   * @returns undefined when it is none of these */
+   * @returns undefined when it is none of these lines */
   accept(line: string): Refusal | undefined {
     const [, keyword, value = ""] = /^(shallow|deepen|deepen-since|deepen-not|filter) (.*)$/s.exec(line) ?? [];
     switch (keyword) {
@@ -35,7 +36,7 @@ export class CutArguments {
         this.#since = parseCount(value, Number.MAX_SAFE_INTEGER);
         return this.#since === null ? `upload-pack: invalid deepen-since: ${line}` : this.#checkDeepen();
       case "deepen-not":
-        // No ref has a longer name, however short it is written.
+        // No ref has a longer name, even in short form.
         if (value.length > MAX_REF_NAME_BYTES) return `upload-pack: deepen-not is not a ref: ${line}`;
         if (this.#nots.length === this.#maxNots) return `upload-pack: more than ${this.#maxNots} deepen-not lines`;
         this.#nots.push(value);
@@ -47,15 +48,16 @@ export class CutArguments {
     }
   }
 
-  /** What was asked for.
-   * @param relative the depth counts from where the client's history ends: an argument in protocol v2, a capability before */
+  /** The request that the lines make.
+   * @param relative the depth counts from the client's shallow boundary: an argument in protocol
+   * v2, a capability in earlier versions */
   toRequest(relative: boolean): Pick<FetchRequest, "shallows" | "deepen" | "filter"> {
     return { shallows: this.#shallows.toBytes(), deepen: this.#deepen(relative), filter: this.#filter };
   }
 
   #deepen(relative: boolean): Deepen | null {
     if (this.#depth !== null) {
-      // The whole history is the whole history, wherever one begins to count.
+      // An infinite depth is the whole history, wherever counting begins.
       return { kind: relative && this.#depth !== INFINITE_DEPTH ? "relative" : "depth", depth: this.#depth };
     }
     const byRevisions = this.#since !== null || this.#nots.length > 0;
@@ -76,7 +78,8 @@ export class CutArguments {
   }
 }
 
-/** @returns null for what is no decimal number from 0 to `max`; git also takes octal and hexadecimal ones, which no client sends */
+/** @returns null unless it is a decimal number from 0 to `max`. Git also accepts octal and
+ * hexadecimal, which no client sends. */
 function parseCount(text: string, max: number): number | null {
   return /^(?:0|[1-9][0-9]{0,15})$/.test(text) && Number(text) <= max ? Number(text) : null;
 }

@@ -3,7 +3,7 @@ import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
 
-/** The HTTP status for each failure that ends a Git request before its protocol can report it. */
+/** The HTTP status for each failure that ends a Git request before the protocol can report it. */
 const STATUS: Record<GitErrorCode, number> = {
   "corrupt-pack": 400,
   "corrupt-object": 400,
@@ -30,17 +30,19 @@ const STATUS: Record<GitErrorCode, number> = {
   unavailable: 503,
 };
 
-/** What a client hears of a failure that is the server's own. */
+/** What a client is told when the server is at fault. */
 const INTERNAL = "internal error";
 
-/** Answers a failed Git request. git shows a plain-text body to its user as `remote: …`.
- * @returns a response with the failure's status, or 500 (without particulars) for a failure nobody foresaw */
+/** Answers a failed Git request. Git shows a plain-text body to its user as `remote: …`.
+ * @returns a response with the failure's status, or 500 without details for an unexpected
+ * failure */
 export function errorResponse(thrown: unknown): Response {
   const error = whenFull(thrown) ?? thrown;
   return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error), errorHeaders(error));
 }
 
-/** The headers that go with a failure: git asks its user for a password when it reads that Basic authentication would do. */
+/** Headers for a failure. Git asks its user for a password when the server offers Basic
+ * authentication. */
 function errorHeaders(error: unknown): Record<string, string> {
   if (!isGitError(error)) return {};
   const { retryAfterMs } = error.data;
@@ -58,28 +60,29 @@ export function textResponse(status: number, text: string, headers: Record<strin
   });
 }
 
-/** Headers against caching, as git's own HTTP server sends them. @see gitprotocol-http(5) */
+/** Headers that forbid caching, as git's own HTTP server sends them. @see gitprotocol-http(5) */
 export const NO_CACHE: Readonly<Record<string, string>> = {
   Expires: "Fri, 01 Jan 1980 00:00:00 GMT",
   Pragma: "no-cache",
   "Cache-Control": "no-cache, max-age=0, must-revalidate",
 };
 
-/** What a client may hear of a failure. What is the server's own fault goes to its log, where alone it can be mended. */
+/** What a client may learn about a failure. The details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
   const error = whenFull(thrown) ?? thrown;
   if (!isGitError(error) || STATUS[error.code] >= 500) {
-    // oxlint-disable-next-line no-console -- the log is what is left: the client has its answer, and nobody else waits.
+    // oxlint-disable-next-line no-console -- the client already has its answer, so the log is the only place left.
     console.error(error);
   }
   return isGitError(error) ? error.message : INTERNAL;
 }
 
-/** Bytes of an ERR packet's message: what it quotes may be as long as a packet. */
+/** Byte limit for an ERR packet's message, which may quote a whole packet. */
 const ERR_BYTES = 1_000;
 
-/** An ERR packet, or its like on band 3: the fetch is refused, and git says why. It has no LF, as git's has none.
- * @param message byte string, cut where it is too long
+/** An ERR packet, or the same on band 3: the fetch is refused, and git shows why. It has no LF,
+ * like git's.
+ * @param message byte string, truncated to `ERR_BYTES`
  * @see gitprotocol-pack(5), gitprotocol-v2(5) "sideband-all" */
 export function encodeErrPkt(message: string, sidebandAll = false): Uint8Array {
   return encodePkt(`${sidebandAll ? String.fromCharCode(ERROR_BAND) : "ERR "}${message.slice(0, ERR_BYTES)}`);

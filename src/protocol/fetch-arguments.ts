@@ -1,32 +1,31 @@
 import { fromHex, isHexOid, OID_BYTES } from "../format/oid.ts";
 import type { Refusal } from "./request-lines.ts";
 
-/** Hands a command's arguments to `accept`, line by line up to the flush packet or the first refusal.
+/** Passes a command's arguments to `accept`, line by line, until the flush packet or the first
+ * refusal.
  * @throws GitError "bad-request" when the request is badly framed */
 export type ReadArguments = (accept: (line: string) => Refusal) => Promise<Refusal>;
 
-/** Ids collected from `want` or `have` lines, packed. */
+/** Object ids from `want` or `have` lines, packed. */
 export class OidList {
   readonly #limit: number;
   #bytes = new Uint8Array(16 * OID_BYTES);
   #count = 0;
 
-  /** @param limit most ids that are taken */
+  /** @param limit maximum number of ids */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** How many ids there are. */
   get count(): number {
     return this.#count;
   }
 
-  /** The ids, packed, in a buffer of their own: structured cloning takes buffers whole. */
+  /** The packed ids, in a buffer of their own: structured cloning copies a whole buffer. */
   toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.#count * OID_BYTES);
   }
 
-  /** Adds one id. */
   add(hex: string): Refusal {
     if (!isHexOid(hex)) return `upload-pack: expected an object id, got '${hex}'`;
     if (this.#count === this.#limit) return `upload-pack: more than ${this.#limit} object ids`;

@@ -68,7 +68,8 @@ const FLAGS = [
   "sideband-all",
 ] as const;
 
-/** Serves the command `fetch`: acknowledgments while negotiating, then what comes with the pack, and the pack.
+/** Serves the command `fetch`: acknowledgments while negotiating, then the sections before the
+ * pack, and the pack.
  * @see gitprotocol-v2(5) */
 export async function handleFetch(readArguments: ReadArguments, context: FetchContext): Promise<Response> {
   const args = new FetchArguments(context.limits);
@@ -77,7 +78,8 @@ export async function handleFetch(readArguments: ReadArguments, context: FetchCo
   if (refusal !== null) return refuse(refusal);
   const wantsNothing = args.wants.count === 0 && args.wantRefs.size === 0;
   if (wantsNothing && !args.has("wait-for-done")) {
-    // Nothing is wanted, so nothing is sent, as git does; but of an unknown repository that would be a lie.
+    // Nothing is wanted, so nothing is sent, as git does. But an unknown repository must not look
+    // empty.
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
   }
@@ -135,14 +137,15 @@ function acknowledge(
   if (packWhen === "ready" && readyAfter > 0) packets.line("ready");
 }
 
-/** Writes the sections between the acknowledgments and the pack, in the order of gitprotocol-v2(5), which is also that in which
- * git's client reads them. (Its server puts the refs first: a depth and a wanted ref in one fetch break between the two.) */
+/** Writes the sections between the acknowledgments and the pack, in the order of gitprotocol-v2(5),
+ * in which git's client reads them. (Git's own server sends the refs first, so a fetch with both a
+ * depth and a wanted ref fails there.) */
 function describePack(
   packets: PacketText,
   { shallows }: FetchRequest,
   { shallowUpdate, wantedRefs }: Extract<FetchOutcome, { kind: "negotiated" }>,
 ): void {
-  // As git does: a client that is shallow gets the section, and where its history ends stays as it is when that is empty.
+  // As git does: a shallow client gets the section, and an empty one leaves its boundary as it is.
   if (shallowUpdate !== null || shallows.length > 0) {
     packets.line("shallow-info");
     if (shallowUpdate !== null) writeShallowLines(packets, shallowUpdate);

@@ -7,7 +7,8 @@ import { PacketText } from "./packet-text.ts";
 import type { Refusal } from "./request-lines.ts";
 import { resultResponse } from "./smart-http.ts";
 
-/** Bytes of `ref-prefix` arguments above which they are all ignored, as too many are: they are a hint. */
+/** Byte limit for all `ref-prefix` arguments. They are only a hint, so beyond it all are ignored,
+ * as when there are too many. */
 const MAX_PREFIX_BYTES = 4 * 1024 * 1024;
 
 /** The arguments of `ls-refs`. @see gitprotocol-v2(5) */
@@ -23,7 +24,7 @@ class LsRefsArguments {
     this.#limits = limits;
   }
 
-  /** The prefixes to list; none: all refs. */
+  /** The prefixes to list; empty: all refs. */
   get prefixes(): string[] {
     return this.#prefixes ?? [];
   }

@@ -1,9 +1,9 @@
-/** What git asks for below a repository's URL. */
+/** The paths below a repository's URL that git requests. */
 const REQUESTED = /^(?<repository>\/.*?)\/(?:info\/(?:refs|lfs\/.*)|git-upload-pack|git-receive-pack)$/;
 
-/** Says what is wrong with the URL of a repository whose requests come where no repository can be.
+/** Explains a Git request whose URL is not that of a repository.
  * @param path of the request
- * @returns null: this is no request of git's */
+ * @returns null when it is not a Git request */
 export function explainPath(path: string): string | null {
   const repository = REQUESTED.exec(path)?.groups!["repository"];
   if (repository === undefined) return null;
@@ -12,5 +12,5 @@ export function explainPath(path: string): string | null {
     parts.length < 2
       ? `in ${repository} the owner is missing`
       : `${repository} has ${parts.length} parts instead of two`;
-  return `the URL of a repository is that of the server and /<owner>/<name>.git: ${reason}`;
+  return `a repository's URL is <server>/<owner>/<name>.git: ${reason}`;
 }

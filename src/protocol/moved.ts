@@ -1,11 +1,11 @@
-/** Where a repository is that was asked for by a name which it left. */
+/** Where a repository is now, after a request by a former name. */
 export interface NewPlace {
   /** `owner/name`. */
   readonly name: string;
   readonly url: string;
 }
 
-/** What git shows whoever still uses the name before; without a line feed. */
+/** What git shows to users of a former name; without a line feed. */
 export function movedNotice({ name, url }: NewPlace): string {
   return `This repository is now ${name}: git remote set-url origin ${url}`;
 }

@@ -4,7 +4,8 @@ import { type FetchContext, refusalResponse, unknownRepositoryResponse } from ".
 import { PacketText } from "./packet-text.ts";
 import { resultResponse } from "./smart-http.ts";
 
-/** Serves the command `object-info`: sizes of objects without the objects. @see gitprotocol-v2(5) */
+/** Serves the command `object-info`: sizes of objects without the objects.
+ * @see gitprotocol-v2(5) */
 export async function handleObjectInfo(
   readArguments: ReadArguments,
   { source, limits }: FetchContext,
@@ -32,7 +33,7 @@ function encodeInfo(oids: Uint8Array, sizes: Float64Array, wantsSize: boolean): 
   if (wantsSize && sizes.length > 0) packets.bare("size");
   sizes.forEach((size, i) => {
     const hex = toHex(oids, i * OID_BYTES);
-    // The space behind an id says that nothing of it is known.
+    // A space after the id and no size: the object is unknown.
     if (size < 0) packets.bare(`${hex} `);
     else packets.bare(wantsSize ? `${hex} ${size}` : hex);
   });

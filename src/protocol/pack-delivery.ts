@@ -19,22 +19,25 @@ import {
 } from "./pack-response.ts";
 import { resultResponse } from "./smart-http.ts";
 
-/** Responses that an isolate stores at a time: each takes the memory of a part. */
+/** At most this many responses are stored at once per isolate: each takes the memory of one
+ * multipart part. */
 const STORING = new Semaphore(2, 60_000);
 
-/** How long the storing of a response leaves the thread to the client whose request began it, so that its first bytes are on their way. */
+/** How long storing a response waits, so that the client that asked for it gets its first bytes
+ * sooner. */
 const STORE_AFTER_MS = 50;
 
-/** Bytes of the entries of packs that were made here and had undeltified, by `responseKey`: a plan does not tell them, and an object whose
- * length is known takes one write where another takes one for each part. The oldest goes first. */
+/** Entry bytes, by `responseKey`, of packs made here with undeltified objects, whose size the plan
+ * does not know. With a known length an object is stored in one write, otherwise in one write per
+ * part. The oldest is dropped first. */
 const entriesBytesMade = new Map<string, number>();
 const MAX_MADE = 512;
 
-/** Says a response's `CacheStatus`. */
+/** The header that carries a response's `CacheStatus`. */
 const CACHE_HEADER = "Holdfast-Cache";
 
-/** Answers a fetch whose pack is due. No response waits for the storing of another. What only this client is told comes behind the
- * preamble, and is never stored.
+/** Answers a fetch whose pack is due. No response waits for another to be stored. What concerns
+ * this client only follows the preamble and is never stored.
  * @param preamble packets before the pack */
 export async function deliverPack(
   pack: PackDelivery,
@@ -58,7 +61,8 @@ export async function deliverPack(
         "shared",
       );
     case "store":
-      // A second reading, at its own pace: a slow client holds up nobody who waits for it, nor does one that leaves.
+      // Storing reads the bytes a second time at its own pace, so that a slow client or one that
+      // disconnects does not delay those who wait for the stored response.
       context.waitUntil(storeResponse(pack, preamble, context, framing));
       break;
     case "plan":
@@ -67,7 +71,7 @@ export async function deliverPack(
   return respond(packBody(begun, pack.plan, context, framing), "miss");
 }
 
-/** What tells a client that it uses a former name, if it wants to be told anything; else empty. */
+/** A message for a client that uses a former name and wants progress; else empty. */
 function noticeBand(context: FetchContext, { bandDataBytes, progress }: PackFraming): Uint8Array {
   const place = progress && bandDataBytes !== null ? context.movedTo() : null;
   if (place === null) return new Uint8Array(0);
@@ -75,7 +79,7 @@ function noticeBand(context: FetchContext, { bandDataBytes, progress }: PackFram
   return Buffer.concat([...encodeSideBand(PROGRESS_BAND, message, bandDataBytes!)]);
 }
 
-/** A maker that remembers how long a pack became that may be made again, to be stored. */
+/** A maker that records the size of a pack which may be made again and stored. */
 function noting({ plan, responseKey }: PlannedPack, context: FetchContext): PackMaker {
   if (responseKey === null || plan.entriesBytes >= 0) return context;
   return {
@@ -99,7 +103,7 @@ async function openStored(
   try {
     body = await context.chunks.open(objectKey, start, sizeBytes - start);
   } catch (error) {
-    // The next one is made anew.
+    // The next request makes the response anew.
     await context.source.finishResponse(objectKey, null);
     throw error;
   }
@@ -107,8 +111,9 @@ async function openStored(
   return body;
 }
 
-/** The body of a response whose beginning is known before the rest: it begins at once, and goes on when that is there.
- * @param open gives the rest, from a byte of the stored response on
+/** The body of a response whose beginning is ready before the rest: it starts at once and continues
+ * when the rest is there.
+ * @param open returns the rest, from a given byte of the stored response
  * @returns a stream through which no code runs per piece */
 function joinBody(
   { begun: beginning, fromByte }: { readonly begun: Uint8Array; readonly fromByte: number },
@@ -131,12 +136,12 @@ function joinBody(
     await begun;
     return rest.pipeTo(writable);
   };
-  // Only a client that leaves makes it fail.
+  // Fails only when the client disconnects.
   context.waitUntil(Promise.all([begun, fill()]).catch(() => undefined));
   return readable;
 }
 
-/** What follows the preamble once a response is stored, or will never be. */
+/** What follows the preamble, once the response is stored or its storing was given up. */
 async function openRest(
   objectKey: string,
   preambleBytes: number,
@@ -150,14 +155,15 @@ async function openRest(
     : packBody(new Uint8Array(0), pack.plan, context, framing);
 }
 
-/** Writes some bytes to a stream in which others are to follow. */
+/** Writes some bytes to a stream that stays open. */
 async function write(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
   const writer = writable.getWriter();
   await writer.write(bytes);
   writer.releaseLock();
 }
 
-/** Makes a response and stores it. What cannot be stored is told to the log and to the repository, and is served all the same. */
+/** Makes a response and stores it. If storing fails, the log and the repository are told, and the
+ * response is served all the same. */
 async function storeResponse(
   { objectKey, plan, responseKey }: PackDelivery & { readonly kind: "store" },
   preamble: Uint8Array,
@@ -167,7 +173,7 @@ async function storeResponse(
   await new Promise((later) => setTimeout(later, STORE_AFTER_MS));
   const permit = await STORING.acquire();
   const entriesBytes = entriesBytesMade.get(responseKey) ?? plan.entriesBytes;
-  // Once only: if it were wrong, the next one is stored in parts.
+  // Used once: if it was wrong, the next response is stored in parts.
   entriesBytesMade.delete(responseKey);
   let sizeBytes: number | null = null;
   try {

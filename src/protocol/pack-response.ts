@@ -16,32 +16,32 @@ import { keptBytes, type SentPack, streamPack } from "../repository/pack-bytes/p
 import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorText } from "./error-response.ts";
 
-/** Where packs are made from their plans. */
+/** Makes packs from plans. */
 export interface PackMaker {
   readonly chunks: ChunkStore;
   readonly codec: DeltaCodec;
-  /** Whether what is made is kept and served to others. @see streamPack */
+  /** Whether what is made is kept and served to other requests. @see streamPack */
   readonly isKept?: boolean;
-  /** Takes note of a pack that was sent, or broke off.
+  /** Records a pack that was sent or broke off.
    * @param cache where its bytes came from, see `deliverPack` */
   observe(sent: SentPack, cache: CacheStatus): void;
 }
 
-/** Whether a response was made for its request (`miss`), was being stored for an equal one when it came (`shared`), or lay ready
- * (`hit`). */
+/** Whether a response was made for its own request (`miss`), shared with an equal request that was
+ * being stored (`shared`), or read from storage (`hit`). */
 export type CacheStatus = "miss" | "shared" | "hit";
 
 /** How a pack is wrapped. */
 export interface PackFraming {
-  /** Data bytes per side-band packet, or null for a client that takes the pack bare. */
+  /** Data bytes per side-band packet; null for a client without side-band. */
   readonly bandDataBytes: number | null;
-  /** Whether band 2 tells the user what is going on. */
+  /** Whether progress messages go on band 2. */
   readonly progress: boolean;
 }
 
-/** The rest of a response from the pack on, as a body that is made as the client takes it.
- * @param preamble packets before the pack
- * A failure on the way is told on band 3, and then ends the body with an error, never with a shorter pack. */
+/** The rest of a response from the pack on, made as the client reads it. A failure on the way is
+ * reported on band 3 and then ends the body with an error, never with a truncated pack.
+ * @param preamble packets before the pack */
 export function packBody(
   preamble: Uint8Array,
   plan: PackPlan,
@@ -65,12 +65,12 @@ export function packBody(
         await parts.return();
       },
     },
-    // Nothing is made before it is asked for: an error must not overtake the message about it.
+    // Nothing is made before it is read: an error must not overtake the message about it.
     { highWaterMark: 0 },
   );
 }
 
-/** Bytes of what `packBody` makes, null: unknown before it is made. */
+/** Size of the body that `packBody` makes (bytes); null: unknown in advance. */
 export function packBodyBytes(
   preamble: Uint8Array,
   plan: PackPlan,
@@ -84,10 +84,10 @@ export function packBodyBytes(
   return preamble.length + said + framed(packBytes) + FLUSH_PKT.length;
 }
 
-/** The pack of a plan, which tells of itself when it ends, however it does. */
+/** The pack of a plan; reports to `observe` when it ends, however it ends. */
 async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<Uint8Array[], void, void> {
   const held = new HeldBytes();
-  // One buffer being filled and one on its way, framed or bare.
+  // One buffer being filled and one being sent, framed or not.
   held.add(2 * FRAME_BUFFER_BYTES);
   let packBytes = 0;
   let complete = false;
@@ -104,7 +104,7 @@ async function* observedPack(plan: PackPlan, maker: PackMaker): AsyncGenerator<U
   }
 }
 
-/** What tells a client of a failure in the midst of a response; empty where there is no side-band. */
+/** Reports a failure in the midst of a response; empty without side-band. */
 export function failureBand(error: unknown, { bandDataBytes }: PackFraming): Uint8Array {
   const message = fromByteString(encodeText(`${errorText(error)}\n`));
   return bandDataBytes === null

@@ -2,24 +2,25 @@ import { fromByteString } from "../format/byte-string.ts";
 import { MAX_PKT_BYTES, PKT_HEADER_BYTES } from "../format/pkt-line.ts";
 import type { Band } from "../format/side-band.ts";
 
-/** A sequence of text packets, gathered as one byte string: thousands of short packets cost one buffer. */
+/** A sequence of text packets, collected as one byte string: thousands of short packets cost one
+ * buffer. */
 export class PacketText {
   readonly #prefix: string;
   #text = "";
 
-  /** @param band on which the lines are sent; null: they are not multiplexed */
+  /** @param band on which the lines are sent; null: not multiplexed */
   constructor(band: Band | null = null) {
     this.#prefix = band === null ? "" : String.fromCharCode(band);
   }
 
-  /** Adds a line, which gets its LF.
+  /** Adds a line and its LF.
    * @param line byte string
    * @throws RangeError if it is longer than a packet */
   line(line: string): this {
     return this.bare(`${line}\n`);
   }
 
-  /** Adds text as it is: some lines end without an LF in git, and not every client takes one there.
+  /** Adds text without an LF: git omits it from some lines, and not every client accepts one there.
    * @param text byte string
    * @throws RangeError if it is longer than a packet */
   bare(text: string): this {
@@ -29,13 +30,11 @@ export class PacketText {
     return this;
   }
 
-  /** Adds a flush packet. */
   flush(): this {
     this.#text += "0000";
     return this;
   }
 
-  /** Adds a delimiter packet. */
   delim(): this {
     this.#text += "0001";
     return this;

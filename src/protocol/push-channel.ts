@@ -3,17 +3,19 @@ import { FLUSH_PKT } from "../format/pkt-line.ts";
 import { encodeSideBand, PACK_BAND, PROGRESS_BAND } from "../format/side-band.ts";
 import { resultResponse } from "./smart-http.ts";
 
-/** Between two lines of progress (ms), as git's own. */
+/** Interval between two lines of progress (ms), the same as git's. */
 const PROGRESS_EVERY_MS = 500;
 
-/** Between two signs of life while nothing else is sent (ms). @see git-config(1) receive.keepAlive */
+/** Interval between keep-alive packets while nothing else is sent (ms).
+ * @see git-config(1) receive.keepAlive */
 const KEEP_ALIVE_EVERY_MS = 5_000;
 
-/** An empty packet on band 1: clients pass over it. */
+/** An empty packet on band 1, which clients skip. */
 const KEEP_ALIVE_PKT = fromByteString("0005\x01");
 
-/** The side-band response to a push. It begins with the first thing there is to say; until then, the request can still be answered
- * with a status of its own. A client that has gone away does not stop a push. */
+/** The side-band response to a push. It begins with the first message; until then, the request can
+ * still be answered with an HTTP status of its own. A client that disconnects does not stop the
+ * push. */
 export class PushChannel {
   readonly #quiet: boolean;
   readonly #begin: (response: Response) => void;
@@ -34,23 +36,23 @@ export class PushChannel {
     this.#begin = resolve;
   }
 
-  /** Whether the response has begun, so that its status stands. */
+  /** Whether the response has begun, so that its status is final. */
   get hasBegun(): boolean {
     return this.#body !== null;
   }
 
-  /** Lets the response begin: from here on, the client has shown that it sends a pack, at a fair speed. */
+  /** Lets the response begin: the client has shown that it sends a pack at a fair speed. */
   allowBegin(): void {
     this.#mayBegin = true;
   }
 
-  /** From here on the server alone works, maybe for long: connections without traffic are cut on their way. */
+  /** From here on only the server works, perhaps for long: idle connections get cut by proxies. */
   keepAlive(): void {
     this.#mayBegin = true;
     this.#keepAlive ??= setInterval(() => this.#send(KEEP_ALIVE_PKT), KEEP_ALIVE_EVERY_MS);
   }
 
-  /** Tells the user how far a phase is, when it is time for a line or the phase has ended. */
+  /** Reports how far a phase is, at most every `PROGRESS_EVERY_MS`, and when it ends. */
   progress(title: string, done: number, total: number): void {
     if (this.#quiet || !this.#mayBegin || total === 0 || title === this.#endedTitle) return;
     const ended = done >= total;
@@ -63,20 +65,21 @@ export class PushChannel {
     for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(line)))) this.#send(pkt);
   }
 
-  /** Tells the user something, also one who wants no progress: git says so wherever it writes to no terminal.
-   * @param line without the LF that ends it */
+  /** Shows the user a line, even one who wants no progress: git asks for none whenever it does not
+   * write to a terminal.
+   * @param line without its LF */
   tell(line: string): void {
     for (const pkt of encodeSideBand(PROGRESS_BAND, fromByteString(encodeText(`${line}\n`)))) this.#send(pkt);
   }
 
-  /** Sends the report, which may be empty, and what ends it; `close` is to follow. */
+  /** Sends the report, which may be empty, and the flush packet; `close` must follow. */
   report(report: Uint8Array): void {
     clearInterval(this.#keepAlive);
     for (const pkt of encodeSideBand(PACK_BAND, report)) this.#send(pkt);
     this.#send(FLUSH_PKT);
   }
 
-  /** Ends the response, if it has begun, and the signs of life. */
+  /** Ends the response, if it has begun, and the keep-alive packets. */
   close(): void {
     clearInterval(this.#keepAlive);
     if (!this.#gone) this.#body?.close();

@@ -1,11 +1,13 @@
-// A push that the Worker makes of what came another way: the wire as git's own client writes it, so that there is one way in.
+// A push that the Worker makes itself, from data that came another way. It uses git's own wire
+// format, so that there is one way in.
 import { GitError, type GitErrorCode } from "../format/errors.ts";
 import { OBJECT_FORMAT, toHex } from "../format/oid.ts";
 import { decodePkts, pktText } from "../format/pkt-line.ts";
 import type { PushResult, RefCommand, RefOutcome } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 
-/** What the statuses of a refused push stand for; any other is the request's fault below 500, else the server's. */
+/** Error codes for the statuses of a refused push. Any other status below 500 is the request's
+ * fault, else the server's. */
 const CODES: Readonly<Record<number, GitErrorCode>> = {
   403: "forbidden",
   404: "not-found",
@@ -14,10 +16,10 @@ const CODES: Readonly<Record<number, GitErrorCode>> = {
   503: "unavailable",
 };
 
-/** Makes the request of an atomic push.
+/** Builds the request of an atomic push.
  * @param url of the repository
  * @param commands at least one
- * @param pack is read as the push takes it
+ * @param pack read as the push consumes it
  * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer" */
 export function newPushRequest(
   url: string,
@@ -44,9 +46,10 @@ export function newPushRequest(
   return new Request(`${url}/git-receive-pack`, { method: "POST", headers, body, duplex: "half" } as RequestInit);
 }
 
-/** Reads how a push ended.
- * @param commands as `newPushRequest` was given them: what is said of each comes in their order
- * @throws GitError for a request that was refused before anything else was looked at; "storage-failed" for one that the server failed at */
+/** Reads the result of a push.
+ * @param commands the same as for `newPushRequest`: the report lists them in that order
+ * @throws GitError for a request that was refused as a whole; "storage-failed" if the server
+ * failed */
 export async function readPushResult(response: Response, commands: readonly RefCommand[]): Promise<PushResult> {
   if (response.status !== 200) {
     const code = CODES[response.status] ?? (response.status < 500 ? "invalid" : "storage-failed");
@@ -57,7 +60,7 @@ export async function readPushResult(response: Response, commands: readonly RefC
   ).filter((line) => line !== "");
   const refs = commands.map(({ name }, i): RefOutcome => {
     const line = lines[i] ?? "";
-    // Names hold whatever their sender likes, so that a line cannot be taken apart without them.
+    // A name may contain anything, so a line can be split only by the name expected in it.
     return { name, error: line === `ok ${name}` ? null : line.slice(`ng ${name} `.length) };
   });
   return { unpack: unpack!.slice("unpack ".length), refs };

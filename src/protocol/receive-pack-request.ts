@@ -4,9 +4,10 @@ import { fromHex, isHexOid, isNullOid, NULL_OID, OBJECT_FORMAT, OID_HEX_LENGTH }
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
 import type { RefCommand } from "../repository/state/push.ts";
 
-/** What the client chose of the capabilities that it was offered; those nobody offered are ignored, as git does. */
+/** The capabilities that the client chose. Those that were not offered are ignored, as git does. */
 export interface PushCapabilities {
-  /** `report-status` or `report-status-v2`: without a proc-receive hook, their reports are the same. */
+  /** `report-status` or `report-status-v2`: without a proc-receive hook, their reports are the
+   * same. */
   readonly reportStatus: boolean;
   readonly sideBand: boolean;
   readonly quiet: boolean;
@@ -19,7 +20,7 @@ export interface PushCapabilities {
 /** What a push says before its pack. */
 export interface PushHead {
   readonly capabilities: PushCapabilities;
-  /** At least one; names as they came. */
+  /** At least one; names as received. */
   readonly commands: readonly RefCommand[];
   readonly shallow: readonly Uint8Array[];
   /** Byte strings. */
@@ -31,8 +32,9 @@ const NEW_OID_AT = OID_HEX_LENGTH + 1;
 const NAME_AT = 2 * NEW_OID_AT;
 
 /** Reads a push up to its pack.
- * @returns null for a request of one flush packet, with which git probes whether it may push
- * @throws GitError "bad-request" on anything that is not a push, "too-large" above `limits`, and what the body's reads throw
+ * @returns null for a request of one flush packet, with which git tests whether it may push
+ * @throws GitError "bad-request" on anything that is not a push, "too-large" above `limits`; and
+ * errors of reading the body
  * @see gitprotocol-pack(5) "Reference Update Request and Packfile Transfer" */
 export async function readPushHead(body: ByteReader, limits: Limits): Promise<PushHead | null> {
   const commands: RefCommand[] = [];
@@ -43,7 +45,8 @@ export async function readPushHead(body: ByteReader, limits: Limits): Promise<Pu
       shallow.push(parseShallow(line));
       continue;
     }
-    // Capabilities follow the first command. Any other NUL is part of a name, and so refused with it.
+    // Capabilities follow the first command. Any other NUL is part of a name, which is then
+    // refused.
     const nul = capabilities === null ? line.indexOf("\0") : -1;
     const command = nul < 0 ? line : line.slice(0, nul);
     if (command === "push-cert") throw malformed("a push certificate was not asked for");
@@ -67,7 +70,7 @@ export function isDeletion(command: RefCommand): boolean {
   return isNullOid(command.new);
 }
 
-/** Yields lines up to a flush packet, without the LF that ends them. */
+/** Yields lines up to a flush packet, without their LF. */
 async function* readSection(body: ByteReader, limits: Limits, what: string): AsyncGenerator<string, void, void> {
   for (;;) {
     const pkt = await body.readPkt();
@@ -95,7 +98,7 @@ function parseShallow(line: string): Uint8Array {
   return fromHex(hex);
 }
 
-/** Most commands create or delete: they share one null oid. */
+/** Most commands create or delete a ref: they share one null oid. */
 function parseOid(hex: string): Uint8Array {
   const oid = fromHex(hex);
   return isNullOid(oid) ? NULL_OID : oid;

@@ -19,17 +19,19 @@ import { advertisementResponse, protocolVersion, refuseRpc, resultResponse } fro
 
 const SERVICE = "git-receive-pack";
 
-/** What the server offers; `readPushHead` reads what the client takes of it. @see gitprotocol-capabilities(5) */
+/** What the server offers; `readPushHead` reads which of it the client uses.
+ * @see gitprotocol-capabilities(5) */
 const CAPABILITIES =
   "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options " +
   `object-format=${OBJECT_FORMAT} agent=${AGENT}`;
 
-/** Pack bytes after which the response may begin, though more are to come: a client slower than this gets a status instead. */
+/** Pack bytes after which the response may begin before the pack has ended. Until then a client
+ * that is too slow gets an HTTP status. */
 const BEGIN_AFTER_BYTES = 256 * 1024;
 
-/** Answers `GET …/info/refs?service=git-receive-pack`. There is no version 2 of this service.
- * @param createsOnPush whether a repository that does not exist yet looks like one without refs
- * @throws GitError "not-found" where it does not
+/** Answers `GET …/info/refs?service=git-receive-pack`. This service has no version 2.
+ * @param createsOnPush whether a missing repository is advertised as one without refs
+ * @throws GitError "not-found" if it is missing and `createsOnPush` is false
  * @see gitprotocol-http(5) */
 export async function advertiseReceivePack(
   request: Request,
@@ -48,22 +50,23 @@ export async function advertiseReceivePack(
   return advertisementResponse(SERVICE, packets.flush().toBytes());
 }
 
-/** Why a push to a name that nothing has is refused, where pushes create nothing. */
+/** Refuses a push to an unknown name where pushes do not create repositories. */
 export function noCreation(): GitError {
-  const reason = "a push creates none here: POST /api/repos does, with its owner and name";
+  const reason = "pushes do not create repositories here: create it with POST /api/repos first";
   return new GitError("not-found", { what: "repository", reason });
 }
 
-/** Where a push goes, as its sender is told. */
+/** The push's destination, as its sender is told. */
 export interface PushPlace {
-  /** Owner and name as they are now, such as `me/diary`. */
+  /** The present owner and name, such as `me/diary`. */
   readonly name: string;
-  /** The URL, where the push came by a name that the repository had before; else null. */
+  /** The present URL, if the push used a former name; else null. */
   readonly movedTo: string | null;
 }
 
-/** Answers `POST …/git-receive-pack`. A malformed request is refused with a status before the repository hears of it; whatever
- * is wrong with the pack or a ref is reported per command. @see gitprotocol-pack(5) "Pushing Data To a Server" */
+/** Answers `POST …/git-receive-pack`. A malformed request is refused with an HTTP status before it
+ * reaches the repository; errors in the pack or in a ref are reported per command.
+ * @see gitprotocol-pack(5) "Pushing Data To a Server" */
 export async function receivePack(
   request: Request,
   target: PushTarget,
@@ -104,8 +107,8 @@ class Push {
     this.#place = place;
   }
 
-  /** Carries the push out.
-   * @returns its response, which may have begun while the push goes on */
+  /** Carries out the push.
+   * @returns its response, which may begin while the push continues */
   async answer(): Promise<Response> {
     const ended = this.#carryOut();
     return this.#channel === null ? ended : Promise.race([this.#channel.begun, ended]);
@@ -116,8 +119,9 @@ class Push {
     try {
       result = await this.#apply();
     } catch (error) {
-      // Too late for a status when the response has begun: then the report says it.
-      // What is full is told by a report as well: of an answer with a status of its own, git shows its user nothing but that.
+      // Once the response has begun, it is too late for a status, and the report carries the error.
+      // Full storage goes into the report in any case: for an error status git shows its user
+      // nothing but the status.
       if (this.#channel?.hasBegun !== true && whenFull(error) === null) {
         this.#channel?.close();
         return errorResponse(error);
@@ -126,20 +130,21 @@ class Push {
     }
     const report = this.#head.capabilities.reportStatus ? encodeReport(result) : new Uint8Array(0);
     this.#channel?.report(report);
-    // The rest of a refused pack: clients send to the end before they listen, and no body can be read after its response.
+    // Reads the rest of a refused pack: clients send all of it before they read, and no body can be
+    // read after its response.
     await this.#pack.drain();
     this.#channel?.close();
     return this.#channel?.begun ?? resultResponse(SERVICE, report);
   }
 
-  /** Refuses what cannot be a ref, and has the repository settle the rest. */
+  /** Refuses invalid ref names and lets the repository apply the other commands. */
   async #apply(): Promise<PushResult> {
     const { commands, shallow, pushOptions, capabilities } = this.#head;
     const { atomic, agent } = capabilities;
     const refusals = refuseNames(commands);
     const accepted = commands.filter((_, i) => refusals[i] === null);
     if (accepted.length === 0 || (atomic && accepted.length < commands.length)) {
-      // Nothing of the pack would stay: it is not looked at.
+      // Nothing of the pack would be kept, so it is not read.
       return {
         unpack: "ok",
         refs: commands.map(({ name }, i) => ({ name, error: refusals[i] ?? "atomic push failure" })),
@@ -155,7 +160,8 @@ class Push {
       requester: this.#requester,
       progress: (title, done, total) => this.#channel?.progress(title, done, total),
     });
-    // A body that could not be read on is the request's failure, whatever the repository made of it.
+    // If the body could not be read to its end, the request has failed, whatever the repository
+    // reports.
     if (this.#pack.failure !== null) throw this.#pack.failure;
     const { name, movedTo } = this.#place;
     if (result.hasCreated) this.#channel?.tell(`Created ${name}`);
@@ -170,8 +176,9 @@ class Push {
   }
 }
 
-/** Answers a push that its repository could not even refuse, as its object has ended. Storage that is full ends an object which is about to
- * commit: this tells it on the band for errors, which git shows, and which is there for whoever asked for side-band, as all gits do. */
+/** Answers a push during which the repository's object ended before it could report. Full storage
+ * ends an object that is about to commit: that is reported on the error band, which git shows and
+ * which every git asks for. */
 export function pushErrorResponse(error: unknown): Response {
   if (whenFull(error) === null) return errorResponse(error);
   const lines = encodeSideBand(ERROR_BAND, fromByteString(encodeText(`${errorText(error)}\n`)));
@@ -183,7 +190,7 @@ class BodyPack implements PackSource {
   readonly #body: RequestBody;
   readonly #channel: PushChannel | null;
   #readBytes = 0;
-  /** Why the body could not be read on. */
+  /** Why the body could not be read to its end. */
   failure: Error | null = null;
 
   constructor(body: RequestBody, channel: PushChannel | null) {
@@ -206,12 +213,12 @@ class BodyPack implements PackSource {
     return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
   }
 
-  /** Reads and drops what is left; a body that breaks here breaks nothing. */
+  /** Reads and drops the rest; errors are ignored. */
   async drain(): Promise<void> {
     try {
       while (this.failure === null && (await this.#readPiece()) !== null);
     } catch {
-      // `failure` holds it.
+      // Kept in `failure`.
     }
   }
 
@@ -229,7 +236,7 @@ class BodyPack implements PackSource {
   }
 }
 
-/** Why each command may not even be tried, in git's words; null: it may. */
+/** Why each command is refused before it is tried, in git's words; null: it is not. */
 function refuseNames(commands: readonly RefCommand[]): (string | null)[] {
   const uses = new Map<string, number>();
   for (const { name } of commands) uses.set(name, (uses.get(name) ?? 0) + 1);

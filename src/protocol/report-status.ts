@@ -1,10 +1,11 @@
 import type { PushResult } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 
-/** Bytes of a reason that are reported: with the longest name a line still fits its packet. */
+/** Byte limit for a reported reason: with the longest ref name, the line still fits into a
+ * packet. */
 const MAX_REASON_BYTES = 1_000;
 
-/** Encodes how a push ended, for the capabilities `report-status` and `report-status-v2`.
+/** Encodes the result of a push for the capabilities `report-status` and `report-status-v2`.
  * @see gitprotocol-pack(5) "Report Status" */
 export function encodeReport({ unpack, refs }: PushResult): Uint8Array {
   const report = new PacketText().line(`unpack ${oneLine(unpack)}`);
@@ -12,7 +13,7 @@ export function encodeReport({ unpack, refs }: PushResult): Uint8Array {
   return report.flush().toBytes();
 }
 
-/** A reason as one line of plain text: objects name themselves in it, with whatever bytes. */
+/** A reason as one line of plain text: names from objects may contain any bytes. */
 function oneLine(reason: string): string {
   return reason.replaceAll(/[^ -~]/g, "?").slice(0, MAX_REASON_BYTES);
 }

@@ -6,14 +6,15 @@ import { PacedBody } from "../repository/pacing/paced-body.ts";
 
 /** A request's body. */
 export class RequestBody extends ByteReader {
-  /** How many bytes, as they are sent, must come in each `BODY_WAIT_MS` of waiting: asked whenever such a time is over. */
+  /** Returns how many bytes, before decoding, must arrive in each `BODY_WAIT_MS` of waiting. Called
+   * whenever such a period ends. */
   minBytes: () => number = () => 0;
 }
 
-/** Opens the body of an RPC request for reading, decoding `Content-Encoding: gzip`.
- * @param limitBytes cap on the decoded body, bytes
- * @returns a reader whose reads throw GitError "bad-request" when the body or its encoding is broken or cut, "too-large" above
- * the limit, "timeout" when the client is too slow
+/** Opens the body of an RPC request, decoding `Content-Encoding: gzip`.
+ * @param limitBytes limit for the decoded body, bytes
+ * @returns a reader whose reads throw GitError "bad-request" when the body or its encoding is
+ * broken or truncated, "too-large" above the limit, "timeout" when the client is too slow
  * @throws GitError "unsupported" for any other content encoding */
 export function openRequestBody(request: Request, limitBytes: number): RequestBody {
   const encoding = request.headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";

@@ -1,13 +1,15 @@
 import { GitError } from "../format/errors.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
 
-/** Why a well-framed request is not served, for the ERR packet (byte string); null: nothing is wrong. */
+/** Why a well-framed request is refused, for the ERR packet (byte string); null: it is not. */
 export type Refusal = string | null;
 
-/** How a sequence of lines ended: with a flush or delimiter packet, with the request itself, or refused. */
+/** How a sequence of lines ended: with a flush or delimiter packet, at the end of the request, or
+ * with a refusal. */
 export type LinesEnd = "flush" | "delim" | "end" | { readonly refusal: string };
 
-/** Hands lines to `accept`, as byte strings without their LF, up to the first packet that is none, or the first refusal.
+/** Passes lines to `accept`, as byte strings without their LF, up to the first packet that is not a
+ * line, or the first refusal.
  * @throws GitError "bad-request" when the request is badly framed */
 export async function readLines(reader: ByteReader, accept: (line: string) => Refusal): Promise<LinesEnd> {
   for (;;) {
@@ -21,7 +23,7 @@ export async function readLines(reader: ByteReader, accept: (line: string) => Re
   }
 }
 
-/** The failure of a request whose packets do not come as the protocol wants them. */
+/** The error for a request whose packets break the protocol. */
 export function badFraming(reason: string): GitError {
   return new GitError("bad-request", { reason });
 }

@@ -2,7 +2,7 @@ import { OID_BYTES, toHex } from "../format/oid.ts";
 import type { ShallowUpdate } from "../repository/state/fetch-source.ts";
 import type { PacketText } from "./packet-text.ts";
 
-/** Writes where the client's history will end, the same lines in all protocol versions.
+/** Writes the client's new shallow boundary, in lines that are the same in all protocol versions.
  * @see gitprotocol-pack(5) "shallow-update", gitprotocol-v2(5) "shallow-info" */
 export function writeShallowLines(packets: PacketText, { shallow, unshallow }: ShallowUpdate): void {
   for (let at = 0; at < shallow.length; at += OID_BYTES) packets.bare(`shallow ${toHex(shallow, at)}`);

@@ -1,13 +1,12 @@
 import { NO_CACHE, textResponse } from "./error-response.ts";
 
-/** The services of the smart protocol. */
 export type Service = "git-upload-pack" | "git-receive-pack";
 
 /** Versions of the wire protocol. @see gitprotocol-v2(5) */
 export type ProtocolVersion = 0 | 1 | 2;
 
-/** Reads which service `GET …/info/refs?service=…` asks about.
- * @returns null for anything else, the dumb protocol included: such a request is answered 403 */
+/** Reads the service from `GET …/info/refs?service=…`.
+ * @returns null for anything else, including the dumb protocol: such a request is answered 403 */
 export function parseService(url: URL): Service | null {
   const name = url.searchParams.get("service");
   return name === "git-upload-pack" || name === "git-receive-pack" ? name : null;
@@ -18,7 +17,8 @@ export function unknownServiceResponse(): Response {
   return textResponse(403, "unsupported service: this server speaks git's smart HTTP protocol only");
 }
 
-/** Chooses the protocol version: the highest that the `Git-Protocol` header offers; unknown offers are ignored. */
+/** Chooses the highest protocol version that the `Git-Protocol` header offers; unknown ones are
+ * ignored. */
 export function protocolVersion(request: Request): ProtocolVersion {
   let version: ProtocolVersion = 0;
   for (const offer of request.headers.get("Git-Protocol")?.split(":") ?? []) {
@@ -28,12 +28,12 @@ export function protocolVersion(request: Request): ProtocolVersion {
   return version;
 }
 
-/** Checks what every RPC of the smart protocol has in common: the method and the content type.
- * @returns the refusal (405 or 415), or null when the request may go on */
+/** Checks the method and content type, which all RPCs of the smart protocol share.
+ * @returns the refusal (405 or 415), or null when the request may proceed */
 export function refuseRpc(request: Request, service: Service): Response | null {
   if (request.method !== "POST") return textResponse(405, "this is an RPC: use POST", { Allow: "POST" });
   const expected = `application/x-${service}-request`;
-  // git sends exactly this, and git's own server takes nothing else.
+  // Git sends exactly this, and git's own server accepts nothing else.
   if (request.headers.get("Content-Type") !== expected) return textResponse(415, `expected content type ${expected}`);
   return null;
 }

@@ -2,18 +2,18 @@ import { checkConditions, wantedRange } from "../format/conditional-request.ts";
 import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorResponse, textResponse } from "./error-response.ts";
 
-/** An object of the chunk store as HTTP shows it. */
+/** A stored object, as HTTP serves it. */
 export interface StoredFile {
   readonly key: string;
   readonly sizeBytes: number;
-  /** What its strong ETag says between the quotes. */
+  /** The strong ETag, without its quotes. */
   readonly etag: string;
   readonly contentType: string;
   readonly cacheControl: string;
 }
 
-/** Answers `GET` and `HEAD` for immutable bytes, whole or a range of them, under conditions or not. The bytes are the store's own
- * stream: no code runs per piece.
+/** Answers `GET` and `HEAD` for immutable bytes, with ranges and conditions. The body is the
+ * store's own stream: no code runs per piece.
  * @see RFC 9110, sections 13 and 14 */
 export async function storedResponse(request: Request, file: StoredFile, chunks: ChunkStore): Promise<Response> {
   const { method } = request;
@@ -22,7 +22,7 @@ export async function storedResponse(request: Request, file: StoredFile, chunks:
   const shown = { ETag: etag, "Cache-Control": file.cacheControl, "Accept-Ranges": "bytes" };
   const refusal = checkConditions(request.headers, etag);
   if (refusal === 304) return new Response(null, { status: 304, headers: shown });
-  if (refusal === 412) return textResponse(412, "it is another than expected");
+  if (refusal === 412) return textResponse(412, "the file is not the one that the request expects");
   const range = wantedRange(request, etag, file.sizeBytes);
   if (range === "unsatisfiable") {
     return textResponse(416, `there are ${file.sizeBytes} bytes`, { "Content-Range": `bytes */${file.sizeBytes}` });

@@ -40,7 +40,8 @@ export function advertiseV0({ head, names, oids, peeled }: RefList, version: 0 |
   return packets.flush().toBytes();
 }
 
-/** What a client of protocol 0 or 1 says before its haves: its wants, the first with its capabilities, and how they are cut. */
+/** What a client of protocol 0 or 1 sends before its haves: its wants, the first with its
+ * capabilities, then shallow, depth and filter lines. */
 class Needs {
   readonly wants: OidList;
   readonly cut: CutArguments;
@@ -80,9 +81,11 @@ class Needs {
   }
 }
 
-/** Serves one request of protocol 0 or 1 over HTTP: every request repeats the wants and the common haves.
+/** Serves one request of protocol 0 or 1 over HTTP. Every request repeats the wants and the common
+ * haves.
  * @throws GitError "bad-request" when it is badly framed
- * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-http(5) "Smart Service git-upload-pack" */
+ * @see gitprotocol-pack(5) "Packfile Negotiation", gitprotocol-http(5) "Smart Service
+ * git-upload-pack" */
 export async function serveV0(reader: ByteReader, context: FetchContext): Promise<Response> {
   const needs = new Needs(context.limits);
   const needsEnd = await readLines(reader, (line) => needs.accept(line));
@@ -96,8 +99,9 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
   }
   const isBegun = roundEnd === "flush" || round.isDone;
   const request = toRequest(needs, round);
-  // Nothing wanted (a lone flush packet), or no round of haves begun: nothing to say, but not of an unknown repository.
-  // A client that wants another depth begins no round before it knows where its history will end.
+  // Nothing is wanted (a lone flush packet), or no round of haves has begun: the answer is empty,
+  // unless the repository is unknown. A client that changes its depth sends haves only after it has
+  // learned its new shallow boundary.
   if (needs.wants.count === 0 || (!isBegun && request.deepen === null)) {
     const exists = (await context.source.refs(["HEAD"])) !== null;
     return exists ? resultResponse("git-upload-pack", new Uint8Array(0)) : unknownRepositoryResponse();
@@ -108,7 +112,7 @@ export async function serveV0(reader: ByteReader, context: FetchContext): Promis
 /** One round of haves. */
 class Round {
   readonly haves: OidList;
-  /** The client will say no more: the pack is due. */
+  /** The client has sent all its haves: the pack is due. */
   isDone = false;
 
   constructor(limits: Limits) {
@@ -116,14 +120,14 @@ class Round {
   }
 
   accept(line: string): Refusal {
-    if (this.isDone) return `upload-pack: expected nothing behind 'done', got '${line}'`;
+    if (this.isDone) return `upload-pack: expected nothing after 'done', got '${line}'`;
     if (line.startsWith("have ")) return this.haves.add(line.slice("have ".length));
     this.isDone = line === "done";
     return this.isDone ? null : `upload-pack: expected a have, got '${line}'`;
   }
 }
 
-/** Those that a response looks different for. */
+/** The capabilities that change a response's bytes. */
 const FRAMING_CAPABILITIES = [
   "multi_ack",
   "multi_ack_detailed",
@@ -178,7 +182,8 @@ function bandDataBytes(needs: Needs): number | null {
   return needs.has("side-band") ? SIDE_BAND_DATA_BYTES : null;
 }
 
-/** Writes the lines that answer a round, in the dialect the client chose. @see git's upload-pack.c: get_common_commits() */
+/** Writes the lines that answer a round, in the dialect that the client chose.
+ * @see git's upload-pack.c: get_common_commits() */
 function acknowledge(
   packets: PacketText,
   needs: Needs,
@@ -197,7 +202,7 @@ function acknowledge(
       if (multiple) packets.line(`ACK ${hex(have)} ${detailed ? "common" : "continue"}`);
       else if (have === firstCommon) packets.line(`ACK ${hex(have)}`);
     } else if (multiple && isReady) {
-      // Enough is known: this tells the client to stop looking for more along that line.
+      // Tells the client to stop searching this line of history.
       packets.line(`ACK ${hex(have)} ${detailed ? "ready" : "continue"}`);
     }
   });

@@ -13,12 +13,12 @@ import { badFraming, readLines, type Refusal } from "./request-lines.ts";
 /** Carries out a command of protocol v2. */
 type Handle = (readArguments: ReadArguments, context: FetchContext) => Promise<Response>;
 
-/** What is advertised, in git's order: a new command is a new row. */
+/** An advertised capability, in git's order. A new command is a new row. */
 interface Capability {
   readonly name: string;
-  /** What stands behind `=`; empty: nothing. */
+  /** What follows `=`; empty: nothing. */
   readonly features: string;
-  /** Null: it is no command. */
+  /** Null: not a command. */
   readonly handle: Handle | null;
 }
 
@@ -31,7 +31,8 @@ const CAPABILITIES: readonly Capability[] = [
   { name: "server-option", features: "", handle: null },
   { name: "object-format", features: OBJECT_FORMAT, handle: null },
   { name: "object-info", features: "", handle: handleObjectInfo },
-  // Advertised whether there is a bundle or not: to know would cost every client a second call, and only those ask that are set to.
+  // Advertised whether or not there is a bundle: finding out would cost every client a second call,
+  // and only clients configured for bundles ask.
   { name: "bundle-uri", features: "", handle: handleBundleUri },
 ];
 
@@ -60,7 +61,7 @@ export async function serveV2(reader: ByteReader, context: FetchContext): Promis
   }, context);
 }
 
-/** What stands before the delimiter: the command and the client's capabilities, in any order. */
+/** What precedes the delimiter: the command and the client's capabilities, in any order. */
 class RequestHead {
   command: Command | null = null;
 
@@ -70,7 +71,7 @@ class RequestHead {
       const format = line.slice("object-format=".length);
       return format === OBJECT_FORMAT ? null : `mismatched object format: server ${OBJECT_FORMAT}; client ${format}`;
     }
-    // What a client tells of itself changes nothing here, nor do options, of which this server knows none.
+    // The client's agent changes nothing here, nor do server options: this server has none.
     return /^(?:agent|server-option)(?:=|$)/.test(line) ? null : `unknown capability '${line}'`;
   }
 

@@ -14,7 +14,8 @@ export async function advertiseUploadPack(
   { source }: Pick<FetchContext, "source">,
 ): Promise<Response> {
   const version = protocolVersion(request);
-  // Version 2 advertises no refs, but an unknown repository must be told from an empty one all the same.
+  // Version 2 advertises no refs, but an unknown repository must still be distinguished from an
+  // empty one.
   const refs = await source.refs(version === 2 ? ["HEAD"] : []);
   if (refs === null) return unknownRepositoryResponse();
   return advertisementResponse(SERVICE, version === 2 ? advertiseV2() : advertiseV0(refs, version));

@@ -164,9 +164,7 @@ test.each([
   ]) {
     const { code, stderr } = await tryGit(dir, args);
     expect(code).not.toBe(0);
-    expect(stderr).toContain(
-      `remote: the URL of a repository is that of the server and /<owner>/<name>.git: ${reason}`,
-    );
+    expect(stderr).toContain(`remote: a repository's URL is <server>/<owner>/<name>.git: ${reason}`);
   }
 });
 

@@ -8,7 +8,7 @@ import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
 const ADVICE =
-  "remote: the repository was not found: a push creates none here: POST /api/repos does, with its owner and name";
+  "remote: the repository was not found: pushes do not create repositories here: create it with POST /api/repos first";
 
 let history: string;
 beforeAll(async () => {
