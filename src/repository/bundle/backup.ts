@@ -1,4 +1,5 @@
-// The backup of a repository is a bundle of all its refs, and what was restored of one is a push: nothing is stored that was not proven.
+// The backup of a repository is a bundle of all its refs. Restoring one is a push, so nothing is
+// stored unchecked.
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { equalOids, OID_BYTES } from "../../format/oid.ts";
@@ -12,8 +13,8 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { checkPlanSize } from "../pack/pack-plan.ts";
 import { streamPack } from "../pack-bytes/pack-stream.ts";
 
-/** Plans a bundle of all refs as they are now.
- * @throws GitError "not-found" when there is none, "too-large" */
+/** Plans a bundle of all current refs.
+ * @throws GitError "not-found" when there are no refs, "too-large" */
 export async function planBackup({ tables }: OpenRepository): Promise<BundlePlan> {
   const planned = planBundle(tables, [""]);
   if (planned === null) throw new GitError("not-found", { what: "backup", reason: "the repository has no ref" });
@@ -21,8 +22,8 @@ export async function planBackup({ tables }: OpenRepository): Promise<BundlePlan
   return planned;
 }
 
-/** Whether a repository may become what a backup holds.
- * @returns whether it is that already
+/** Checks that a backup may be restored into a repository.
+ * @returns whether the repository already has exactly these refs
  * @throws GitError "conflict" when it has other refs */
 export async function checkRestore(
   { tables }: OpenRepository,
@@ -37,12 +38,13 @@ export async function checkRestore(
   };
   const other = there.names.find(isOther);
   if (other === undefined && there.names.length === wanted.size) return true;
-  const reason = `it has refs, ${other === undefined ? "though not all" : `${decodeText(other)} among them`}`;
+  const reason =
+    other === undefined ? "it has only some of the backup's refs" : `it has other refs, such as ${decodeText(other)}`;
   throw new GitError("conflict", { what: "repository", reason });
 }
 
-/** The bundle of a plan, made as the client takes it. What fails on the way ends the stream with an error: what came has no trailer, and
- * passes for no pack. */
+/** The bundle of a plan, made as the client reads it. A failure ends the stream with an error; the
+ * bytes sent so far lack the pack's trailer, so no client accepts them as a pack. */
 export function streamBundle({ header, plan }: BundlePlan, reading: Reading): ReadableStream<Uint8Array> {
   const operations = newChunkCounters();
   const held = new HeldBytes();

@@ -1,6 +1,7 @@
-// The bundle of a repository: one file with all branches and tags and what they lead to, from which a clone that asks for it
-// (`transfer.bundleURI`) takes the bulk. Built when there is enough to save, and anew when it has fallen behind by a part of
-// its size; between, clients fetch what is newer.
+// The bundle of a repository: one file with all branches and tags and everything they reach. A
+// clone that asks for it (`transfer.bundleURI`) downloads most of its data from it, and fetches
+// only what is newer. It is built when it would save enough, and rebuilt once the pushes since then
+// exceed a fraction of its size.
 import { type Limits, MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import { concatOids, isNullOid } from "../../format/oid.ts";
 import type { StoredBundle } from "../../store/jobs/bundle-table.ts";
@@ -15,25 +16,28 @@ import { pause } from "../pacing/pause.ts";
 import type { RefCommand } from "../state/push.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
-/** A bundle is made anew when more has been pushed since than this part of it: a clone gets five sixths of its bytes from it at
- * the least, and a repository that grows has each byte written six times on the average, however large it becomes. */
+/** A bundle is rebuilt when more than this fraction of it has been pushed since. So a clone gets at
+ * least five sixths of its bytes from it, and a growing repository writes each byte six times on
+ * average, however large it becomes. */
 const STALE_PART = 1 / 5;
 
-/** When an object that a build was writing counts as left behind by a crash: an alarm runs for 15 minutes at the most. */
+/** When the object of an unfinished build counts as left behind by a crash: an alarm runs for at
+ * most 15 minutes. */
 const SWEEP_AFTER_MS = 60 * 60_000;
 
-/** How long the bytes of a replaced bundle stay: clients are downloading it. */
+/** How long a replaced bundle is kept: clients may still be downloading it. */
 const REPLACED_FOR_MS = 24 * 60 * 60_000;
 
-/** How long a bundle may hold what no ref leads to any more; branches that are deleted once merged must not cost a build each. */
+/** How long a bundle may hold objects that no ref reaches any more. Deleting merged branches must
+ * not cost a build each time. */
 const REWOUND_FOR_MS = 24 * 60 * 60_000;
 
-/** Why a bundle is due, as the job's key: so much has come since, or something has gone. */
+/** Why a bundle is due, as the job's key: enough was pushed since, or something was removed. */
 const GROWN = "";
 const REWOUND = "rewound";
 
-/** Sees to a bundle after a push, where one is due; belongs in the push's transaction. Reads two rows and, when there is a bundle and a
- * ref moved on, the graph in memory.
+/** Schedules a bundle build after a push if one is due. Must run in the push's transaction. Reads
+ * two rows and, if there is a bundle and a ref moved, the graph in memory.
  * @param moved the commands that moved their refs */
 export function scheduleBundle(tables: Tables, moved: readonly RefCommand[], limits: Limits, nowMs: number): void {
   const { bundles, jobs } = tables;
@@ -45,13 +49,14 @@ export function scheduleBundle(tables: Tables, moved: readonly RefCommand[], lim
   }
 }
 
-/** Whether so much has been pushed that a bundle should be built, or built anew. */
+/** Whether enough was pushed to build or rebuild the bundle. */
 function isGrown({ pushes }: Tables, bundle: StoredBundle | null, { minBundleBytes }: Limits): boolean {
   const freshBytes = pushes.totalBytes() - (bundle?.totalBytes ?? 0);
   return freshBytes >= Math.max(minBundleBytes, (bundle?.sizeBytes ?? 0) * STALE_PART);
 }
 
-/** Whether a ref's old value is no ancestor of what the refs of the push became: something may have become unreachable. */
+/** Whether a ref's old value is not an ancestor of the new values of the push: something may have
+ * become unreachable. */
 export function isRewound({ objects, graph }: Tables, moved: readonly RefCommand[]): boolean {
   const changed = moved.filter((command) => !isNullOid(command.old));
   if (changed.length === 0) return false;
@@ -63,7 +68,7 @@ export function isRewound({ objects, graph }: Tables, moved: readonly RefCommand
   return positionsOf(changed.map((command) => command.old)).some((position) => !kept.has(position));
 }
 
-/** The job `bundle`: builds a bundle of the refs as they are now and puts it in the place of the one before.
+/** The job `bundle`: builds a bundle of the current refs and replaces the previous one.
  * @param rest called between steps of the work */
 export async function buildBundle(
   repository: RepositoryState,
@@ -73,7 +78,7 @@ export async function buildBundle(
   const { tables, platform, jobs, activePrefixes } = repository;
   if (tables === null) return;
   if (job.key === GROWN) {
-    // It may have been built since the job was added.
+    // Another job may have built it since this one was added.
     if (!isGrown(tables, tables.bundles.current(), platform.limits)) return;
     jobs.cancel("bundle", REWOUND);
   }
@@ -98,7 +103,8 @@ export async function buildBundle(
     }
     const file = await writer.finish();
     platform.transactor.transactionSync(() => {
-      // The time, so that a repository which takes the place of another of its name does not begin anew.
+      // Based on the time, so that a repository which reuses the name of another does not start
+      // again at a low number.
       const token = Math.max(startMs, (tables.bundles.current()?.token ?? 0) + 1);
       replaceBundle(tables, { token, key, ...file, totalBytes });
       jobs.cancel("sweep", key);
@@ -119,7 +125,7 @@ export async function buildBundle(
   }
 }
 
-/** Puts a bundle, or none, in the place of the one there was; belongs in a transaction. */
+/** Replaces the current bundle with another one, or none. Must run in a transaction. */
 function replaceBundle({ bundles, jobs }: Tables, bundle: StoredBundle | null): void {
   const replaced = bundles.current();
   bundles.replace(bundle);

@@ -4,13 +4,14 @@ import type { Tables } from "../../store/tables.ts";
 import type { PackPlan } from "../pack/pack-plan.ts";
 import { planPack } from "../pack/pack-planner.ts";
 
-/** A bundle as it is put together: its pack follows the header at once. */
+/** A planned bundle. The pack follows the header directly. */
 export interface BundlePlan {
   readonly header: Uint8Array;
   readonly plan: PackPlan;
 }
 
-/** Plans a bundle of refs as they are now, and of HEAD, so that a clone of the bundle itself checks something out.
+/** Plans a bundle of the current refs, and of HEAD, so that a clone of the bundle itself checks out
+ * files.
  * @param prefixes of the refs' names, byte strings
  * @returns null when there is no such ref */
 export function planBundle(

@@ -7,20 +7,22 @@ const LF = 10;
 /** A bundle that a client sends. */
 export interface BundleUpload {
   readonly header: BundleHeader;
-  /** All that follows the header, as it comes. */
+  /** Everything after the header, as it arrives. */
   readonly pack: ReadableStream<Uint8Array>;
 }
 
 /** Reads a bundle up to its pack.
  * @param body a byte stream
  * @param limitBytes cap on the header
- * @throws GitError "invalid" when this is no bundle that can be read, "too-large", and as `PacedBody.read` */
+ * @throws GitError "invalid" when this is not a readable bundle, "too-large", and as
+ * `PacedBody.read` */
 export async function openBundle(body: ReadableStream<Uint8Array>, limitBytes: number): Promise<BundleUpload> {
   const paced = new PacedBody(body);
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
   for (let piece = await paced.read(); piece !== null; piece = await paced.read()) {
-    // The first piece has a thousand bytes, unless it is all there is: what is no bundle is not gathered.
+    // The first piece has a thousand bytes unless the body is shorter, so anything but a bundle is
+    // rejected at once.
     if (sizeBytes === 0) checkBundleSignature(piece);
     const isWhole = hasEmptyLine(piece, pieces.at(-1)?.at(-1) === LF);
     pieces.push(piece);
@@ -45,7 +47,7 @@ export async function openBundle(body: ReadableStream<Uint8Array>, limitBytes: n
   return { header, pack };
 }
 
-/** @param isAfterLine whether what came before ends a line */
+/** @param isAfterLine whether the previous piece ended a line */
 function hasEmptyLine(piece: Uint8Array, isAfterLine: boolean): boolean {
   return (isAfterLine && piece[0] === LF) || Buffer.from(piece.buffer, piece.byteOffset, piece.length).includes("\n\n");
 }

@@ -8,24 +8,24 @@ import { type PlannedFile, readPieces, readWhole } from "./planned-files.ts";
 
 /** An entry of an archive. */
 export interface ArchiveEntry {
-  /** Byte string, with the archive's prefix; a directory's ends in "/". */
+  /** Byte string, with the archive's prefix. A directory's path ends in "/". */
   readonly path: string;
   readonly mode: number;
   /** Hex. */
   readonly oid: string;
   /** Bytes of `content`. */
   readonly sizeBytes: number;
-  /** Of a symbolic link: byte string. */
+  /** Byte string, for a symbolic link. */
   readonly target: string;
-  /** Of a file, to be taken before the next entry is asked for. */
+  /** A file's content. Must be consumed before the next entry is requested. */
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** What makes an archive of files. */
+/** The input of an archive. */
 export interface ArchiveSource {
-  /** Of the commit, seconds: that of every entry. */
+  /** The commit's time in seconds. Every entry gets it. */
   readonly timeSeconds: number;
-  /** Hex: the commit's, and its tree's. */
+  /** Ids in hex: the commit and its tree. */
   readonly commit: string;
   readonly tree: string;
   /** Byte string put before all paths. */
@@ -33,20 +33,20 @@ export interface ArchiveSource {
   readonly files: AsyncIterable<PlannedFile>;
 }
 
-/** An archive that is being made: each entry is found when it is asked for. */
+/** An archive being made. Each entry is read when it is requested. */
 export interface Archive extends Pick<ArchiveSource, "timeSeconds" | "commit"> {
   readonly entries: AsyncIterable<ArchiveEntry>;
 }
 
-/** What an entry counts for beside its path. */
+/** What an entry counts for in addition to its path. */
 const ENTRY_BYTES = 64;
 
-/** What a directory in which there is nothing costs, in files that do not come. */
+/** The cost of an empty directory, in left-out files. */
 const FILES_PER_DIRECTORY = 5;
 
 const NOTHING = { sizeBytes: 0, target: "", content: [] };
 
-/** Opens an archive at its first file, before which a failure can still be an answer.
+/** Opens an archive at its first file. Until then a failure can still be an error response.
  * @throws GitError as `archiveEntries` */
 export async function openArchive(source: ArchiveSource): Promise<Archive> {
   const { timeSeconds, commit, tree, prefix } = source;
@@ -61,15 +61,16 @@ export async function openArchive(source: ArchiveSource): Promise<Archive> {
   return { timeSeconds, commit, entries: all() };
 }
 
-/** Yields what git puts into an archive, in its order: a directory comes when a file in it is met, whether or not the file comes; a submodule
- * is an empty directory.
- * @throws GitError "too-large" when there are too many paths, or too many in a row that do not come
+/** Yields what git puts into an archive, in its order. A directory is included once a file in it is
+ * met, even if that file is left out. A submodule is an empty directory.
+ * @throws GitError "too-large" when there are too many paths, or too many consecutive ones are left
+ * out
  * @see git's archive.c: write_archive_entries() */
 async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
-  /** Directories that nothing came in so far, each in the one before it. */
+  /** Directories in which no file was met so far, each inside the one before it. */
   let waiting: ArchiveEntry[] = [];
   let pathBytes = 0;
-  /** Paths since the last one that came. */
+  /** Paths left out since the last one that was included. */
   let omitted = 0;
   for await (const file of files) {
     pathBytes += file.path.length + ENTRY_BYTES;
@@ -78,7 +79,7 @@ async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator
     const { mode, oid } = file;
     waiting = waiting.filter((directory) => path.startsWith(directory.path));
     omitted += path.endsWith("/") ? FILES_PER_DIRECTORY : 1;
-    checkLimit("an archive's paths that do not come, in a row", MAX_OMITTED_PATHS, omitted);
+    checkLimit("consecutive paths that an archive leaves out", MAX_OMITTED_PATHS, omitted);
     if (path.endsWith("/")) {
       waiting.push({ path, mode, oid, ...NOTHING });
       continue;

@@ -3,15 +3,17 @@ import { type Extent, CHAIN_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 import type { Tables } from "../../store/tables.ts";
 
-/** Where the bytes of blobs lie, with those of the delta bases they are made of. Made in the object, carried out in the Worker. */
+/** Where the bytes of blobs are stored, with those of their delta bases. The object makes the plan,
+ * the Worker carries it out. */
 export interface BlobPlan extends Pick<PackPlan, "extents" | "chains"> {
   /** The row of `chains` of each blob. */
   readonly rows: Uint32Array;
 }
 
-/** Tells where objects lie. What is inline comes with the plan: of a chunk only what lies between the first and the last entry that is needed.
- * @param numbers object numbers, in the order in which they are to be read
- * @throws GitError "storage-failed" when one is not there */
+/** Finds where objects are stored. Inline bytes are part of the plan: of each chunk only the range
+ * from the first to the last needed entry.
+ * @param numbers object numbers, in the order in which they will be read
+ * @throws GitError "storage-failed" when one is missing */
 export function planBlobs({ objects, chunks }: Tables, numbers: readonly number[]): BlobPlan {
   const draft = new PackDraft(chunks);
   const { chains, undeltified } = collectChains(objects, draft, numbers);
@@ -19,7 +21,7 @@ export function planBlobs({ objects, chunks }: Tables, numbers: readonly number[
   return { extents: trimExtents(extents, chains), chains, rows: undeltified };
 }
 
-/** Cuts extents to what chains need of them, and has the chains' offsets count from there. */
+/** Trims extents to the bytes that chains need, and makes the chains' offsets relative to them. */
 function trimExtents(extents: readonly Extent[], chains: Uint32Array): Extent[] {
   const starts = extents.map(() => Infinity);
   const ends = extents.map(() => 0);

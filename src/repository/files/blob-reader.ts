@@ -10,30 +10,32 @@ import { gatherEntries } from "./entry-window.ts";
 import type { WrittenFile } from "./locate-file.ts";
 import type { Reading } from "./reading.ts";
 
-/** Bytes of a blob that a response holds with no more memory than every request has, and
- * milliseconds that one waits which holds more. */
+/** A response that holds a larger blob (bytes) in memory reserves memory for it, and waits this
+ * long (ms) for the reservation. */
 const HELD_BYTES = 1024 * 1024;
 const HELD_WAIT_MS = 30_000;
 
-/** It, and what it was made of as it is stored. */
+/** The blob, and its stored form. */
 const HELD_COPIES = 2;
 
-/** Bytes of it that are handed on at once. */
+/** Bytes of it that are passed on at once. */
 const HELD_PIECE_BYTES = 128 * 1024;
 
-/** Whether a blob is read piece by piece: it is large, and no delta, which could only be resolved whole.
+/** Whether a blob is read piece by piece: it is large and not a delta. A delta can only be resolved
+ * whole.
  * @param base row of `chains`, or `NO_BASE` */
 export function isStreamed(base: number, sizeBytes: number): boolean {
   return base === NO_BASE && sizeBytes > STREAM_THRESHOLD_BYTES;
 }
 
-/** Reads blobs in the Worker, where the object says they lie. One for each request; `finish` tells of what it did. */
+/** Reads blobs in the Worker, from the places that the object named. One reader per request;
+ * `finish` logs what it did. */
 export class BlobReader {
   readonly #reading: Reading;
   readonly #store: ChunkStore;
   readonly #what: ReadEvent["what"];
   readonly #operations = newChunkCounters();
-  /** What a blob takes that is whole in memory while a client takes it. */
+  /** Memory reserved for a blob that is held whole while a client downloads it. */
   #lease: Lease | null = null;
   #blobs = 0;
   #sentBytes = 0;
@@ -44,11 +46,10 @@ export class BlobReader {
     this.#store = reading.openChunks(this.#operations);
   }
 
-  /** Brings the blobs of a plan within reach: all but the large ones are read now, as they are
-   * stored.
+  /** Opens the blobs of a plan. All but the large ones are read now, in their stored form.
    * @param sizes of the blobs, bytes
-   * @throws GitError "storage-failed", "unavailable" when others have the memory that a single
-   * large one takes */
+   * @throws GitError "storage-failed", "unavailable" when other requests use the memory that a
+   * single large blob needs */
   async open(plan: BlobPlan, sizes: readonly number[]): Promise<OpenBlobs> {
     const { chains, rows } = plan;
     if (rows.length === 1 && sizes[0]! > HELD_BYTES && !isStreamed(baseOf(plan, rows[0]!), sizes[0]!))
@@ -64,25 +65,25 @@ export class BlobReader {
     return new OpenBlobs(plan, sizes, new DeltaChains(gathered, this.#store, codec), { store: this.#store, codec });
   }
 
-  /** Opens what a worktree has written, as the bucket's own stream: no code runs per piece.
+  /** Opens a file that a worktree has written, as the bucket's own stream: no code runs per piece.
    * @param length at least 1
-   * @returns null when it is gone, or another version */
+   * @returns null when it is missing or another version */
   openWritten({ key, etag }: WrittenFile, start: number, length: number): Promise<ReadableStream<Uint8Array> | null> {
     return this.#store.openFile(key, etag, start, length);
   }
 
-  /** Counts bytes that went to the client. */
+  /** Counts bytes sent to the client. */
   sent(bytes: number): void {
     this.#sentBytes += bytes;
   }
 
-  /** Whether what was opened is a large blob that is whole in memory, and `finish` is to come when
+  /** Whether the opened blob is a large one held whole in memory. Then `finish` must follow when
    * the client has taken it. */
   get isHeld(): boolean {
     return this.#lease !== null;
   }
 
-  /** Yields such a blob in pieces, as the client takes them. */
+  /** Yields such a blob in pieces, as fast as the client takes them. */
   async *hold(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, void> {
     for (let at = 0; at < bytes.length; at += HELD_PIECE_BYTES) {
       this.#lease?.renew();
@@ -90,7 +91,7 @@ export class BlobReader {
     }
   }
 
-  /** Tells what was done. @param complete whether the client got all */
+  /** Logs what was done. @param complete whether the client got everything */
   finish(complete: boolean): void {
     this.#lease?.free();
     const operations = { ...this.#operations };
@@ -114,18 +115,18 @@ export class OpenBlobs {
     this.#source = source;
   }
 
-  /** Whether a blob comes in pieces. */
+  /** Whether a blob is read in pieces. */
   isStreamed(i: number): boolean {
     return isStreamed(baseOf(this.#plan, this.#plan.rows[i]!), this.#sizes[i]!);
   }
 
-  /** Reads a blob whole that does not come in pieces. Its bytes are shared: not to be changed.
+  /** Reads a blob whole that is not read in pieces. The bytes are shared and must not be changed.
    * @throws GitError "corrupt-pack", "corrupt-delta" */
   async read(i: number): Promise<Uint8Array> {
     return (await this.#chains.resolve(this.#plan.rows[i]!)).bytes;
   }
 
-  /** Streams a blob that comes in pieces. @throws GitError "storage-failed", "corrupt-pack" */
+  /** Streams a blob that is read in pieces. @throws GitError "storage-failed", "corrupt-pack" */
   async stream(i: number): Promise<ReadableStream<Uint8Array>> {
     const at = this.#plan.rows[i]! * CHAIN_STRIDE;
     const { extents, chains } = this.#plan;

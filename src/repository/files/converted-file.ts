@@ -5,10 +5,11 @@ const CR = 13;
 const LF = 10;
 const DEL = 127;
 
-/** Changes a file's content as git does when it takes it out.
+/** Changes a file's content as git does at checkout.
  * @param conversion bits of `CONVERT`
  * @param oid of the file, hex
- * @see gitattributes(5) "Checking-out and checking-in", git's convert.c: convert_to_working_tree_ca_internal() */
+ * @see gitattributes(5) "Checking-out and checking-in", git's convert.c:
+ * convert_to_working_tree_ca_internal() */
 export function convertFile(content: Uint8Array, conversion: number, oid: string): Uint8Array {
   const identified = (conversion & CONVERT.ident) === 0 ? content : expandIdent(content, oid);
   if ((conversion & (CONVERT.crlf | CONVERT.autoCrlf)) === 0) return identified;
@@ -27,7 +28,7 @@ export function convertFile(content: Uint8Array, conversion: number, oid: string
 
 /** @see git's convert.c: ident_to_worktree() */
 function expandIdent(content: Uint8Array, oid: string): Uint8Array {
-  // What was expanded elsewhere, by another system or with something foreign in it, stays.
+  // An `$Id$` that another system expanded, or that contains foreign text, stays.
   const expanded = toByteString(content).replace(/\$Id(?:\$|:([^$\n]*)\$)/g, (whole, inner: string | undefined) => {
     const isForeign = inner !== undefined && inner.indexOf(" ", 1) >= 0 && inner.indexOf(" ", 1) < inner.length - 1;
     return isForeign ? whole : `$Id: ${oid} $`;
@@ -53,7 +54,7 @@ function countLineEnds(content: Uint8Array): { loneLf: number; loneCr: number; c
       if (byte === 0) nul++;
     }
   }
-  // One end-of-file character of old may be there.
+  // A trailing end-of-file character (Ctrl-Z) is allowed.
   if (content.at(-1) === 26) nonPrintable--;
   return { loneLf, loneCr, crlf, isBinary: loneCr > 0 || nul > 0 || printable >> 7 < nonPrintable };
 }

@@ -1,13 +1,13 @@
-/** What is to be done when a cut stream ends. */
+/** What to do when a cut stream ends. */
 export interface CutEnd {
   /** The error to raise when the source has too few bytes. */
   readonly wrongLength: (actual: number) => Error;
-  /** Told once how many bytes were taken, however it ended. */
+  /** Called once with the number of bytes consumed, however the stream ended. */
   readonly onEnd: (takenBytes: number) => void;
 }
 
-/** The bytes of a stream from `start` on, `length` of them. What comes before is read and dropped, what comes behind is not read. Pieces are
- * made as they are taken: one is held. */
+/** The bytes of a stream from `start` on, `length` of them. Earlier bytes are read and dropped,
+ * later ones are not read. Pieces are made on demand; one is held. */
 export function cutStream(
   source: ReadableStream<Uint8Array>,
   start: number,

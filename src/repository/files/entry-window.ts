@@ -2,26 +2,27 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChainPlan } from "../pack-bytes/delta-chains.ts";
 import { type Extent, CHAIN_STRIDE } from "../pack/pack-plan.ts";
 
-/** Bytes between two entries that are read and dropped rather than paid for with another read. */
+/** A gap of up to this many bytes between two entries is read and dropped: cheaper than another
+ * read. */
 const GAP_BYTES = 64 * 1024;
 
-/** Bytes of one read, unless a single entry has more. */
+/** The most bytes of one read, unless a single entry is larger. */
 const READ_BYTES = 4 * 1024 * 1024;
 
-/** Reads under way at a time. */
+/** Reads in flight at a time. */
 const READS = 3;
 
-/** An entry that lies in an R2 object. */
+/** An entry stored in an R2 object. */
 interface Place {
   readonly row: number;
   readonly key: string;
-  /** In the R2 object, bytes. */
+  /** Byte offsets in the R2 object. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Brings the entries of a plan into memory: each R2 object is read once, from its first needed entry to its last, but for wide gaps.
- * Memory is the entries' bytes and `READS` reads.
+/** Reads the entries of a plan into memory. Each R2 object is read once, from its first needed
+ * entry to its last, except for wide gaps. Memory is the entries' bytes and `READS` reads.
  * @param rows of `chains` that are needed
  * @returns the plan with the bytes of these rows in it, each row with an extent of its own
  * @throws GitError "storage-failed" when stored bytes are missing or short */
@@ -43,7 +44,7 @@ export async function gatherEntries(
     for (const run of runs) {
       const { key, start } = run[0]!;
       const bytes = await store.read(key, start, run.at(-1)!.end - start);
-      // Copies: what lies in the gaps goes.
+      // Copies, so that the bytes in the gaps are freed.
       for (const place of run) gathered[place.row] = { bytes: bytes.slice(place.start - start, place.end - start) };
     }
   };
@@ -54,7 +55,7 @@ export async function gatherEntries(
   return { extents: gathered, chains: moved };
 }
 
-/** Neighbours in one R2 object that one read brings. */
+/** Groups neighbours in one R2 object that one read can fetch. */
 function groupRuns(places: Place[]): Place[][] {
   const runs: Place[][] = [];
   places.sort((a, b) => (a.key === b.key ? a.start - b.start : a.key < b.key ? -1 : 1));

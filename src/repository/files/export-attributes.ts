@@ -5,56 +5,58 @@ import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import type { WalkBudget } from "../pacing/walk-budget.ts";
 
-/** What is done to a file on its way out, as bits. */
+/** How a file is changed for an archive, as bits. */
 export const CONVERT = {
-  /** Line ends become CRLF, if it is no binary file. */
+  /** Line ends become CRLF, unless the file is binary. */
   crlf: 1,
-  /** The same, unless some are so already. */
+  /** The same, unless some line ends already are CRLF. */
   autoCrlf: 2,
   /** `$Id$` is expanded. */
   ident: 4,
-  /** It does not come, but the directory that it is in does: so it is with git. */
+  /** The file is left out, but its directory is included, as in git. */
   omit: 8,
 } as const;
 
-/** Steps in which a byte of a `.gitattributes` file is read. */
+/** Steps that reading one byte of a `.gitattributes` file costs. */
 const STEPS_PER_BYTE = 8;
 
-/** A `.gitattributes` file that was read. */
+/** A `.gitattributes` file in memory. */
 interface ReadFile extends AttributeFile {
   /** Object number. */
   readonly number: number;
   readonly sizeBytes: number;
-  /** Directories that have it, of those whose files count. */
+  /** How many directories on the current path have this file. */
   directories: number;
 }
 
-/** What a commit's `.gitattributes` files say of an archive's entries, which are asked for in the order of their paths.
+/** What a commit's `.gitattributes` files say about an archive's entries, which must be queried in
+ * the order of their paths.
  * @see gitattributes(5) "export-ignore", git's archive.c */
 export class ExportAttributes {
   readonly #reader: ObjectReader;
   readonly #objects: ObjectIndex;
   readonly #budget: WalkBudget;
   readonly #attributes = new TreeAttributes();
-  /** The files that count, by number: one that lies in several directories is there once. */
+  /** The files in effect, by number. One file in several directories occurs once. */
   readonly #files = new Map<number, ReadFile>();
   #heldBytes = 0;
 
-  /** @param budget for the files and the patterns in them */
+  /** @param budget for the files and their patterns */
   constructor(reader: ObjectReader, objects: ObjectIndex, budget: WalkBudget) {
     this.#reader = reader;
     this.#objects = objects;
     this.#budget = budget;
   }
 
-  /** The entries of a directory without the directories that are marked `export-ignore`. Directories must be asked for before what lies in them.
+  /** The entries of a directory without the directories marked `export-ignore`. A directory must be
+   * queried before its contents.
    * @param directory path that ends in "/", "" for the root
    * @throws GitError "too-large" */
   async exported(directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[]> {
     const file = entries.find(({ name, mode }) => name === ".gitattributes" && typeOfMode(mode) === "blob");
     if (file !== undefined) {
       const { number, size } = this.#objects.find(file.oid)!;
-      // No line that counts is lost: git's own limit is higher, but nobody writes so many.
+      // A larger file is ignored. Git's own limit is higher, but no real file is so large.
       if (size <= MAX_SPARSE_FILE_BYTES) await this.#add(directory, number, size);
     }
     if (this.#files.size === 0) return entries;
@@ -85,7 +87,7 @@ export class ExportAttributes {
     checkLimit("the .gitattributes of a path (bytes)", MAX_ATTRIBUTE_BYTES, this.#heldBytes);
   }
 
-  /** What is done to a file, or gitlink: bits of `CONVERT`. */
+  /** How to change a file or gitlink: bits of `CONVERT`. */
   conversionOf(path: string, mode: number): number {
     if (this.#files.size === 0 || isTreeMode(mode)) return 0;
     const attributes = this.#attributes.of(path, typeOfMode(mode) === "commit", this.#budget);

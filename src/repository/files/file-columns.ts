@@ -3,7 +3,8 @@ import { typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { TreeFile } from "./tree-files.ts";
 
-/** Entries of trees with what their rows tell, one array per column: as they cross from the object to the Worker. */
+/** Entries of trees with data from their rows, one array per column: the form in which the object
+ * sends them to the Worker. */
 export interface FileColumns {
   /** Byte strings. */
   readonly paths: string[];
@@ -16,13 +17,13 @@ export interface FileColumns {
   readonly sizes: Uint32Array;
 }
 
-/** Looks entries up, all at once. */
+/** Looks up all entries at once. */
 export function toFileColumns(objects: ObjectIndex, files: readonly TreeFile[]): FileColumns {
   const oids = concatOids(files.map(({ oid }) => oid));
   const { number, size } = objects.lookupMany(oids);
   files.forEach(({ mode }, i) => {
     if (typeOfMode(mode) !== "commit") return;
-    // The commit of a gitlink may be here by chance, but it is not part of the tree.
+    // The commit of a gitlink may exist here by chance, but is not part of the tree.
     number[i] = 0;
     size[i] = 0;
   });

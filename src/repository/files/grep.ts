@@ -4,19 +4,21 @@ import { isBinary } from "../diff/binary-patch.ts";
 import type { LinePattern } from "./line-pattern.ts";
 import { type PlannedFile, readWhole } from "./planned-files.ts";
 
-/** Bytes of a file up to which it is searched. */
+/** Larger files (bytes) are not searched. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-/** Bytes and files that are searched for one request: then the answer tells where to go on. The clock stands still while code runs, and
- * small files that are at hand give it no time. */
+/** Bytes and files that one request searches; then the response says where to continue. These
+ * limits are needed beside the clock, because it stands still while code runs, and reading small
+ * cached files never lets it advance. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 10_000;
 
-/** Characters of a line that are searched, and of one that are shown. */
+/** Characters of a line that are searched, and that are shown. */
 const MAX_LINE_CHARS = 256 * 1024;
 const SHOWN_CHARS = 1_000;
 
-/** Steps of the pattern between two looks at the clock, which stands still while code runs: 100 ms of the worst pattern. */
+/** Steps of the pattern between two looks at the clock, which stands still while code runs: 100 ms
+ * for the worst pattern. */
 const SLICE_STEPS = 2_000_000;
 
 /** A line with a match. */
@@ -27,36 +29,37 @@ export interface GrepMatch {
   readonly oid: string;
   /** From 1. */
   readonly line: number;
-  /** From 1, in UTF-16 units: where the first match begins. */
+  /** From 1, in UTF-16 units: the beginning of the first match. */
   readonly column: number;
   /** Lines are cut at `SHOWN_CHARS`. */
   readonly text: string;
-  /** Lines before and behind it. */
+  /** Lines before and after it. */
   readonly before: readonly string[];
   readonly after: readonly string[];
 }
 
-/** Where a search goes on. */
+/** Where a search continues. */
 export interface GrepPlace {
-  /** Byte string: the last file that was searched to its end, "" for none. */
+  /** Byte string: the last file that was searched completely, "" for none. */
   readonly after: string;
-  /** Of the file behind it, the last line that was searched; 0 for none. */
+  /** The last line searched in the file after it; 0 for none. */
   readonly line: number;
 }
 
-/** What was found. */
+/** The result of a search. */
 export interface GrepResult {
   readonly matches: GrepMatch[];
-  /** Where to go on, null: everything was searched. */
+  /** Where to continue; null: everything was searched. */
   readonly next: GrepPlace | null;
   readonly searched: { files: number; bytes: number };
-  /** Files that were left out because they are too large: byte strings. */
+  /** Byte strings: files left out as too large. */
   readonly skipped: string[];
 }
 
-/** Searches files line by line, binary ones left out, until all are searched, or there are matches, or work, enough.
- * @param from where the search before this one ended; the files are those behind it
- * @param context lines before and behind a match that are shown with it
+/** Searches files line by line, without binary ones, until all are searched, enough matches are
+ * found, or the work limit is reached.
+ * @param from where the previous search ended; `files` are those after it
+ * @param context lines shown before and after a match
  * @throws GitError as finding the first file does, "storage-failed"
  * @see git-grep(1) -n --column -I */
 export async function grepFiles(
@@ -74,7 +77,7 @@ export async function grepFiles(
       else {
         const { searched } = result;
         const isSpent = searched.bytes > MAX_BYTES || searched.files === MAX_FILES || Date.now() > endMs;
-        // Each answer gets further.
+        // Each response must make progress.
         if (isSpent && searched.files > 0) return place;
         const content = await readWhole(file);
         result.searched.files += 1;
@@ -96,14 +99,15 @@ export async function grepFiles(
   try {
     return { ...result, next: await searchAll() };
   } catch (error) {
-    // Where what comes next is too much, the next answer says so.
+    // If the limit is hit later, return what was found: the next request then reports the error.
     if (!isGitError(error, "too-large") || result.searched.files === 0) throw error;
     return { ...result, next: place };
   }
 }
 
 /** @param done lines that are not searched again
- * @param found told each match by the line's index, and the column; returns whether to go on
+ * @param found called for each match with the line's index and the column; returns whether to
+ * continue
  * @returns how many lines are done */
 async function searchLines(
   lines: readonly string[],
@@ -145,7 +149,7 @@ function showMatch(
   };
 }
 
-/** Lines without their ends; what is no UTF-8 is U+FFFD. */
+/** Lines without their ends. Invalid UTF-8 becomes U+FFFD. */
 function splitLines(content: Uint8Array): string[] {
   const lines = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true }).decode(content).split("\n");
   if (lines.at(-1) === "") lines.pop();

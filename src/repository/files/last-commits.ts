@@ -6,24 +6,25 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
-/** Commits whose directory is read at a time, and entries of these directories. */
+/** Commits whose directory is read at a time, and the most entries these directories may have. */
 const COMMITS_AHEAD = 64;
 const ENTRIES_AHEAD = 50_000;
 
-/** Which commit touched each entry of a directory last. */
+/** The commit that last touched each entry of a directory. */
 export interface LastCommits {
   /** Each once. */
   readonly commits: CommitRecord[];
-  /** For each entry the index of its commit, −1: not found in time. */
+  /** For each entry the index of its commit; −1: not found in time. */
   readonly indexes: Int32Array;
 }
 
-/** What lies in a directory, by name. */
+/** The entries of a directory, by name. */
 type Listing = ReadonlyMap<string, Pick<TreeEntry, "mode" | "oid">>;
 
-/** Finds the last commit that touched each entry of a directory, as `git log -1` does for one path: from the tip on, an entry goes to the first
- * parent in which it is the same; the commit without such a parent is the one. Entries that are at the same commit go together, so that each commit's
- * directory is read once for all of them.
+/** Finds the last commit that touched each entry of a directory, as `git log -1` does for one path.
+ * From the tip on, an entry moves to the first parent in which it is the same. The commit without
+ * such a parent is the result. Entries at the same commit move together, so each commit's directory
+ * is read once for all of them.
  * @param tip object number of a commit
  * @param path byte string of the directory, "" for the root
  * @throws GitError "storage-failed"
@@ -38,14 +39,15 @@ export async function findLastCommits(
   const endMs = Date.now() + CALL_MS;
   const ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
   const listings = new Listings(repository, path === "" ? [] : path.split("/"), ahead);
-  /** Position of each entry's last commit. */
+  /** The entries whose last commit is at a position. */
   const found = new Map<number, number[]>();
-  /** Where entries are, by the position of a commit. */
+  /** The entries currently at a commit, by its position. */
   const waiting = new Map([[graph.position(tip), entries.map((_, i) => i)]]);
-  /** The positions in `waiting`, and those that were: parents come after their children. */
+  /** The positions that are or were in `waiting`. Parents have lower positions than their
+   * children. */
   const met = new Bitset(graph.length);
   for (const position of waiting.keys()) met.add(position);
-  // What is not found in time is not told.
+  // Entries not resolved in time get no commit.
   for (let position = met.previous(met.length); position >= 0; position = met.previous(position)) {
     if (Date.now() >= endMs) break;
     const here = waiting.get(position)!;
@@ -91,12 +93,12 @@ async function showCommits(
   return { commits, indexes };
 }
 
-/** What a directory held in each of some neighbouring commits. */
+/** A directory's contents in a group of neighbouring commits. */
 class Listings {
   readonly #repository: OpenRepository;
   readonly #parts: readonly string[];
   readonly #ahead: number;
-  /** Object number of the directory by position of the commit, 0: it has none. */
+  /** Object number of the directory by position of the commit; 0: missing there. */
   #trees = new Map<number, number>();
   #listings = new Map<number, Listing>();
 
@@ -107,12 +109,12 @@ class Listings {
     this.#ahead = ahead;
   }
 
-  /** Whether some of these commits were not read. */
+  /** Whether some of these commits have not been read. */
   lacks(positions: readonly number[]): boolean {
     return positions.some((position) => !this.#trees.has(position));
   }
 
-  /** The directory in a commit that was read, null: it has none there. */
+  /** The directory in a commit that was read; null: missing there. */
   get(position: number): Listing | null {
     return this.#listings.get(this.#trees.get(position)!) ?? null;
   }
@@ -134,11 +136,11 @@ class Listings {
       for (const [one, tree] of this.#trees) this.#trees.set(one, isTree.get(tree) ?? 0);
     }
     this.#listings = await this.#read((listing) => listing);
-    // Others get a turn: the object has one thread for all requests.
+    // Let other requests run: the object has one thread for all of them.
     await new Promise((resolve) => setTimeout(resolve, 0));
   }
 
-  /** Reads the trees where commits are at. */
+  /** Reads the trees that the commits have reached on the way down. */
   async #read<Result>(use: (listing: Listing) => Result): Promise<Map<number, Result>> {
     const results = new Map<number, Result>();
     const trees = [...new Set(this.#trees.values())].filter((tree) => tree !== 0);

@@ -10,18 +10,18 @@ import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { findLastCommits, type LastCommits } from "./last-commits.ts";
 import { type TreeFile, walkFiles } from "./tree-files.ts";
 
-/** Paths of one page at the most: with their ids some 1 MB. */
+/** The most paths of one page: with their ids about 1 MB. */
 export const MAX_FILES_PER_PAGE = 10_000;
 
-/** Steps of a page, after which it ends at the next directory: half a second. */
+/** After this many steps, half a second, a page ends at the next directory. */
 const PAGE_STEPS = MAX_WALK_STEPS / 2;
 
-/** Which directory is asked for. */
+/** A request for a directory. */
 export interface DirectoryRequest {
   /** Byte strings; the path without slashes at its ends. */
   readonly ref: string;
   readonly path: string;
-  /** Whether to tell which commit touched each entry last. */
+  /** Whether to find the commit that last touched each entry. */
   readonly lastCommits: boolean;
 }
 
@@ -35,8 +35,8 @@ export interface Directory {
   readonly lastCommits: LastCommits | null;
 }
 
-/** Lists a directory: one tree is read, beside those on the way there, and no blob.
- * @throws GitError "not-found", "wrong-type" when a file lies at the path, and as `resolveCommit` */
+/** Lists a directory. Reads its tree and those on the way there, and no blobs.
+ * @throws GitError "not-found", "wrong-type" when the path is a file's, and as `resolveCommit` */
 export async function listDirectory(
   repository: OpenRepository,
   { ref, path, lastCommits }: DirectoryRequest,
@@ -54,13 +54,13 @@ export async function listDirectory(
   };
 }
 
-/** Which files are asked for. */
+/** A request for files. */
 export interface FilesRequest {
-  /** Byte string; of a later page the commit's id. */
+  /** Byte string. For later pages, the commit's id. */
   readonly ref: string;
-  /** Byte string: of a directory, without slashes at its ends. */
+  /** Byte string: a directory, without slashes at its ends. */
   readonly path: string;
-  /** What the page before said, "" for the first page. */
+  /** `next` of the previous page, "" for the first page. */
   readonly after: string;
   readonly limit: number;
 }
@@ -69,12 +69,14 @@ export interface FilesRequest {
 export interface FilesPage {
   readonly commit: string;
   readonly files: FileColumns;
-  /** What is `after` for the next page; null: there are no more. */
+  /** `after` for the next page; null: this is the last page. */
   readonly next: string | null;
 }
 
-/** Lists the files below a directory, as `git ls-tree -r` does. A page that had to look into too many directories ends early, at one of them.
- * @throws GitError as `listDirectory`, "too-large" when the directories on the way to the page's first file are too large, or a path is */
+/** Lists the files below a directory, as `git ls-tree -r` does. A page that had to read too many
+ * directories ends early, at one of them.
+ * @throws GitError as `listDirectory`, "too-large" when the directories on the way to the page's
+ * first file are too large, or a path is too long */
 export async function listFiles(
   repository: OpenRepository,
   { ref, path, after, limit }: FilesRequest,
@@ -84,7 +86,8 @@ export async function listFiles(
   const budget = new WalkBudget();
   let next: string | null = null;
   const enter = async (directory: string, entries: readonly TreeEntry[]): Promise<readonly TreeEntry[] | null> => {
-    // Where the page before ended, and what it lies in, is passed whatever it costs: each page gets further.
+    // The directories that contain the end of the previous page are entered at any cost, so that
+    // each page makes progress.
     if (budget.spent > PAGE_STEPS && !after.startsWith(directory)) {
       next = directory;
       return null;

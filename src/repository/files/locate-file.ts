@@ -10,19 +10,20 @@ import { entryAt } from "../objects/tree-path.ts";
 import { findMaterialized } from "../worktree/materialized-file.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 
-/** Parts of a path that may be a ref's name together: each further one is another look at the refs. */
+/** The most leading parts of a path that are tried as a ref's name. Each further one costs another
+ * lookup. */
 const MAX_REF_PARTS = 16;
 
-/** A blob, and where it lies. */
+/** A blob and where it is stored. */
 export interface LocatedBlob {
   /** Hex. */
   readonly oid: string;
   readonly sizeBytes: number;
-  /** Of this blob alone. */
+  /** For this blob alone. */
   readonly plan: BlobPlan;
 }
 
-/** A version of a file as an R2 object of its own: as a worktree has it. */
+/** A version of a file that a worktree wrote as an R2 object of its own. */
 export interface WrittenFile {
   readonly key: string;
   readonly etag: string;
@@ -32,20 +33,22 @@ export interface WrittenFile {
 export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
   /** Id in hex. */
   readonly commit: string;
-  /** Whether the commit was named by its id: then what lies at the path never changes. */
+  /** Whether the commit was named by its id: then the content at the path never changes. */
   readonly isImmutable: boolean;
   /** Byte string, from the root. */
   readonly path: string;
   readonly mode: number;
-  /** Null: it is not written, or is empty. */
+  /** Null: not written, or empty. */
   readonly written: WrittenFile | null;
-  /** Where its blob lies; null: to be asked for (`locateBlob`) when what is written is gone. */
+  /** Where its blob is stored. Null: to be requested with `locateBlob` if the written file is
+   * missing. */
   readonly plan: BlobPlan | null;
 }
 
-/** Finds a file by what a URL says behind `/raw/`: a revision and a path, of which nobody knows where the one ends.
- * @param parts byte strings, between which the URL has slashes
- * @throws GitError "not-found", "wrong-type" when it is no file, and as `resolveCommit` */
+/** Finds a file by the part of a URL after `/raw/`: a revision and a path, without a mark where the
+ * revision ends.
+ * @param parts byte strings, the segments between the URL's slashes
+ * @throws GitError "not-found", "wrong-type" when it is not a file, and as `resolveCommit` */
 export async function locateFile(repository: OpenRepository, parts: readonly string[]): Promise<LocatedFile> {
   const { ref, path, others } = splitAtRef(repository, parts);
   const commit = await resolveCommit(repository, ref);
@@ -85,7 +88,7 @@ export async function locateBlob(repository: OpenRepository, oid: string): Promi
   return locate(repository, findTyped(repository, oid, "blob"));
 }
 
-/** Finds the row of an object that must be of a type.
+/** Finds the row of an object, which must have the given type.
  * @param oid hex
  * @throws GitError "not-found", "wrong-type" */
 export function findTyped(repository: OpenRepository, oid: string, type: ObjectType): ObjectRow {
@@ -100,9 +103,10 @@ function locate({ tables }: OpenRepository, { oid, number, size }: ObjectRow): L
   return { oid: toHex(oid), sizeBytes: size, plan: planBlobs(tables, [number]) };
 }
 
-/** Where a revision ends and a path begins, and the full names of refs that could have been meant instead. Of several refs that the parts
- * may begin with it is the one that is taken of several with one name (`refsNamed`): a branch `main` is not hidden by a tag
- * `main/scripts`. Where there is none, the first part is the revision; so it is when it is a whole id. */
+/** Splits the parts into a revision and a path, and returns the full names of the other refs that
+ * could have been meant. If several refs match the beginning of the parts, the one that `refsNamed`
+ * ranks first is taken: a branch `main` is not hidden by a tag `main/scripts`. If none matches, or
+ * the first part is a full id, the first part is the revision. */
 function splitAtRef(
   repository: OpenRepository,
   parts: readonly string[],
@@ -113,7 +117,7 @@ function splitAtRef(
   for (let count = Math.min(parts.length - 1, MAX_REF_PARTS); count > 0; count--) {
     for (const ref of refsNamed(repository.advertised, parts.slice(0, count).join("/"))) found.push({ ...ref, count });
   }
-  // What is told of a name alone is told where it is resolved.
+  // Ambiguity of a single name is reported where the name is resolved.
   if (found.every(({ count }) => count === 1)) return first;
   const [taken, ...others] = found.toSorted((a, b) => a.rank - b.rank || b.count - a.count);
   const { name: ref, rank, count } = taken!;

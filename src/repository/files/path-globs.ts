@@ -3,21 +3,23 @@ import { WildPattern } from "../../format/wildmatch.ts";
 
 /** One glob. */
 interface Glob {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly text: string;
-  /** Null: it stands for itself. */
+  /** Null: `text` is literal. */
   readonly wild: WildPattern | null;
-  /** The directories and the file that it begins with, up to the first component with a wildcard. */
+  /** The literal directories and file that it begins with, up to the first component with a
+   * wildcard. */
   readonly fixed: string;
 }
 
-/** Which paths some globs stand for, as `:(glob)` pathspecs do: each stands for the paths that it matches, and for all below a
+/** A set of `:(glob)` pathspecs. Each glob covers the paths that it matches, and everything below a
  * directory that it names.
  * @see gitglossary(7) "pathspec" */
 export class PathGlobs {
   readonly #globs: readonly Glob[];
 
-  /** @param globs byte strings @param path byte string, a further one that stands for itself; without any, everything is stood for */
+  /** @param globs byte strings @param path byte string, one more path, taken literally; without
+   * globs and path everything is covered */
   constructor(globs: readonly string[], path = "") {
     const literal = path === "" ? [] : [{ text: path, wild: null, fixed: path }];
     const wild = globs.map((glob) => {
@@ -29,15 +31,15 @@ export class PathGlobs {
     this.#globs = [...literal, ...wild];
   }
 
-  /** Whether a path is stood for, or, of a directory, something below it may be.
-   * @param path byte string without a slash at its end
+  /** Whether a path is covered or, for a directory, something below it may be.
+   * @param path byte string without a trailing slash
    * @throws GitError "too-large" when the budget is spent */
   leadsTo(path: string, isDirectory: boolean, budget?: StepBudget): boolean {
     if (this.#globs.length === 0) return true;
     return this.#globs.some(({ text, wild, fixed }) => {
       if (text === "" || path === text || path.startsWith(`${text}/`)) return true;
       if (!isDirectory) return wild?.matches(path, budget) ?? false;
-      // The directory lies on the way to where the glob's wildcards begin, or behind.
+      // The directory is on the way to where the glob's wildcards begin, or below that.
       return fixed.startsWith(`${path}/`) || (wild !== null && `${path}/`.startsWith(fixed));
     });
   }

@@ -1,15 +1,16 @@
-/** Bytes that are handed on at once: small ones cost more to hand on than to make. */
+/** Bytes passed on at once: passing on small pieces costs more than making them. */
 const PIECE_BYTES = 128 * 1024;
 
-/** Makes a body of pieces of any size, which are taken when the client takes the body. Two buffers are held.
- * @param onEnd told once how many bytes went to the client, and whether that is all */
+/** Makes a response body from pieces of any size, which are taken on demand. Two buffers are held.
+ * @param onEnd called once with the number of bytes sent to the client, and whether these are
+ * all */
 export function streamPieces(
   pieces: AsyncIterator<Uint8Array, unknown, void>,
   onEnd: (sentBytes: number, complete: boolean) => void,
 ): ReadableStream<Uint8Array> {
   let sentBytes = 0;
   let rest: Uint8Array = new Uint8Array(0);
-  /** Fills a buffer: `done` when there is nothing more. */
+  /** Fills a buffer. `done`: nothing is left. */
   const fill = async (): Promise<{ filled: Uint8Array; done: boolean }> => {
     const buffer = new Uint8Array(PIECE_BYTES);
     for (let end = 0; ;) {

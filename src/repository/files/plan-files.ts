@@ -12,53 +12,57 @@ import { type FileColumns, toFileColumns } from "./file-columns.ts";
 import { PathGlobs } from "./path-globs.ts";
 import { type TreeFile, walkFiles } from "./tree-files.ts";
 
-/** Files whose chains are laid out at a time. */
+/** Files whose delta chains are resolved at a time. */
 const WINDOW_FILES = 2_000;
 
-/** Steps after which a window with a file in it ends: a third of a second. */
+/** After this many steps, a third of a second, a window that has a file ends. */
 export const WINDOW_STEPS = MAX_WALK_STEPS / 3;
 
-/** Stored bytes that the Worker has in memory at a time, those of delta bases counted: the larger, the fewer times is a chunk read in which
- * files lie that are far apart in the tree. */
+/** Stored bytes that the Worker holds in memory at a time, delta bases included. The larger this
+ * is, the fewer times a chunk is read whose files are far apart in the tree. */
 const WINDOW_BYTES = 8 * 1024 * 1024;
 
-/** Which files are to be read. */
+/** A request for files to read. */
 export interface FilesPlanRequest {
-  /** Byte string; of a later window the commit's id. */
+  /** Byte string. For later windows, the commit's id. */
   readonly ref: string;
-  /** The last path of the window before, "" for the first. */
+  /** The last path of the previous window, "" for the first. */
   readonly after: string;
-  /** Byte string: of a file, or of a directory of which all files are wanted; "": the root. */
+  /** Byte string: a file, or a directory whose files are all wanted; "": the root. */
   readonly path: string;
-  /** Byte strings: what git calls pathspecs with `:(glob)`; none: all files. */
+  /** Byte strings: git's `:(glob)` pathspecs; none: all files. */
   readonly globs: readonly string[];
-  /** `archive`: directories come too, and not what is marked `export-ignore`. `search`: regular files only. */
+  /** `archive`: with directories, without anything marked `export-ignore`. `search`: regular files
+   * only. */
   readonly purpose: "archive" | "search";
-  /** Steps that the window may take, of what is left of a request's; all of them if it is not said. */
+  /** Steps that the window may take, from what is left of the request's budget. By default the
+   * whole budget. */
   readonly steps?: number;
 }
 
-/** Files of a commit, in the order of their paths' bytes, and where they lie: as many as are read at a time. */
+/** A window of a commit's files, in the order of their paths' bytes, with the places where they are
+ * stored. */
 export interface FilesPlan {
   /** Id in hex. */
   readonly commit: string;
   readonly tree: string;
-  /** Of the commit, seconds. */
+  /** The commit's time in seconds. */
   readonly timeSeconds: number;
   readonly files: FileColumns;
-  /** Of those that are blobs, in their order. */
+  /** For the files that are blobs, in their order. */
   readonly plan: BlobPlan;
-  /** How each file is to be changed on its way into an archive: bits of `CONVERT`. */
+  /** How each file is changed for an archive: bits of `CONVERT`. */
   readonly conversions: Uint8Array;
   /** Whether there may be more. */
   readonly more: boolean;
-  /** Steps that it took. */
+  /** Steps that were spent. */
   readonly steps: number;
 }
 
-/** Plans the reading of a window of files. Called again with the last path until there are no more.
- * @throws GitError as `resolveCommit`, "too-large" when the steps do not do to find a file, or no more: as patterns, or entries that they do not
- * stand for, cost too much */
+/** Plans the reading of one window of files. The caller repeats it with the last path until there
+ * are no more.
+ * @throws GitError as `resolveCommit`, "too-large" when the steps are spent before the next file is
+ * found: patterns or uncovered entries cost too much */
 export async function planFiles(repository: OpenRepository, request: FilesPlanRequest): Promise<FilesPlan> {
   const commit = await resolveCommit(repository, request.ref);
   const tree = peel(repository, commit, "tree");
@@ -80,8 +84,8 @@ export async function planFiles(repository: OpenRepository, request: FilesPlanRe
   };
 }
 
-/** Finds the files of a window, and one more if there is.
- * @returns with each how it is to be changed, and whether the steps ended it */
+/** Finds the files of a window, and one more if it exists.
+ * @returns for each file its conversion too, and whether the steps ended the window */
 async function findCandidates(
   repository: OpenRepository,
   tree: Oid,
@@ -115,7 +119,7 @@ async function findCandidates(
   return { files, conversions, more };
 }
 
-/** How many of some files are read at a time, and where they lie. */
+/** How many files fit into the window, and where they are stored. */
 function cutWindow(
   { tables }: OpenRepository,
   columns: FileColumns,
@@ -143,7 +147,7 @@ function cutWindow(
   return { count, plan: { extents, chains, rows: rows.slice(0, fitting) } };
 }
 
-/** Whether a file's content is read: it is a blob, and comes. */
+/** Whether a file's content is read: it is a blob and not left out. */
 export function isRead({ numbers, modes }: FileColumns, conversions: Uint8Array, i: number): boolean {
   return numbers[i] !== 0 && !isTreeMode(modes[i]!) && (conversions[i]! & CONVERT.omit) === 0;
 }

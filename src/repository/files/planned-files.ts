@@ -3,7 +3,7 @@ import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
 import type { FileColumns } from "./file-columns.ts";
 import { type FilesPlan, isRead } from "./plan-files.ts";
 
-/** A file that is being read, or a directory or gitlink, which has no content. */
+/** A file being read, or a directory or gitlink, which has no content. */
 export interface PlannedFile {
   /** Byte string; a directory's ends in "/". */
   readonly path: string;
@@ -13,14 +13,15 @@ export interface PlannedFile {
   readonly sizeBytes: number;
   /** Bits of `CONVERT`. */
   readonly conversion: number;
-  /** Its place among the blobs, −1: it is none. */
+  /** Its index among the blobs; −1: not a blob. */
   readonly blob: number;
-  /** The window that it is of. */
+  /** The blobs of its window. */
   readonly blobs: OpenBlobs;
 }
 
-/** Reads planned files window by window, in their order: what a window needs is brought when its first file is asked for.
- * @param first the first window @param planNext asks for the one behind a path
+/** Reads planned files window by window, in their order. A window's bytes are read when its first
+ * file is requested.
+ * @param first the first window @param planNext requests the window after a path
  * @throws GitError as `planNext`, "storage-failed" */
 export async function* readPlanned(
   first: FilesPlan,
@@ -51,7 +52,7 @@ export async function* readPlanned(
   }
 }
 
-/** The content of a file, piece by piece. Pieces are not to be changed.
+/** The content of a file, piece by piece. Pieces must not be changed.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
   if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);

@@ -3,7 +3,8 @@ import type { ObjectType } from "../../format/object.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { findTyped } from "./locate-file.ts";
 
-/** Bytes of an object that is shown as JSON, of whatever type: it is in memory several times on its way. */
+/** The largest object of any type that is shown as JSON: it is in memory several times on its
+ * way. */
 export const MAX_SHOWN_BYTES = 8 * 1024 * 1024;
 
 /** An object by its id. */
@@ -13,7 +14,7 @@ export interface ObjectRequest {
   readonly type: Exclude<ObjectType, "blob">;
 }
 
-/** Reads an object that is no blob.
+/** Reads an object other than a blob.
  * @throws GitError "not-found", "wrong-type", "too-large" */
 export async function readObject(repository: OpenRepository, { oid, type }: ObjectRequest): Promise<Uint8Array> {
   const { number, size } = findTyped(repository, oid, type);

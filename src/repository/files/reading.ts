@@ -1,7 +1,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { RepositoryPlatform } from "../state/repository-state.ts";
 
-/** What stored bytes are read with where no object is: in the Worker, which the object only tells where they lie. */
+/** What the Worker needs to read stored bytes. The object only says where they are stored. */
 export interface Reading extends Pick<RepositoryPlatform, "openChunks" | "observe"> {
   readonly codec: Codec;
 }

@@ -2,8 +2,8 @@ import { encodeTarEnd, encodeTarEntry, encodeTarPadding, encodeTarStart } from "
 import { SYMLINK_MODE } from "../../format/tree.ts";
 import type { Archive } from "./archive.ts";
 
-/** Makes a tar, to the byte what `git archive` makes. Pieces are of any size, and not to be changed.
- * @throws GitError as reading the files does; what was made has no end then
+/** Makes a tar, byte for byte that of `git archive`. Pieces have any size and must not be changed.
+ * @throws GitError as reading the files does; the output is then incomplete
  * @see git-archive(1) */
 export async function* tarArchive({ commit, timeSeconds, entries }: Archive): AsyncGenerator<Uint8Array, void, void> {
   let sizeBytes = 0;

@@ -7,7 +7,8 @@ import { keepTree, keptTree } from "../objects/tree-contents.ts";
 import { planBlobs } from "./blob-plan.ts";
 import { gatherEntries } from "./entry-window.ts";
 
-/** Trees that are read at a time, of one directory's children, and of what comes behind them; and their bytes, as they wait parsed. */
+/** Trees that are read at a time, subdirectories and those that follow them, and the most bytes of
+ * them that wait parsed. */
 const TREES_AHEAD = 64;
 const AHEAD_BYTES = 1024 * 1024;
 
@@ -17,21 +18,23 @@ export interface TreeFile extends Omit<TreeEntry, "name"> {
   readonly path: string;
 }
 
-/** What of a tree is walked. */
+/** What to walk. */
 export interface TreeWalk {
   readonly tree: Oid;
   /** Byte string that the paths begin with: empty, or ending in "/". */
   readonly prefix: string;
-  /** Files up to this path are left out, and trees that have no others are not read; "": none is. */
+  /** Files up to this path are skipped, and trees without later ones are not read. "": none is
+   * skipped. */
   readonly after: string;
-  /** Whether directories come too, each before what is in it; their paths end in "/". */
+  /** Whether to include directories, each before its contents. Their paths end in "/". */
   readonly directories?: boolean;
-  /** Counts a directory (its path ends in "/", "" for the root), as trees have paths without end, and chooses among its entries before any
-   * tree in it is read; null: the walk ends here. */
+  /** Called for each directory (its path ends in "/", "" for the root) before any tree in it is
+   * read. It counts the directory, since a tree can expand to endlessly many paths, and chooses
+   * among its entries; null ends the walk. */
   readonly enter: (directory: string, entries: readonly TreeEntry[]) => Promise<readonly TreeEntry[] | null>;
 }
 
-/** A directory on its way: read when its turn comes, or with those before it. */
+/** A directory to be walked. Its tree may have been read ahead. */
 interface Directory {
   readonly path: string;
   /** Null for the root. */
@@ -39,8 +42,8 @@ interface Directory {
   entries: readonly TreeEntry[] | null;
 }
 
-/** Yields the files of a tree in the order of git's index, which is that of their paths' bytes. Trees are read many at a time; memory is
- * those that were read and not come to.
+/** Yields the files of a tree in the order of git's index, which is that of their paths' bytes.
+ * Many trees are read at a time; memory is the trees read ahead.
  * @throws GitError "storage-failed" when a tree cannot be read, and as `enter`
  * @see git-ls-tree(1) -r */
 export async function* walkFiles(
@@ -48,7 +51,7 @@ export async function* walkFiles(
   { tree, prefix, after, directories = false, enter }: TreeWalk,
 ): AsyncGenerator<TreeFile, void, void> {
   const [root] = await readTrees(repository, [tree]);
-  /** What comes next is at the end. */
+  /** The next item is at the end. */
   const pending: (TreeFile | Directory)[] = [{ path: prefix, entry: null, entries: root! }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!("entries" in next)) {
@@ -72,7 +75,7 @@ export async function* walkFiles(
   }
 }
 
-/** Reads a directory, and with it those that will be read next. */
+/** Reads a directory, together with those needed next. */
 async function readAhead(
   repository: OpenRepository,
   first: Directory,
@@ -93,7 +96,8 @@ async function readAhead(
   for (const [i, entries] of (await readTrees(repository, oids)).entries()) wanted[i]!.entries = entries;
 }
 
-/** Bytes of trees. What is at hand is not looked up: of a few trees that name one another, all soon are. */
+/** Bytes of trees. Cached trees are not looked up: if a few trees name one another, soon all are
+ * cached. */
 function sizesOf({ tables }: OpenRepository, oids: readonly Oid[]): number[] {
   const kept = oids.map((oid) => keptTree(oid)?.length);
   const unknown = oids.filter((_, i) => kept[i] === undefined);
@@ -102,7 +106,7 @@ function sizesOf({ tables }: OpenRepository, oids: readonly Oid[]): number[] {
   return kept.map((known) => known ?? size[at++]!);
 }
 
-/** Reads trees: those that are not at hand all at once, and of a chunk only what lies between them.
+/** Reads trees: those not cached all at once, and of each chunk only the range that contains them.
  * @returns their entries, in the order of the ids */
 async function readTrees({ tables, chunks, state }: OpenRepository, oids: readonly Oid[]): Promise<TreeEntry[][]> {
   const contents = oids.map((oid) => keptTree(oid));

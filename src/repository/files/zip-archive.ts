@@ -12,15 +12,17 @@ import {
 import type { Archive, ArchiveEntry } from "./archive.ts";
 import { compressedPieces } from "./compressed-pieces.ts";
 
-/** Kinds and permissions of entries: as in a tar. */
+/** Types and permissions of entries, as in a tar. */
 const MODE = { directory: 0o40775, link: 0o120777, executable: 0o100775, file: 0o100664 };
 
-/** Entries of a ZIP's directory that are kept as one piece of memory: a piece of its own costs more than the entry. */
+/** Entries of the ZIP's directory that are joined into one buffer: a buffer of its own costs more
+ * than the entry. */
 const ENTRIES_PER_BLOCK = 1_000;
 
-/** Makes a ZIP with what `git archive` puts into one; its comment is the commit's id. Memory grows with the number of entries, whose directory is at the
- * end: some 100 bytes and the path for each.
- * @throws GitError as reading the files does; what was made has no end then
+/** Makes a ZIP with what `git archive` puts into one. Its comment is the commit's id. Memory grows
+ * with the number of entries, whose directory is at the end: about 100 bytes plus the path for
+ * each.
+ * @throws GitError as reading the files does; the output is then incomplete
  * @see git-archive(1), APPNOTE.TXT */
 export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, void, void> {
   const directory: Uint8Array[] = [];
@@ -47,7 +49,7 @@ export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, 
   yield encodeZipEnd(count, start, position - start, archive.commit);
 }
 
-/** An entry that is made at once: its header tells its sizes. @returns the entry */
+/** Makes an entry in one go: its header has its sizes. @returns the entry */
 async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const pieces: Uint8Array[] = [];
   for await (const piece of file.content) pieces.push(piece);
@@ -70,7 +72,7 @@ async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncG
   return entry;
 }
 
-/** An entry that is made piece by piece: what is found out on the way comes behind. @returns the entry */
+/** Makes an entry piece by piece: sizes and checksum follow its content. @returns the entry */
 async function* streamEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
   const { path, sizeBytes } = file;
   const stated = { path, mode: modeOf(file), timeSeconds, isDeflated: true, isStreamed: true, sizeBytes };
@@ -95,7 +97,7 @@ function modeOf({ mode }: ArchiveEntry): number {
   return (mode & 0o100) === 0 ? MODE.file : MODE.executable;
 }
 
-/** The same pieces, each shown on its way. */
+/** The same pieces, each passed to `show` on its way. */
 async function* see(
   pieces: ArchiveEntry["content"],
   show: (piece: Uint8Array) => void,

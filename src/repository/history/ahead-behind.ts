@@ -1,10 +1,10 @@
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
-/** How far two commits are apart. */
+/** How far two commits have diverged. */
 export interface AheadBehind {
-  /** Commits that the one leads to and the base does not. */
+  /** Commits that the tip reaches and the base does not. */
   readonly ahead: number;
-  /** Commits that the base leads to and the one does not. */
+  /** Commits that the base reaches and the tip does not. */
   readonly behind: number;
 }
 
@@ -12,8 +12,8 @@ const BY_BASE = 1;
 const BY_TIP = 2;
 const COMMON = BY_BASE | BY_TIP;
 
-/** Counts what commits have that a base has not, and the other way round. The walk of each ends where everything is common, so it
- * costs what lies between the two, not the history.
+/** Counts the commits that each tip has and the base lacks, and vice versa. Each walk ends where
+ * everything is common, so the cost depends on the difference, not on the whole history.
  * @param base position of a commit
  * @param tips positions of commits
  * @returns one for each tip, in their order
@@ -23,10 +23,10 @@ export function aheadBehind(graph: CommitGraph, base: number, tips: readonly num
   return tips.map((tip) => countBetween(graph, base, tip, marks));
 }
 
-/** @param marks one byte a position, all zero, and again so after */
+/** @param marks one byte per position, all zero before and after the call */
 function countBetween(graph: CommitGraph, base: number, tip: number, marks: Uint8Array): AheadBehind {
   const count = { ahead: 0, behind: 0 };
-  /** Commits met and not passed that only one of the two leads to, as far as is known. */
+  /** Commits seen but not yet visited that, as far as is known, only one of the two reaches. */
   let open = 0;
   const mark = (position: number, bits: number): void => {
     const before = marks[position]!;
@@ -38,7 +38,8 @@ function countBetween(graph: CommitGraph, base: number, tip: number, marks: Uint
   mark(tip, BY_TIP);
   const start = Math.max(base, tip);
   let lowest = Math.min(base, tip);
-  // Parents are below their children, so what leads to a position is known when it is passed.
+  // Parents have lower positions than their children, so all marks of a position are known when the
+  // loop visits it.
   for (let at = start; open > 0; at--) {
     const bits = marks[at]!;
     if (bits === 0) continue;

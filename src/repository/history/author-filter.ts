@@ -4,14 +4,14 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Tells commits by their author. */
+/** Selects commits by their author. */
 export class AuthorFilter {
   readonly #repository: OpenRepository;
   readonly #graph: CommitGraph;
   readonly #author: string;
   readonly #budget: WorkBudget;
   readonly #lookAhead: LookAhead;
-  /** Of each commit that was looked at. */
+  /** The result for each commit that was read. */
   readonly #fits = new Map<number, boolean>();
 
   /** @param author text that is part of the author's `name <email>`
@@ -24,8 +24,8 @@ export class AuthorFilter {
     this.#lookAhead = new LookAhead(this.#graph);
   }
 
-  /** Whether a commit is by the author; reads it, and those that are likely to come next.
-   * @param starts where the walk stands, the commit among them
+  /** Whether a commit is by the author. Reads it, together with those likely to come next.
+   * @param starts the current positions of the walk, the commit among them
    * @throws GitError "storage-failed" */
   async fits(position: number, starts: () => Iterable<number>): Promise<boolean> {
     if (!this.#fits.has(position)) {

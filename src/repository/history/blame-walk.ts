@@ -13,11 +13,11 @@ import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Lines that a commit brought. */
+/** Lines that a commit introduced. */
 export interface Blame extends BlamedLines {
-  /** Position of the commit; null: there was no time to find it. */
+  /** Position of the commit; null: not found in time. */
   readonly commit: number | null;
-  /** Byte string: where the commit has them. */
+  /** Byte string: the file's path in the commit. */
   readonly path: string;
 }
 
@@ -29,25 +29,29 @@ interface Origin {
   readonly blob: number;
 }
 
-/** Bytes of a file whose lines are traced, in any of its versions. */
+/** The most bytes of a version whose lines are traced. */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
-/** Bytes of the versions that are read in one go. */
+/** Bytes of the versions that are read in one batch. */
 const BATCH_BYTES = 2 * 1024 * 1024;
 
-/** Bytes of versions that are kept: a version is compared with its child and then with its parent. */
+/** Bytes of versions kept in memory: a version is compared with its child and then with its
+ * parent. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
-/** Goes from a version of a file back to where its lines come from. Each line is passed on to the first parent that has it;
- * what no parent has is the commit's own. Commits are taken children first, so each version is looked at once.
- * @see assign_blame() in git's blame.c, which comes to the same with the newest commit first */
+/** Traces the lines of a file back to the commits that introduced them. Each line is passed on to
+ * the first parent that has it; lines that no parent has are the commit's own. Children are handled
+ * before their parents, so each version is handled once.
+ * @see assign_blame() in git's blame.c, which takes the newest commit first, with the same
+ * result */
 export class BlameWalk {
   readonly #repository: OpenRepository;
   readonly #graph: CommitGraph;
   readonly #budget: WorkBudget;
-  /** By commit, then by path: the lines that have come to it. */
+  /** By commit, then by path: the lines traced back to that file so far. */
   readonly #pending = new Map<number, Map<string, readonly BlamedLines[]>>();
-  /** The positions in `#pending`, and those that were: parents come after their children. */
+  /** The positions that are or were in `#pending`. Parents have lower positions than their
+   * children. */
   readonly #met: Bitset;
   readonly #histories = new Map<string, PathHistory>();
   readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
@@ -62,8 +66,8 @@ export class BlameWalk {
 
   /** Finds where lines of a file come from.
    * @param commit position
-   * @param path byte string; there is a blob in the commit
-   * @returns in the order of the lines, joined where they belong together
+   * @param path byte string; the commit must have a blob there
+   * @returns in the order of the lines; neighbours with the same origin are joined
    * @throws GitError "storage-failed" */
   async run(commit: number, path: string, lines: BlamedLines): Promise<Blame[]> {
     this.#suspect(commit, path, [lines]);
@@ -80,7 +84,7 @@ export class BlameWalk {
     return joinBlames(this.#blames);
   }
 
-  /** Passes on to the parents of a commit what they have. */
+  /** Passes lines on to the parents of a commit that have them. */
   async #pass(commit: number, path: string, lines: readonly BlamedLines[]): Promise<void> {
     const history = this.#history(path);
     await history.prepare(commit, () => this.#pending.keys());
@@ -92,7 +96,8 @@ export class BlameWalk {
     for (const parent of parents) {
       if (rest.length === 0) return;
       const [old, next] = [await this.#read(parent.blob, history), await this.#read(own.blob, history)];
-      // As git does it. Set aside before the texts are split, as most of both is the same.
+      // As git does. The common tail is cut before the texts are split, since most of both is the
+      // same.
       const same = commonTailBytes(old, next);
       const changes = diffLines(old.subarray(0, old.length - same), next.subarray(0, next.length - same));
       const { inherited, own: left } = splitByParent(rest, changes);
@@ -106,7 +111,8 @@ export class BlameWalk {
     for (const one of lines) this.#blames.push({ ...one, commit, path });
   }
 
-  /** What the file was in the parents of its commit, where it was there. A parent that has the same is the only one then. */
+  /** The file in the parents of its commit, as far as they have it. A parent with the same content
+   * is returned alone. */
   async #origins(own: Origin, history: PathHistory): Promise<Origin[]> {
     const found: Origin[] = [];
     const renamed: number[] = [];
@@ -148,7 +154,7 @@ export class BlameWalk {
     return history;
   }
 
-  /** Reads a version of a file, and those that are likely to be compared next.
+  /** Reads a version of a file, together with those likely to be compared next.
    * @throws GitError "too-large", "storage-failed" */
   async #read(blob: number, history: PathHistory): Promise<Uint8Array> {
     const kept = this.#texts.get(String(blob));
@@ -168,8 +174,8 @@ export class BlameWalk {
   }
 }
 
-/** Reads versions of a file, as many as are to be in memory together.
- * @param needed the one that is read in any case, among `blobs`
+/** Reads versions of a file, as many as may be in memory together.
+ * @param needed one of `blobs`, which is read in any case
  * @throws GitError "too-large", "storage-failed" */
 export function readTexts(
   { reader, tables }: OpenRepository,
@@ -189,7 +195,7 @@ export function readTexts(
   return reader.readEach(NumberSet.fromSorted(Uint32Array.from(read).sort()));
 }
 
-/** What kind of file a commit has at the path, whether or not it can be run; null: none. */
+/** The type of file that a commit has at the path, executable or not; null: none. */
 function fileKind(history: PathHistory, commit: number): "file" | "symlink" | "gitlink" | null {
   const code = history.at(commit);
   const kind = kindOfCode(code);
@@ -197,7 +203,7 @@ function fileKind(history: PathHistory, commit: number): "file" | "symlink" | "g
   return kind === null ? "gitlink" : kind === "symlink" ? "symlink" : "file";
 }
 
-/** Of several parents with the same file only the first is asked. */
+/** Of several parents with the same file only the first is used. */
 function inParentOrder(origins: readonly Origin[], parents: Uint32Array): Origin[] {
   const ordered = origins.toSorted((a, b) => parents.indexOf(a.commit) - parents.indexOf(b.commit));
   return ordered.filter(({ blob }, i) => ordered.findIndex((other) => other.blob === blob) === i);

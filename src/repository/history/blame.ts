@@ -11,12 +11,12 @@ import { entryAt, type PathEntry } from "../objects/tree-path.ts";
 import { type Blame, BlameWalk, readTexts } from "./blame-walk.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Lines whose origin is not found in that time stay without one. */
+/** Lines whose origin is not found within this time are returned without one. */
 const BLAME_MS = 5_000;
 
-/** What is asked. */
+/** A request for a blame. */
 export interface BlameQuery {
-  /** Id in hex of a commit that a ref leads to. */
+  /** Id in hex of a commit that a ref reaches. */
   readonly commit: string;
   /** Byte string. */
   readonly path: string;
@@ -24,14 +24,14 @@ export interface BlameQuery {
   readonly lines: readonly [first: number, last: number] | null;
 }
 
-/** Lines, one behind the other, that one commit brought. */
+/** Consecutive lines that one commit introduced. */
 export interface BlameRange {
   /** Line number, counted from 1, as all line numbers here. */
   readonly start: number;
   readonly count: number;
-  /** null: there was no time to find it. */
+  /** null: not found in time. */
   readonly commit: string | null;
-  /** Where the lines are in that commit. */
+  /** The position of the lines in that commit. */
   readonly originalStart: number;
   readonly originalPath: string;
 }
@@ -40,17 +40,18 @@ export interface BlameRange {
 export interface BlameResult {
   readonly commit: string;
   readonly path: string;
-  /** Of the file. */
+  /** The id of the file's blob. */
   readonly oid: string;
   readonly ranges: BlameRange[];
-  /** The commits in `ranges`, the newest first. */
+  /** The commits in `ranges`, newest first. */
   readonly commits: CommitRecord[];
-  /** Whether the time was over before all was found. */
+  /** Whether time ran out before everything was found. */
   readonly truncated: boolean;
 }
 
-/** Tells for the lines of a file which commit brought them, through renames of the file.
- * @throws GitError "not-found", "wrong-type" when no file is there, "too-large", "invalid" when it is binary or has not so many lines
+/** Finds for the lines of a file which commits introduced them, across renames of the file.
+ * @throws GitError "not-found", "wrong-type" when the path is not a file's, "too-large", "invalid"
+ * when the file is binary or has fewer lines
  * @see git-blame(1) */
 export async function blame(repository: OpenRepository, query: BlameQuery): Promise<BlameResult> {
   const { graph } = repository.tables;

@@ -1,18 +1,19 @@
 import type { LineChange } from "../diff/line-diff.ts";
 
-/** Neighbouring lines whose origin is looked for. Counted from 0. */
+/** Consecutive lines whose origin is being searched. Counted from 0. */
 export interface BlamedLines {
-  /** Where they are in the text that is blamed. */
+  /** Their position in the text that is blamed. */
   readonly line: number;
-  /** Where they are in the version that has come to be suspected. */
+  /** Their position in the version that they were traced back to. */
   readonly start: number;
   readonly count: number;
 }
 
-/** Tells lines that a version has from its parent's from those that are its own.
- * @param lines of the version, in order of `start`; they may overlap, where lines of two versions go back to the same
+/** Splits lines into those that the parent's version has and those that are new in this version.
+ * @param lines of the version, in order of `start`; they may overlap, because lines of two versions
+ * can have the same origin
  * @param changes from the parent's version to this one
- * @returns what came from the parent, at its places there, and what did not */
+ * @returns the inherited lines at their positions in the parent, and the new ones */
 export function splitByParent(
   lines: readonly BlamedLines[],
   changes: readonly LineChange[],
@@ -21,7 +22,7 @@ export function splitByParent(
   const own: BlamedLines[] = [];
   let first = 0;
   for (const range of lines) {
-    // What lies before these lines lies before those that follow, too.
+    // Changes before these lines are before all following lines too.
     while (first < changes.length && endOf(changes[first]!) <= range.start) first++;
     const end = range.start + range.count;
     let at = range.start;
@@ -39,7 +40,7 @@ export function splitByParent(
   return { inherited, own };
 }
 
-/** Puts lines into the order of `start`. */
+/** Sorts lines by `start`. */
 export function sortByStart(lines: readonly BlamedLines[]): BlamedLines[] {
   return lines.toSorted((a, b) => a.start - b.start || a.line - b.line);
 }
@@ -48,7 +49,7 @@ function endOf({ nextStart, nextLines }: LineChange): number {
   return nextStart + nextLines;
 }
 
-/** How far lines behind the last change before `at` have moved. */
+/** How far lines after the last change before `at` have moved. */
 function offsetBefore(changes: readonly LineChange[], at: number): number {
   let low = 0;
   let high = changes.length;

@@ -7,19 +7,19 @@ import { mergeBases } from "./merge-base.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, revisionOf } from "../objects/revision.ts";
 
-/** How two commits stand to each other; ids in hex. */
+/** How two commits relate; ids in hex. */
 export interface Comparison {
   readonly base: string;
   readonly head: string;
-  /** The best common ancestor, of several the newest; null: they have none. */
+  /** The best common ancestor, the newest if there are several; null: none. */
   readonly mergeBase: string | null;
-  /** Commits that head leads to and base does not. */
+  /** Commits that head reaches and base does not. */
   readonly ahead: number;
-  /** The other way round. */
+  /** Commits that base reaches and head does not. */
   readonly behind: number;
 }
 
-/** Tells how two commits stand to each other.
+/** Compares two commits' histories.
  * @param query texts, revisions
  * @throws GitError as `resolveCommit` */
 export async function compare(repository: OpenRepository, query: { base: string; head: string }): Promise<Comparison> {
@@ -36,9 +36,9 @@ export async function compare(repository: OpenRepository, query: { base: string;
   };
 }
 
-/** Lists commits that head leads to and base does not, in the order of `git log base..head`.
+/** Lists commits that head reaches and base does not, in the order of `git log base..head`.
  * @param query ids of commits in hex
- * @throws GitError "not-found" when no ref leads to one of them, "storage-failed" */
+ * @throws GitError "not-found" when no ref reaches one of them, "storage-failed" */
 export async function commitsBetween(
   repository: OpenRepository,
   query: { base: string; head: string; limit: number },

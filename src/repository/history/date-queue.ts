@@ -1,10 +1,11 @@
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
-/** Commits that a walk has met, as git queues them: the newest first, among those of one second the one that came first.
+/** The queue of a walk, in git's order: the newest commit first; of commits with the same second,
+ * the one queued first.
  * @see git's prio-queue.c, and commit_list_insert_by_date() */
 export class DateQueue {
   readonly #graph: CommitGraph;
-  /** A binary heap: each goes before its children, at 2i + 1 and 2i + 2. */
+  /** A binary heap: each entry precedes its children, at 2i + 1 and 2i + 2. */
   readonly #heap: { readonly position: number; readonly turn: number }[] = [];
   #turns = 0;
 
@@ -12,17 +13,17 @@ export class DateQueue {
     this.#graph = graph;
   }
 
-  /** How many are in the queue. */
+  /** The number of queued commits. */
   get size(): number {
     return this.#heap.length;
   }
 
-  /** Positions in the queue, the newest first. */
+  /** Queued positions, the newest first. */
   positions(): number[] {
     return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1)).map(({ position }) => position);
   }
 
-  /** Adds a position; one that is in already would come out twice. */
+  /** Adds a position. One that is already queued would come out twice. */
   push(position: number): void {
     const entry = { position, turn: this.#turns++ };
     let at = this.#heap.length;
@@ -35,7 +36,7 @@ export class DateQueue {
     this.#heap[at] = entry;
   }
 
-  /** Takes the next; undefined: there is none. */
+  /** Removes and returns the next position; undefined: the queue is empty. */
   pop(): number | undefined {
     const first = this.#heap[0];
     const last = this.#heap.pop();

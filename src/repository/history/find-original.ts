@@ -8,34 +8,34 @@ import { diffTrees } from "../diff/tree-diff.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 
-/** A commit with more files is not looked at for what a file was made of. */
+/** A commit with more files is not searched for the original of a file. */
 const MAX_FILES = 100_000;
 
-/** A larger blob is like no other; more than so many bytes are not read. */
+/** A larger blob is similar to no other; at most this many bytes are read. */
 const MAX_BLOB_BYTES = 8 * 1024 * 1024;
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-/** What is made of another file is at least half the same. */
+/** A file is at least half the same as its original. */
 const MINIMUM_SCORE = MAX_SCORE / 2;
 
-/** Files of the same content that are looked at for one that went, and for one of the same name. */
+/** Files of the same content that are searched for a deleted one and for one of the same name. */
 const MAX_EQUAL = 100;
 
-/** A file before the commit. */
+/** A file that existed before the commit. */
 interface Source {
   /** Byte string. */
   readonly path: string;
   readonly version: FileVersion;
-  /** Whether the commit did away with it: then it was renamed, else it was copied. */
+  /** Whether the commit deleted it: then it was renamed, else copied. */
   readonly isGone: boolean;
   readonly hasName: boolean;
 }
 
-/** Finds what a file that came was made of: any file before it, be it gone or not.
+/** Finds what an added file was made from: any file that existed before, deleted or not.
  * @param old root tree before, an object number
- * @param next root tree after, in which the file is
- * @param path byte string of the file, which was not there before
- * @returns its path; null: it was new
+ * @param next root tree after, which has the file
+ * @param path byte string of the file, missing in the tree before
+ * @returns the original's path; null: the file was new
  * @see try_to_follow_renames() in git's tree-diff.c: a diff with --find-copies-harder */
 export async function findOriginal(
   repository: OpenRepository,

@@ -5,17 +5,17 @@ import { diffTrees } from "../diff/tree-diff.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 
-/** A commit that changes more files is not looked at for renames. */
+/** A commit that changes more files is not searched for renames. */
 const MAX_CHANGES = 50_000;
 
-/** As git's own: more than a million deleted files are not compared with the one that came. */
+/** Git's limit too: at most a million deleted files are compared with the added one. */
 const LIMITS = { maxFiles: 1_000, maxBlobBytes: 8 * 1024 * 1024, maxReadBytes: 64 * 1024 * 1024, matchesEmpty: true };
 
-/** Finds what a file was called before: which of the files that went when it came is most like it.
+/** Finds the former path of a file: of the files deleted in the same commit, the most similar one.
  * @param old root tree before, an object number
- * @param next root tree after, in which the file is
+ * @param next root tree after, which has the file
  * @param path byte string
- * @returns null when it was new
+ * @returns null when the file was new
  * @see find_rename() in git's blame.c */
 export async function findRename(
   repository: OpenRepository,

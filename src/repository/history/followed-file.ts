@@ -5,8 +5,9 @@ import { ABSENT, kindOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** A file whose history is followed to what it was made of. As in git, it has one name at a time: where it came under
- * that name, all commits walked after that are asked for the name before. */
+/** A file whose history is followed across renames and copies. As in git, it has one name at a
+ * time: once the commit that added it under that name is visited, all commits visited later are
+ * searched for the earlier name. */
 export class FollowedFile {
   readonly #repository: OpenRepository;
   readonly #graph: CommitGraph;
@@ -16,7 +17,8 @@ export class FollowedFile {
   #history: PathHistory;
 
   /** @param path byte string
-   * @param firstParent whether merges are compared with their first parents; else they are passed over */
+   * @param firstParent whether merges are compared with their first parents; else they are
+   * skipped */
   constructor(repository: OpenRepository, path: string, firstParent: boolean, budget: WorkBudget) {
     this.#repository = repository;
     this.#graph = repository.tables.graph;
@@ -26,13 +28,13 @@ export class FollowedFile {
     this.#history = this.#historyOf(path);
   }
 
-  /** Byte string: what the file is called where the walk is. */
+  /** Byte string: the file's name at the current point of the walk. */
   get path(): string {
     return this.#path;
   }
 
-  /** Whether a commit changes the file; its name becomes what it was before the commit.
-   * @param starts where the walk stands
+  /** Whether a commit changes the file. If the commit renamed it, `path` becomes the earlier name.
+   * @param starts the current positions of the walk
    * @throws GitError "storage-failed"
    * @see log_tree_diff() in git's log-tree.c */
   async isChangedBy(position: number, starts: () => Iterable<number>): Promise<boolean> {

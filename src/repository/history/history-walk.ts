@@ -2,22 +2,25 @@ import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
 
-/** Where a walk stands: all that another one needs to go on in its place. Object numbers, which stay what they are. */
+/** The state of a walk: all that another walk needs to continue it. Object numbers, which never
+ * change. */
 export interface WalkPlace {
-  /** Commits that are met and not walked, in the order of the queue. */
+  /** Commits met but not yet visited, in the order of the queue. */
   readonly open: readonly number[];
-  /** Commits that were walked although some that are not walked lead to them: where clocks were wrong, or stood still. */
+  /** Visited commits that an unvisited one reaches. This happens where clocks were wrong or
+   * equal. */
   readonly walked: readonly number[];
 }
 
-/** Walks a history as `git log` does: of the commits met, the newest comes next, and its parents are met then.
+/** Walks a history as `git log` does: the newest of the commits met is visited next, and its
+ * parents are met then.
  * @see get_revision_1() in git's revision.c */
 export class HistoryWalk {
   readonly #graph: CommitGraph;
   readonly #queue: DateQueue;
   readonly #met: Bitset;
 
-  /** @param place its numbers are of commits in the graph */
+  /** @param place its numbers must be of commits in the graph */
   constructor(graph: CommitGraph, { open, walked }: WalkPlace) {
     this.#graph = graph;
     this.#queue = new DateQueue(graph);
@@ -26,12 +29,12 @@ export class HistoryWalk {
     this.meet(open.map((number) => graph.position(number)));
   }
 
-  /** Takes the next commit; undefined: all are walked. What it leads on to is to be told to `meet`. */
+  /** Takes the next commit; undefined: all are visited. The caller passes its parents to `meet`. */
   next(): number | undefined {
     return this.#queue.pop();
   }
 
-  /** Puts those commits into the queue that were not met before. */
+  /** Queues the commits that were not met before. */
   meet(positions: Iterable<number>): void {
     for (const position of positions) {
       if (this.#met.has(position)) continue;
@@ -40,17 +43,17 @@ export class HistoryWalk {
     }
   }
 
-  /** Commits that are met and not walked, the next one first. */
+  /** Commits met but not yet visited, the next one first. */
   get open(): number[] {
     return this.#queue.positions();
   }
 
-  /** Where the walk stands. */
+  /** The current state of the walk. */
   place(): WalkPlace {
     const { open } = this;
     const isOpen = new Bitset(this.#met.length);
     for (const position of open) isOpen.add(position);
-    // Of what was walked only that matters which a walk would come to again.
+    // Only those visited commits matter that the walk would reach again.
     const walked = this.#met.difference(isOpen);
     const ahead = this.#graph.ancestors(open, walked);
     const again = Array.from(walked).filter((position) => ahead.has(position));

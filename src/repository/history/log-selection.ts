@@ -8,23 +8,24 @@ import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Which commits of a history are wanted. */
 export interface LogFilter {
-  /** Byte string: only commits that change what lies there. */
+  /** Byte string: only commits that change this path. */
   readonly path: string | null;
-  /** Seconds since 1970. A commit older than this leads no further either. */
+  /** Seconds since 1970. The ancestors of an older commit are not visited either. */
   readonly since: number | null;
   /** Seconds since 1970. */
   readonly until: number | null;
   /** Text that is part of the author's `name <email>`. */
   readonly author: string | null;
-  /** Whether of a merge's parents only the first is looked at. */
+  /** Whether only the first parent of a merge is followed. */
   readonly firstParent: boolean;
-  /** Whether the file at the path is followed to what it was called before, through a history that is not simplified. */
+  /** Whether the file at the path is followed across renames, through a history that is not
+   * simplified. */
   readonly follow: boolean;
 }
 
-/** Where a log stands. */
+/** The state of a log. */
 export interface LogPlace extends WalkPlace {
-  /** Byte string: what a followed file is called there; null: none is followed. */
+  /** Byte string: the name of a followed file at this point; null: none is followed. */
   readonly path: string | null;
 }
 
@@ -32,11 +33,12 @@ export interface LogPlace extends WalkPlace {
 export interface ChosenCommit {
   /** Object number. */
   readonly number: number;
-  /** Byte string: what a followed file is called in it; null: none is followed. */
+  /** Byte string: the name of a followed file in this commit; null: none is followed. */
   readonly path: string | null;
 }
 
-/** Chooses the commits of a history one by one, in the order in which `git log` shows them, with the same commits left out.
+/** Selects the commits of a history one by one, in the order of `git log`, omitting the same
+ * commits.
  * @see git-log(1), "History Simplification", default mode */
 export class LogSelection {
   readonly #graph: CommitGraph;
@@ -48,7 +50,7 @@ export class LogSelection {
   readonly #file: FollowedFile | null;
 
   constructor(repository: OpenRepository, filter: LogFilter, place: LogPlace, budget: WorkBudget) {
-    // Positions hold for this graph, even if the tables are loaded anew meanwhile.
+    // Positions belong to this graph, even if the tables are reloaded meanwhile.
     this.#graph = repository.tables.graph;
     this.#filter = filter;
     this.#walk = new HistoryWalk(this.#graph, place);
@@ -60,7 +62,7 @@ export class LogSelection {
     this.#author = author === null ? null : new AuthorFilter(repository, author, budget);
   }
 
-  /** Goes on until so many commits are chosen, the history is over, or the time.
+  /** Continues until `limit` commits are selected, or the history or the time ends.
    * @throws GitError "storage-failed" */
   async choose(limit: number): Promise<ChosenCommit[]> {
     const chosen: ChosenCommit[] = [];
@@ -73,14 +75,14 @@ export class LogSelection {
     return chosen;
   }
 
-  /** Where to go on; null: there is nothing left. */
+  /** Where to continue; null: nothing is left. */
   place(): LogPlace | null {
     const { since } = this.#filter;
     const leadsOn = this.#walk.open.some((position) => since === null || this.#graph.time(position) >= since);
     return leadsOn ? { ...this.#walk.place(), path: this.#file?.path ?? null } : null;
   }
 
-  /** Walks on over a commit.
+  /** Visits a commit.
    * @returns whether it is wanted */
   async #pass(position: number): Promise<boolean> {
     const { since, until } = this.#filter;
@@ -91,7 +93,7 @@ export class LogSelection {
     if (!isChange || (until !== null && time > until)) return false;
     const starts = () => [position, ...this.#walk.open];
     if (this.#author !== null && !(await this.#author.fits(position, starts))) return false;
-    // As in git, a commit that the other conditions leave out is no place where a file gets its name.
+    // As in git, a commit excluded by the other conditions cannot rename the file.
     return this.#file === null || this.#file.isChangedBy(position, starts);
   }
 

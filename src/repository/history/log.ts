@@ -9,30 +9,30 @@ import type { WalkPlace } from "./history-walk.ts";
 import { type LogFilter, type LogPlace, LogSelection } from "./log-selection.ts";
 import { WorkBudget } from "../pacing/work-budget.ts";
 
-/** What is asked of a history. */
+/** A request for a log. */
 export interface LogQuery extends LogFilter {
-  /** Where the first page begins: byte string, a revision. */
+  /** The start of the first page: byte string, a revision. */
   readonly ref: string;
-  /** Where this page begins, null: at `ref`. */
+  /** The start of this page; null: at `ref`. */
   readonly place: LogPlace | null;
   readonly limit: number;
 }
 
 /** A commit of a history. */
 export interface LogEntry extends CommitRecord {
-  /** Text: what a followed file is called in it. */
+  /** Text: the name of a followed file in this commit. */
   readonly path?: string;
 }
 
 /** A page of a history. */
 export interface LogPage {
   readonly commits: LogEntry[];
-  /** Where the next one begins; null: this is the last. */
+  /** The start of the next page; null: this is the last. */
   readonly next: LogPlace | null;
 }
 
 /** Lists commits in the order of `git log`.
- * @throws GitError as `resolveCommit`, "invalid" when `place` names what no ref leads to */
+ * @throws GitError as `resolveCommit`, "invalid" when `place` names a commit that no ref reaches */
 export async function log(repository: OpenRepository, query: LogQuery): Promise<LogPage> {
   const start = query.place ?? (await startAt(repository, query.ref));
   checkPlace(repository, start);
@@ -52,12 +52,13 @@ async function startAt(repository: OpenRepository, ref: string): Promise<LogPlac
   return { open: [(await resolveCommit(repository, ref)).number], walked: [], path: null };
 }
 
-/** A place came from a client, and refs may have moved since it was told. */
+/** A place comes from a client, and refs may have moved since it was issued. */
 function checkPlace({ tables, advertised }: OpenRepository, { open, walked }: WalkPlace): void {
   const { graph, objects } = tables;
   const numbers = [...open, ...walked];
   const isThere = numbers.every((number) => advertised.reachable.has(graph.position(number)));
-  const invalid = () => new GitError("invalid", { what: "cursor", field: "cursor", reason: "no ref leads there now" });
+  const invalid = () =>
+    new GitError("invalid", { what: "cursor", field: "cursor", reason: "no ref reaches it any more" });
   if (!isThere) throw invalid();
   const { type } = objects.locate(NumberSet.fromSorted(Uint32Array.from(numbers).sort()));
   if (type.some((one) => one !== 1)) throw invalid();

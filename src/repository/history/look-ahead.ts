@@ -1,11 +1,12 @@
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
 
-/** Commits that are read ahead at first, and at the most: twice as many each time. */
+/** Commits that are read ahead, at first and at most. The number doubles each time. */
 const FIRST_BATCH = 64;
 const MAX_BATCH = 2_048;
 
-/** Tells what a walk is likely to come to next, so that it is read in one go: a walk that ends soon reads little ahead. */
+/** Predicts the commits that a walk will visit next, so that they are read in one batch. A walk
+ * that ends soon reads little ahead. */
 export class LookAhead {
   readonly #graph: CommitGraph;
   #count: number;
@@ -16,9 +17,9 @@ export class LookAhead {
     this.#count = count;
   }
 
-  /** The next commits, the newest first; the next time it is twice as many.
-   * @param starts where the walk stands
-   * @param guess what a commit is likely to lead on to */
+  /** The next commits, newest first; twice as many at the next call.
+   * @param starts the current positions of the walk
+   * @param guess the commits that probably follow a commit */
   next(starts: Iterable<number>, guess: (position: number) => Iterable<number>): number[] {
     const queue = new DateQueue(this.#graph);
     const met = new Set<number>();

@@ -4,26 +4,28 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, revisionOf } from "../objects/revision.ts";
 import { DateQueue } from "./date-queue.ts";
 
-// What is known of a commit while a walk paints the history.
+// What a walk knows about a commit.
 const BY_ONE = 1;
 const BY_OTHERS = 2;
 const COMMON = BY_ONE | BY_OTHERS;
-/** Below a common commit: no best one. */
+/** An ancestor of a common commit: not a best one. */
 const STALE = 4;
 const QUEUED = 8;
 const FOUND = 16;
 
-/** Finds the best common ancestors: those that are no ancestors of another one. Of more than two commits: of the first, and a
- * merge of all others. The walk ends where everything is common.
+/** Finds the best common ancestors: those that are not ancestors of another one. With several
+ * `others`, the common ancestors of `one` and a merge of all others. The walk ends where everything
+ * is common.
  * @param one position of a commit
  * @param others positions of commits
  * @returns positions, the newest first
- * @see git-merge-base(1) --all, and paint_down_to_common() in its commit-reach.c, whose order among commits of one second this has */
+ * @see git-merge-base(1) --all, and paint_down_to_common() in its commit-reach.c; the order of
+ * commits with the same second is the same */
 export function mergeBases(graph: CommitGraph, one: number, others: readonly number[]): number[] {
   if (others.includes(one)) return [one];
   const marks = new Uint8Array(graph.length);
   const queue = new DateQueue(graph);
-  /** Commits in the queue that may still lead to a best one. */
+  /** Queued commits that may still reach a best one. */
   let open = 0;
   const mark = (position: number, bits: number): void => {
     const before = marks[position]!;
@@ -59,8 +61,8 @@ export function mergeBases(graph: CommitGraph, one: number, others: readonly num
 
 /** Finds the merge bases of revisions, as `git merge-base --all` does.
  * @param base byte string, a revision
- * @param heads byte strings, revisions: several stand for a merge of all
- * @returns ids in hex: of what was named, and of the merge bases, the newest first
+ * @param heads byte strings, revisions; several mean a merge of all
+ * @returns ids in hex: of the named commits, and of the merge bases, newest first
  * @throws GitError as `resolveCommit` */
 export async function mergeBase(
   repository: OpenRepository,
@@ -82,7 +84,8 @@ export async function mergeBase(
   };
 }
 
-/** Where clocks were wrong, the walk may meet a common commit before another one that leads to it. */
+/** Where clocks were wrong, the walk may visit a common commit before another one that reaches
+ * it. */
 function withoutAncestors(graph: CommitGraph, positions: readonly number[]): readonly number[] {
   if (positions.length < 2) return positions;
   const below = graph.ancestors(positions.flatMap((position) => [...graph.parents(position)]));

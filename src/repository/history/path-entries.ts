@@ -1,6 +1,7 @@
-// What lies at a path in many commits. Trees are read level by level, many at a time in the order in which they are stored, and
-// looked through for one name; what was found is remembered by tree and name as long as the repository's object lives: it
-// never changes. So a second look at a path's history reads no tree, and one at a path beside it few.
+// The entries at a path in many commits. Trees are read level by level, many at a time in storage
+// order, and searched for one name. Results are cached by tree and name for the lifetime of the
+// repository's object, as they never change. So a second look at a path's history reads no trees,
+// and a look at a neighbouring path reads few.
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
 import { canonicalMode, EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TREE_MODE, typeOfMode } from "../../format/tree.ts";
@@ -9,37 +10,38 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** What lies at a path, as one number: two are equal when git sees no difference. 0: nothing. */
+/** The entry at a path as one number. Two are equal when git sees no difference. 0: none. */
 export type EntryCode = number;
 
-/** Nothing lies there. */
+/** No entry. */
 export const ABSENT: EntryCode = 0;
 
-/** The kinds of an entry that git tells apart, in the three lowest bits of a code; the object number is above them. */
+/** The types of an entry that git distinguishes, in the three lowest bits of a code. The object
+ * number is above them. */
 const KINDS = ["none", "tree", "file", "executable", "symlink"] as const;
 type Kind = (typeof KINDS)[number];
-/** The mode of each kind. */
+/** The mode of each type. */
 const MODES: readonly number[] = [0, TREE_MODE, FILE_MODE, EXECUTABLE_MODE, SYMLINK_MODE];
 const KIND_SHIFT = 8;
 
-/** Entries remembered for a repository, 40 bytes each. */
+/** The most entries cached for a repository, 40 bytes each. */
 const MAX_REMEMBERED = 150_000;
 
-/** Object number of what lies there, 0 for a gitlink and for nothing. */
+/** The entry's object number; 0 for a gitlink and for no entry. */
 export function numberOfCode(code: EntryCode): number {
   return code > 0 ? Math.floor(code / KIND_SHIFT) : 0;
 }
 
-/** Kind of what lies there; null for a gitlink. */
+/** The entry's type; null for a gitlink. */
 export function kindOfCode(code: EntryCode): Kind | null {
   return code >= 0 ? KINDS[code % KIND_SHIFT]! : null;
 }
 
-/** What one path leads to, tree by tree. */
+/** The entries of one path, tree by tree. */
 export class PathEntries {
   readonly #repository: OpenRepository;
   readonly #names: readonly string[];
-  /** By level: the entry of the level's name in each tree that was looked through. */
+  /** By level: the entry with that level's name in each tree that was searched. */
   readonly #levels: readonly Map<number, EntryCode>[];
   readonly #memory: EntryMemory;
 
@@ -51,7 +53,7 @@ export class PathEntries {
     this.#levels = this.#names.map((name) => this.#memory.entriesOf(name));
   }
 
-  /** What lies at the path below a root tree; undefined: trees must be loaded first. */
+  /** The entry at the path below a root tree; undefined: trees must be loaded first. */
   find(root: number): EntryCode | undefined {
     let tree = root;
     for (const [level, entries] of this.#levels.entries()) {
@@ -77,7 +79,7 @@ export class PathEntries {
     this.#memory.trim();
   }
 
-  /** Looks through trees for a name. */
+  /** Searches trees for a name. */
   async #look(
     trees: readonly number[],
     name: string,
@@ -103,7 +105,7 @@ export class PathEntries {
   }
 }
 
-/** What a repository's object remembers of its trees. */
+/** The cached entries of a repository's trees. */
 class EntryMemory {
   readonly #byName = new Map<string, Map<number, EntryCode>>();
   /** Gitlinks have no object number: their codes are negative. */
@@ -112,7 +114,7 @@ class EntryMemory {
   /** The entries of a name, by tree. */
   entriesOf(name: string): Map<number, EntryCode> {
     const entries = this.#byName.get(name) ?? new Map<number, EntryCode>();
-    // The name used last is forgotten last.
+    // Move the name to the end: the name used last is dropped last.
     this.#byName.delete(name);
     this.#byName.set(name, entries);
     return entries;
@@ -125,7 +127,8 @@ class EntryMemory {
     return code;
   }
 
-  /** Forgets names until what is left is not too much. Who holds a name's entries keeps them. */
+  /** Drops names until the cache is small enough. A caller that holds a name's entries keeps
+   * them. */
   trim(): void {
     let count = 0;
     for (const entries of this.#byName.values()) count += entries.size;

@@ -4,16 +4,16 @@ import { LookAhead } from "./look-ahead.ts";
 import { ABSENT, type EntryCode, PathEntries } from "./path-entries.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** Commits that `known` looks at. */
+/** Commits that `known` visits. */
 const KNOWN_COMMITS = 1_024;
 
-/** Where a commit leads on to, and whether it changes what lies at a path. */
+/** Which commits follow a commit in the walk, and whether it changes the entry at a path. */
 export interface PathStep {
   readonly leadsTo: Iterable<number>;
   readonly isChange: boolean;
 }
 
-/** What lies at a path, commit by commit. */
+/** The entry at a path, commit by commit. */
 export class PathHistory {
   readonly #graph: CommitGraph;
   readonly #entries: PathEntries;
@@ -22,7 +22,7 @@ export class PathHistory {
   readonly #lookAhead: LookAhead;
 
   /** @param path byte string
-   * @param firstParent whether of a merge's parents only the first is looked at */
+   * @param firstParent whether only the first parent of a merge is followed */
   constructor(repository: OpenRepository, path: string, firstParent: boolean, budget: WorkBudget) {
     this.#graph = repository.tables.graph;
     this.#entries = new PathEntries(repository, path);
@@ -31,23 +31,24 @@ export class PathHistory {
     this.#lookAhead = new LookAhead(this.#graph);
   }
 
-  /** What a commit has there, once it or a child of it was prepared. */
+  /** The entry of a commit that was prepared, or whose child was. */
   at(position: number): EntryCode {
     return this.#find(position)!;
   }
 
-  /** What a prepared commit does there: where a parent has the same, history goes on at the first such parent only.
+  /** How a prepared commit changes the path. If a parent has the same entry, history continues only
+   * at the first such parent.
    * @see try_to_simplify_commit() in git's revision.c */
   step(position: number): PathStep {
     return this.#tryStep(position)!;
   }
 
-  /** Reads the trees that are needed to judge a commit, and those that will be for the commits that are likely to come next.
-   * @param starts where the walk stands, the commit among them
+  /** Reads the trees needed for a commit, and those needed for the commits likely to come next.
+   * @param starts the current positions of the walk, the commit among them
    * @throws GitError "storage-failed" */
   async prepare(position: number, starts: () => Iterable<number>): Promise<void> {
     if (this.#tryStep(position) !== null) return;
-    // A merge has most often brought nothing to the path: then history goes on at its first parent.
+    // Most merges bring no change to the path. Then history continues at the first parent.
     const guess = (at: number) => this.#tryStep(at)?.leadsTo ?? this.#parents(at).subarray(0, 1);
     const upcoming = [position, ...this.#lookAhead.next(starts(), guess)];
     const commits = upcoming.flatMap((at) => [at, ...this.#parents(at)]);
@@ -55,14 +56,14 @@ export class PathHistory {
     await this.#entries.load(trees, this.#budget);
   }
 
-  /** What lies there in the commits that come next, as far as trees were read: each once.
-   * @param starts where the walk stands */
+  /** The entries of the commits that come next, as far as their trees were read: each once.
+   * @param starts the current positions of the walk */
   known(starts: Iterable<number>): EntryCode[] {
     const commits = new LookAhead(this.#graph, KNOWN_COMMITS).next(starts, (at) => this.#tryStep(at)?.leadsTo ?? []);
     return [...new Set(commits.map((at) => this.#find(at) ?? ABSENT))];
   }
 
-  /** @returns null when trees are to be read first */
+  /** @returns null when trees must be read first */
   #tryStep(position: number): PathStep | null {
     const parents = this.#parents(position);
     const own = this.#find(position);

@@ -5,17 +5,18 @@ import { resolveCommit } from "../objects/revision.ts";
 import { DAY_SECONDS, formatDay, parseDay, weekday } from "./calendar.ts";
 import { noteAuthors } from "./note-authors.ts";
 
-/** How many commits were written when. */
+/** When commits were written, and how many. */
 export interface Activity {
   readonly commit: string;
   readonly total: number;
-  /** The days, or weeks by their Mondays, in which some were, the earliest first. */
+  /** The days, or the weeks by their Mondays, that have commits, in order. */
   readonly periods: readonly { readonly start: string; readonly commits: number }[];
   /** By the day of the week, from Monday, and the hour. */
   readonly hours: readonly (readonly number[])[];
 }
 
-/** Counts the commits that a revision leads to, merges too, by when they were written: the author's date, by the author's own clock.
+/** Counts the commits that a revision reaches, with merges, by the time they were written: the
+ * author's date, in the author's time zone.
  * @param since first day, "yyyy-mm-dd"
  * @param until last day
  * @throws GitError as `resolveCommit` */

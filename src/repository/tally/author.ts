@@ -2,16 +2,17 @@ import { encodeText, toByteString } from "../../format/byte-string.ts";
 import { parseIdent } from "../../format/ident.ts";
 import type { AuthoredCommit } from "../../store/graph/author-table.ts";
 
-/** Bytes of a name and of an email that are kept: what is longer is nobody's. */
+/** Names and emails are cut at this many bytes. No real one is longer. */
 const MAX_NAME_BYTES = 255;
 
-/** Labels that the platform's decoder takes for windows-1252, and iconv for what they say. */
+/** Labels that the platform's decoder maps to windows-1252, but iconv to what they say. */
 const LATIN1 = /^(?:iso[-_]?8859[-_]1(?::1987)?|latin-?1|l1|cp819|ibm819|iso-ir-100|csisolatin1)$/i;
 const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968)$/i;
 const UTF8 = /^utf-?8$/i;
 
-/** Reads who wrote a commit, and when, as `git log` shows it: in UTF-8 whatever the header `encoding` says. Nothing makes it fail: what cannot be
- * converted stays as it is, who is not named has an empty name.
+/** Reads who wrote a commit and when, as `git log` shows it: in UTF-8 whatever the header
+ * `encoding` says. It never fails: text that cannot be converted stays as it is, and a missing
+ * author has an empty name.
  * @param content of the commit
  * @see git's pretty.c: repo_logmsg_reencode(), format_person_part() */
 export function readAuthor(content: Uint8Array): Omit<AuthoredCommit, "number"> {
@@ -31,14 +32,14 @@ export function readAuthor(content: Uint8Array): Omit<AuthoredCommit, "number"> 
 }
 
 /** Minutes east of UTC.
- * @param zone sign and digits, of which the last two are minutes */
+ * @param zone sign and digits; the last two are minutes */
 function parseZone(zone: string): number {
   const digits = Math.min(Number(zone.slice(1)), 0x7fffffff);
   const minutes = Math.floor(digits / 100) * 60 + (digits % 100);
   return zone.startsWith("-") ? -minutes : minutes;
 }
 
-/** Where the blank line before the message is. */
+/** The offset of the blank line before the message. */
 function findMessage(content: Uint8Array): number {
   for (let lf = content.indexOf(10); lf >= 0; lf = content.indexOf(10, lf + 1)) {
     if (content[lf + 1] === 10) return lf + 1;
@@ -46,13 +47,14 @@ function findMessage(content: Uint8Array): number {
   return content.length;
 }
 
-/** What follows "author " in the headers, up to a NUL. */
+/** The text after "author " in the headers, up to a NUL. */
 function authorLine(headers: string): string {
   return /^author ([^\n\0]*)/m.exec(headers)?.[1] ?? "";
 }
 
-/** Brings a commit into UTF-8, as a whole: git leaves all of it as it is when some of it cannot be converted.
- * @returns null then, or when nobody knows the encoding */
+/** Converts a commit to UTF-8 as a whole: if any part cannot be converted, git leaves all of it
+ * unchanged.
+ * @returns null then, or when the encoding is unknown */
 function recode(content: Uint8Array, encoding: string): string | null {
   // Its 256 characters are Unicode's first.
   if (LATIN1.test(encoding)) return encodeText(toByteString(content));

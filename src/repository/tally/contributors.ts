@@ -11,7 +11,7 @@ import { entryAt } from "../objects/tree-path.ts";
 import { Mailmap } from "./mailmap.ts";
 import { noteAuthors } from "./note-authors.ts";
 
-/** Bytes of a mailmap: that of a project with 10,000 authors has a tenth. */
+/** The most bytes of a mailmap. A project with 10,000 authors needs a tenth of this. */
 const MAX_MAILMAP_BYTES = 4 * 1024 * 1024;
 
 /** Somebody who wrote commits; times in ISO 8601, UTC. */
@@ -24,19 +24,19 @@ export interface Contributor {
   readonly last: string;
 }
 
-/** Some of those who wrote the commits that one leads to. */
+/** One page of the authors of the commits that a commit reaches. */
 export interface Contributors {
   readonly commit: string;
-  /** The mailmap's blob, null: there is none. */
+  /** The mailmap's blob; null: there is none. */
   readonly mailmap: string | null;
-  /** How many there are in all. */
+  /** How many contributors there are in total. */
   readonly total: number;
   readonly contributors: readonly Contributor[];
 }
 
-/** Lists who wrote the commits that a revision leads to, merges counted, those with the most first: what `git shortlog -sne` says in a bare
- * repository, where HEAD's `.mailmap` holds.
- * @param from how many to leave out
+/** Lists the authors of the commits that a revision reaches, merges counted, those with the most
+ * commits first: the output of `git shortlog -sne` in a bare repository, with HEAD's `.mailmap`.
+ * @param from how many to skip
  * @throws GitError as `resolveCommit`, "too-large" for the mailmap */
 export async function contributors(
   repository: OpenRepository,
@@ -58,7 +58,7 @@ export async function contributors(
   };
 }
 
-/** What somebody's commits come to; times in seconds. */
+/** The sums of one person's commits; times in seconds. */
 interface ContributorSum {
   readonly author: Author;
   commits: number;
@@ -66,7 +66,7 @@ interface ContributorSum {
   lastTime: number;
 }
 
-/** Sums up the commits that one leads to by their authors, in the order of `git shortlog -n`.
+/** Sums up the commits that a commit reaches by author, in the order of `git shortlog -n`.
  * @param commit object number */
 export async function sumContributors(
   repository: OpenRepository,
@@ -86,7 +86,7 @@ export async function sumContributors(
   return { oid, sums: sums.map(([, sum]) => sum) };
 }
 
-/** The sums of those who wrote commits, as these name them. */
+/** The sums by author, before the mailmap is applied. */
 function sumAuthors({ graph, authors }: Tables, commit: number): ContributorSum[] {
   const sums: (ContributorSum | undefined)[] = [];
   for (const position of graph.ancestors([graph.position(commit)])) {
@@ -105,7 +105,7 @@ function addSum(sum: ContributorSum, { commits, firstTime, lastTime }: Omit<Cont
   sum.lastTime = Math.max(sum.lastTime, lastTime);
 }
 
-/** Reads HEAD's mailmap, an empty one where there is none.
+/** Reads HEAD's mailmap; an empty one if it is missing.
  * @throws GitError "too-large" */
 async function readMailmap(repository: OpenRepository): Promise<{ mailmap: Mailmap; oid: string | null }> {
   const head = repository.advertised.head?.oid ?? null;

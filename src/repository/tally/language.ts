@@ -2,26 +2,27 @@ import languageRows from "./languages.json" with { type: "json" };
 
 /** A language as Linguist knows it. */
 export interface Language {
-  /** Never given to another. */
+  /** Never reused for another language. */
   readonly id: number;
   readonly name: string;
   /** `programming`, `markup`, `data` or `prose`. */
   readonly type: string;
-  /** `#rrggbb`, null: it has none. */
+  /** `#rrggbb`; null: none. */
   readonly color: string | null;
-  /** With the dot in front, the most typical first. */
+  /** With a leading dot, the most typical first. */
   readonly extensions: readonly string[];
   /** Whole names of files. */
   readonly filenames: readonly string[];
 }
 
-/** Where several languages claim an extension, the first of these has it: only the file's content would tell better. */
+/** Where several languages claim an extension, the first of these gets it. Only the file's content
+ * would allow a better choice. */
 const PREFERRED =
   "C,PHP,C++,Objective-C,C#,Java,GLSL,JavaScript,TypeScript,Python,Ruby,Perl,Shell,Go,Rust,Swift,Kotlin,Scala,HTML,CSS,Markdown,YAML,SQL,Text,R,Fortran,Verilog,INI,XML Property List".split(
     ",",
   );
 
-/** Which file is of which language. */
+/** The languages by id, extension and file name. */
 interface LanguageIndex {
   readonly byId: ReadonlyMap<number, Language>;
   readonly byExtension: ReadonlyMap<string, Language>;
@@ -31,7 +32,8 @@ interface LanguageIndex {
 
 let index: LanguageIndex | undefined;
 
-/** Finds the language of a file by its name: the whole of it, or else its longest extension that any language has.
+/** Finds the language of a file by its whole name, or else by its longest extension that any
+ * language has.
  * @param name byte string, without directories
  * @returns null when there is none
  * @see Linguist's strategies Filename and Extension */
@@ -47,17 +49,17 @@ export function languageOf(name: string): Language | null {
   return null;
 }
 
-/** The language of an id, null: there is none. */
+/** The language with an id; null: none. */
 export function languageById(id: number): Language | null {
   return openIndex().byId.get(id) ?? null;
 }
 
-/** Stands for how `languageOf` decides: another number when it decides otherwise. */
+/** Identifies the rules of `languageOf`. The number changes when the rules do. */
 export function languageScheme(): number {
   return openIndex().scheme;
 }
 
-/** Made when first asked for: most lives of an isolate never are. */
+/** Built on first use: most isolates never need it. */
 function openIndex(): LanguageIndex {
   return (index ??= makeIndex(
     languageRows.map(
@@ -75,7 +77,7 @@ function makeIndex(languages: readonly Language[]): LanguageIndex {
     const preferred = PREFERRED.indexOf(language.name);
     return preferred >= 0 ? preferred : PREFERRED.length + Math.min(place, 1);
   };
-  // Of equals the first by name: they come in that order, and a map keeps the last.
+  // On a tie the first by name wins: they come in that order, and a map keeps the last.
   const ranked = claims.toSorted((a, b) => rank(a) - rank(b)).toReversed();
   return {
     byId: new Map(languages.map((language) => [language.id, language])),
@@ -85,7 +87,7 @@ function makeIndex(languages: readonly Language[]): LanguageIndex {
   };
 }
 
-/** FNV-1a of 32 bits. */
+/** 32-bit FNV-1a. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -12,7 +12,7 @@ export interface LanguageSum {
   readonly bytes: number;
 }
 
-/** What the files of a tree come to. */
+/** The sums over the files of a tree. */
 export interface Languages extends LanguageSum {
   readonly tree: string;
   /** Those with the most bytes first. */
@@ -21,12 +21,12 @@ export interface Languages extends LanguageSum {
     readonly type: string;
     readonly color: string | null;
   })[];
-  /** The files whose names tell no language. */
+  /** The files whose names match no language. */
   readonly other: LanguageSum;
 }
 
-/** Sums up the files of a revision's tree by language: all of them, vendored, generated and documentation too, but no symbolic links and no
- * submodules, so that the sums are those of `git ls-tree -r -l`.
+/** Sums up the files of a revision's tree by language. Vendored, generated and documentation files
+ * count too; symbolic links and submodules do not. So the totals are those of `git ls-tree -r -l`.
  * @throws GitError as `resolveRevision`, "wrong-type" for a blob */
 export async function languages(repository: OpenRepository, ref: string): Promise<Languages> {
   const tree = peel(repository, await resolveRevision(repository, encodeText(ref), "commit"), "tree");
@@ -44,7 +44,7 @@ export async function languages(repository: OpenRepository, ref: string): Promis
   };
 }
 
-/** Files and bytes of all kinds. */
+/** Total files and bytes. */
 export function addUp(sums: readonly FileSum[]): LanguageSum {
   const bounded = (sum: number): number => Math.min(sum, Number.MAX_SAFE_INTEGER);
   return {

@@ -1,26 +1,26 @@
 import { trimBlanksEnd } from "../../format/ident.ts";
 import type { Author } from "../../store/graph/author-table.ts";
 
-/** What takes the place of a name and an email; undefined: it stays. */
+/** What replaces a name and an email; undefined: unchanged. */
 interface Replacement {
   name?: string;
   email?: string;
 }
 
-/** The lines of one email. */
+/** The replacements for one email. */
 interface Replacements {
   readonly any: Replacement;
-  /** For commits with that name only, in lower case. */
+  /** Only for commits with that name, in lower case. */
   readonly byName: Map<string, Replacement>;
 }
 
-/** Names and emails that stand for others: a `.mailmap`.
+/** A `.mailmap`: replaces the names and emails of authors.
  * @see gitmailmap(5), git's mailmap.c */
 export class Mailmap {
   /** By email, in lower case. */
   readonly #byEmail = new Map<string, Replacements>();
 
-  /** Reads a mailmap as leniently as git does: a line without an email says nothing.
+  /** Reads a mailmap as leniently as git does: a line without an email is ignored.
    * @param text byte string */
   constructor(text: string) {
     // git reads it as a C string.
@@ -29,7 +29,7 @@ export class Mailmap {
     }
   }
 
-  /** Who an author is. */
+  /** The name and email to use for an author. */
   map(author: Author): Author {
     const replacements = this.#byEmail.get(toLower(author.email));
     const { name, email } = replacements?.byName.get(toLower(author.name)) ?? replacements?.any ?? {};
@@ -48,7 +48,7 @@ export class Mailmap {
       ...(first.name !== null && { name: first.name }),
       ...(second !== null && { email: first.email }),
     };
-    // Of several lines for a name the last holds; those for any name complete each other.
+    // Of several lines for a name the last one counts. Lines for any name complement each other.
     if (second !== null && second.name !== null) replacements.byName.set(toLower(second.name), replacement);
     else Object.assign(replacements.any, replacement);
   }
@@ -66,7 +66,7 @@ function parsePerson(
   return { name: name === "" ? null : name, email: text.slice(left + 1, right), rest: text.slice(right + 1) };
 }
 
-/** Only ASCII has cases: the rest is bytes. */
+/** Only ASCII letters have a case here: the rest is bytes. */
 function toLower(byteString: string): string {
   return byteString.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -8,20 +8,21 @@ import { readAuthor } from "./author.ts";
 
 const COMMIT = toTypeNumber("commit");
 
-/** How somebody works who need not do it all. */
+/** A worker that may be interrupted before all is done. */
 interface Worker {
   readonly isInterrupted: boolean;
   rest(): Promise<void>;
 }
 
-/** Commits that are noted at a time. */
+/** Commits recorded at a time. */
 const SLICE_COMMITS = 500;
 
-/** Notes the authors of commits that were pushed since the last time, so that table `authors` knows all there are. A cut loses what was not noted yet, for
- * the next to do; two at a time do it twice, to no harm.
- * @param most commits and other nodes at the most
+/** Records the authors of the commits pushed since the last call in table `authors`. An
+ * interruption loses at most the current slice, which the next call repeats. Two concurrent calls
+ * do the work twice, without harm.
+ * @param most the most commits and other graph nodes to handle
  * @param worker rests between slices, and may be interrupted there
- * @returns how many commits were noted, and whether that was all
+ * @returns how many commits were recorded, and whether that was all
  * @throws GitError "storage-failed" when a commit cannot be read */
 export async function noteAuthors(
   { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },

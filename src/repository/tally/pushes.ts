@@ -3,26 +3,26 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { LOOKED_FOR } from "../state/advertised-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
-/** A push as it was recorded. */
+/** A recorded push. */
 export interface RecordedPush {
   readonly id: number;
   readonly time: string;
-  /** Who pushed; null: nobody said, or who asks may not know. */
+  /** Who pushed; null: unknown, or hidden from the requester. */
   readonly who: string | null;
-  /** The first of the refs that moved, ids in hex, null: absent. */
+  /** The first of the refs that moved; ids in hex, null: absent. */
   readonly refs: readonly { readonly name: string; readonly old: string | null; readonly new: string | null }[];
-  /** How many moved. */
+  /** How many refs moved. */
   readonly refCount: number;
-  /** Bytes of the pack as it came. */
+  /** Bytes of the pack as received. */
   readonly packBytes: number;
   /** How many objects were new. */
   readonly objects: number;
 }
 
-/** Lists what pushes did, and commits through the API: the newest first, as far back as the log goes. Who pushed is told to who may: names of tokens
- * say of people and machines what not everybody is to know who may read.
- * @param ref only those that moved it, a name full or short, of a ref that need not be there any more; null: all
- * @param before only those with a lower id; null: from the newest */
+/** Lists pushes, and commits through the API, newest first, as far back as the log goes. Who pushed
+ * is shown only to requesters with write access: names of tokens reveal people and machines.
+ * @param ref only pushes that moved it: a full or short name, also of a deleted ref; null: all
+ * @param before only pushes with a lower id; null: from the newest */
 export async function pushes(
   { tables, requester }: OpenRepository,
   { ref, before, limit }: { readonly ref: string | null; readonly before: number | null; readonly limit: number },

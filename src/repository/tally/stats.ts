@@ -10,26 +10,26 @@ import { sumTree } from "./tree-sums.ts";
 const BRANCHES = "refs/heads/";
 const TAGS = "refs/tags/";
 
-/** The figures of a repository; times in ISO 8601, UTC. */
+/** The statistics of a repository; times in ISO 8601, UTC. */
 export interface Stats {
   readonly defaultBranch: string | null;
-  /** What follows is about this commit, null: the default branch has none. */
+  /** The fields that follow describe this commit; null: the default branch has none. */
   readonly commit: string | null;
   readonly commits: number;
   readonly contributors: number;
   readonly files: number;
-  /** Of the files. */
+  /** Bytes of the files. */
   readonly bytes: number;
-  /** When the commits were made: the earliest and the latest. */
+  /** The earliest and the latest commit time. */
   readonly firstCommit: string | null;
   readonly lastCommit: string | null;
-  /** What follows is about all of the repository. */
+  /** The fields that follow describe the whole repository. */
   readonly branches: number;
   readonly tags: number;
   readonly objects: number;
-  /** As they are stored, compressed. */
+  /** As stored, compressed. */
   readonly storedBytes: number;
-  /** All there ever were. */
+  /** All pushes ever. */
   readonly pushes: number;
   readonly lastPush: string | null;
 }
@@ -44,7 +44,7 @@ const NO_COMMIT = {
   lastCommit: null,
 };
 
-/** Tells the figures of a repository, those that depend on a commit for one.
+/** Returns the statistics of a repository and of one commit.
  * @param ref null: the default branch, which may have no commit
  * @throws GitError as `resolveCommit` */
 export async function stats(repository: OpenRepository, ref: string | null): Promise<Stats> {
@@ -63,7 +63,7 @@ export async function stats(repository: OpenRepository, ref: string | null): Pro
     tags: count(TAGS),
     objects: objects.present().size,
     storedBytes: chunks.totalBytes(),
-    // The newest is never forgotten, and they are counted from 1.
+    // The newest push is always kept, and ids count from 1.
     pushes: last?.id ?? 0,
     lastPush: last === undefined ? null : new Date(last.timeMs).toISOString(),
   };

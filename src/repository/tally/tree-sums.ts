@@ -6,26 +6,27 @@ import type { NamedTree, ObjectReader } from "../objects/object-reader.ts";
 import { pause } from "../pacing/pause.ts";
 import { languageOf, languageScheme } from "./language.ts";
 
-/** The kind of files that are of no known language. */
+/** Takes the place of a language's id for files without one. */
 export const OTHER_FILES = -1;
 
-/** Trees that are read at a time. */
+/** Trees read at a time. */
 const SLICE_TREES = 500;
 
-/** The bits of a mode that say what an entry is. */
+/** The bits of a mode that give an entry's type. */
 const KIND_MASK = 0o170000;
 
 /** A tree whose sums are not known yet. */
 interface OpenTree {
   readonly sums: SumsByKind;
-  /** Its subtrees, each as often as it is in it. */
+  /** Its subtrees, each as often as it occurs. */
   readonly subtrees: readonly number[];
-  /** How many of the places in `subtrees` are still open. */
+  /** How many items of `subtrees` have no sums yet. */
   waitsFor: number;
 }
 
-/** Sums up the files below a tree by their languages, symbolic links and gitlinks left out. Subtrees whose sums are noted are not read; those of the
- * others are noted: after a push, the trees on the paths that it changed.
+/** Sums up the files below a tree by language, without symbolic links and gitlinks. Subtrees with
+ * stored sums are not read; the sums of others are stored: after a push, those are the trees on the
+ * changed paths.
  * @param root object number of a tree
  * @param rest called between slices of the work
  * @returns a sum for each language, by its id, and for the rest
@@ -57,7 +58,7 @@ export async function sumTree(
   return known.get(root)!;
 }
 
-/** The sizes of the files that lie in some trees directly, by object number. */
+/** The sizes of the files directly in these trees, by object number. */
 function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<number, number> {
   const files = trees.flatMap(({ entries, numbers }) => Array.from(numbers).filter((_, i) => isFile(entries[i]!.mode)));
   const { number, size } = objects.locate(NumberSet.fromSorted(Uint32Array.from(files).sort()));
@@ -79,12 +80,12 @@ function isFile(mode: number): boolean {
   return (mode & KIND_MASK) === (FILE_MODE & KIND_MASK);
 }
 
-/** Adds up open trees, each after all its subtrees, and puts them among the known ones. */
+/** Adds up open trees, each after all its subtrees, and adds them to the known ones. */
 function close(
   open: ReadonlyMap<number, OpenTree>,
   known: Map<number, readonly FileSum[]>,
 ): [tree: number, sums: readonly FileSum[]][] {
-  /** Trees by what they wait for, once for each place. */
+  /** For each subtree, the trees that wait for it, once per occurrence. */
   const waiting = new Map<number, number[]>();
   const closed: [number, readonly FileSum[]][] = [];
   const ready: number[] = [];
@@ -111,7 +112,8 @@ function close(
   return closed;
 }
 
-/** Sums by kind. They end at what a number can hold exactly: a few trees that name each other often come to more files than there are atoms. */
+/** Sums by language. They are capped at the largest exact integer: a few trees that name each other
+ * often can stand for more files than there are atoms. */
 class SumsByKind {
   readonly #sums = new Map<number, FileSum>();
 

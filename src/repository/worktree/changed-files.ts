@@ -11,13 +11,14 @@ import { keptTree } from "../objects/tree-contents.ts";
 /** Trees read together. */
 const BATCH_TREES = 500;
 
-/** What a file or directory counts for beside its path: its entry in memory, and its row. */
+/** What a file or directory counts for in addition to its path: its entry in memory, and its
+ * row. */
 const PLACE_BYTES = 64;
 
-/** Bytes of the trees that are read together: they are in memory parsed. */
+/** Bytes of the trees that are read together: they are in memory, parsed. */
 const BATCH_BYTES = 32 * 1024 * 1024;
 
-/** A directory in two trees that are not the same; 0: it is not in that one. */
+/** A directory that differs between two trees; 0: missing in that one. */
 interface ChangedDirectory {
   /** Byte string, ending in "/" unless it is the root. */
   readonly path: string;
@@ -25,16 +26,17 @@ interface ChangedDirectory {
   readonly to: number;
 }
 
-/** A path that is something else in two trees. */
+/** A path whose entry differs between two trees. */
 interface ChangedEntry {
   readonly path: string;
   readonly from: TreeEntry | undefined;
   readonly to: TreeEntry | undefined;
 }
 
-/** Finds the files that differ between two trees, without a look at what is the same in both. Submodules are no files.
+/** Finds the files that differ between two trees, without reading subtrees that are the same in
+ * both. Submodules are not files.
  * @param from object number of a tree, 0: the empty one
- * @param limitBytes of all paths met
+ * @param limitBytes cap on all paths met
  * @throws GitError "too-large" beyond that; as `ObjectReader.read` */
 export async function findChangedFiles(
   reader: ObjectReader,
@@ -46,10 +48,10 @@ export async function findChangedFiles(
   const changes: FileChange[] = [];
   const left: ChangedDirectory[] = from === to ? [] : [{ path: "", from, to }];
   let pathBytes = 0;
-  // What is read from memory or SQLite alone gives nobody a turn.
+  // Reads from memory or SQLite alone never let other requests run.
   const slice = new TimeSlice();
   for (; left.length > 0; await slice.pause()) {
-    // The last found come first: what is left stays short.
+    // Taking the last found keeps the list short.
     const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES));
     for (const { path } of entries) pathBytes += path.length + PLACE_BYTES;
     checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
@@ -72,7 +74,7 @@ export async function findChangedFiles(
 }
 
 /** Compares directories entry by entry.
- * @throws GitError "too-large" when their trees are */
+ * @throws GitError "too-large" when their trees are too large */
 async function compareDirectories(
   reader: ObjectReader,
   objects: ObjectTables["objects"],
@@ -90,7 +92,7 @@ async function compareDirectories(
   const { oid } = objects.locate(NumberSet.fromSorted(wanted));
   const asked: number[] = [];
   wanted.forEach((number, i) => {
-    // What was saved a moment ago is at hand.
+    // Recently saved trees are cached.
     const kept = keptTree(oid.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));
     if (kept === undefined) asked.push(number);
     else take(number, kept);
@@ -113,13 +115,14 @@ async function compareDirectories(
 }
 
 /** Looks up the ids in entries.
- * @returns gives the object number of an entry's `from` (twice its index) or `to` (one more) */
+ * @returns maps an entry's `from` (twice its index) or `to` (one more) to its object number */
 function findNumbers(objects: ObjectTables["objects"], entries: readonly ChangedEntry[]): (slot: number) => number {
   const slots: number[] = [];
   const oids: Oid[] = [];
   entries.forEach(({ from, to }, i) => {
     [from, to].forEach((entry, side) => {
-      // Of what goes, only directories are looked at; the commit of a submodule may be here by chance, but is no file.
+      // Of removed entries only directories are needed. A submodule's commit may exist here by
+      // chance, but is not a file.
       if (kindOf(entry) !== "tree" && (side === 0 || kindOf(entry) !== "blob")) return;
       slots.push(2 * i + side);
       oids.push(entry!.oid);

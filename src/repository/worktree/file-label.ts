@@ -4,7 +4,8 @@ import { SYMLINK_MODE } from "../../format/tree.ts";
 import type { FileLabel } from "../../store/chunks/chunk-store.ts";
 import type { PendingFile } from "../../store/jobs/worktree-table.ts";
 
-/** What makes a site of the bucket's files: of a bucket no user is logged in at, so that scripts in them do no harm. */
+/** Types that make a site of the bucket's files. Nobody is logged in to the bucket's origin, so
+ * scripts in them do no harm. */
 const SITE_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   csv: "text/csv; charset=utf-8",
@@ -17,7 +18,7 @@ const SITE_TYPES: Readonly<Record<string, string>> = {
   xml: "application/xml",
 };
 
-/** What a file's R2 object says of it: media type by extension, object id in hex, mode in octal. */
+/** The metadata of a file's R2 object: media type by extension, object id in hex, mode in octal. */
 export function labelFile({ path, oid, mode }: PendingFile): FileLabel {
   return { contentType: mediaType(path, mode), metadata: { oid: toHex(oid), mode: mode.toString(8).padStart(6, "0") } };
 }

@@ -12,16 +12,16 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import { worktreeFileKey } from "./file-key.ts";
 import { labelFile } from "./file-label.ts";
 
-/** Writes under way: of a request's connections, the platform lets six wait for their answers. */
+/** Writes in flight: the platform allows a request six connections that wait for an answer. */
 const PUTS_IN_FLIGHT = 6;
 
-/** Bytes of the writes under way, but for one file that is larger. */
+/** Bytes of the writes in flight, unless a single file is larger. */
 const IN_FLIGHT_BYTES = 8 * 1024 * 1024;
 
-/** Files from this size are streamed, unless they are stored as deltas. */
+/** Files of at least this size are streamed, unless they are stored as deltas. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
-/** How somebody works who lets others through, and may be interrupted. */
+/** A worker that rests to let other requests run, and may be interrupted. */
 interface Worker {
   readonly isInterrupted: boolean;
   readonly isRestDue: boolean;
@@ -44,13 +44,14 @@ export class FileWriter {
     this.#keyOf = (path) => worktreeFileKey(key, branch, path);
   }
 
-  /** Largest sum of the contents of files being written. */
+  /** The largest sum of the contents of files being written. */
   get peakBytes(): number {
     return this.#puts.held.peakBytes;
   }
 
-  /** Writes files, read in the order of their objects' numbers, until it is interrupted. Whatever happens, nothing is under way after.
-   * @param written is given each that is written, as soon as it is
+  /** Writes files in the order of their object numbers, until it is interrupted. No write is in
+   * flight when it returns or throws.
+   * @param written receives each file as soon as it is written
    * @throws GitError "storage-failed", "corrupt-pack" */
   async write(tables: Tables, files: readonly PendingFile[], written: WrittenFile[]): Promise<void> {
     const filesOf = Map.groupBy(files, ({ source }) => source);
@@ -89,10 +90,10 @@ export class FileWriter {
   }
 }
 
-/** An entry that is no delta, in a chunk. */
+/** An entry in a chunk that is not a delta. */
 type ChunkEntry = Omit<PlainEntry, "extent"> & { readonly chunk: number };
 
-/** Where those objects are stored that are streamed, by number. */
+/** Where the objects to stream are stored, by number. */
 function findStreamed(tables: Tables, numbers: NumberSet): Map<number, ChunkEntry> {
   const rows = tables.objects.locate(numbers);
   const streamed = new Map<number, ChunkEntry>();
@@ -108,7 +109,7 @@ function extentOf({ chunks }: Tables, chunk: number): Extent {
   return key === null ? { bytes: chunks.hotBytesOf(chunk)! } : { key, start, length: size };
 }
 
-/** Writes under way, few and of few bytes. */
+/** The writes in flight, limited in number and bytes. */
 class PutWindow {
   readonly held = new HeldBytes();
   readonly #worker: Worker;
@@ -120,8 +121,8 @@ class PutWindow {
     this.#worker = worker;
   }
 
-  /** Starts a write when there is room.
-   * @throws what an earlier one failed with */
+  /** Starts a write as soon as the limits allow.
+   * @throws the error of an earlier write */
   async start(sizeBytes: number, put: () => Promise<void>): Promise<void> {
     await this.#rest();
     while (this.#puts.size === PUTS_IN_FLIGHT || (this.#bytes > 0 && this.#bytes + sizeBytes > IN_FLIGHT_BYTES)) {
@@ -138,17 +139,17 @@ class PutWindow {
     this.#puts.add(running);
   }
 
-  /** Waits until none is under way. */
+  /** Waits until no write is in flight. */
   async settled(): Promise<void> {
     await Promise.all(this.#puts);
   }
 
-  /** @throws what the first that failed did */
+  /** @throws the error of the first write that failed */
   check(): void {
     if (this.#failure !== null) throw this.#failure.reason;
   }
 
-  /** Lets others work, with nothing under way, when it is time. */
+  /** When a rest is due, waits for all writes and lets other requests run. */
   async #rest(): Promise<void> {
     if (this.#worker.isRestDue) await this.settled();
     await this.#worker.rest();

@@ -2,9 +2,9 @@ import type { Worktree, WorktreeFile } from "../../store/jobs/worktree-table.ts"
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { worktreeFileKey } from "./file-key.ts";
 
-/** A file of a commit that lies in R2 as it is. */
+/** A file of a commit that R2 holds uncompressed. */
 export interface MaterializedFile extends Omit<WorktreeFile, "etag"> {
-  /** The R2 object, to be read by `ChunkStore.openFile`: what is there may be another version by then. */
+  /** The R2 object, to be read by `ChunkStore.openFile`. It may be another version by then. */
   readonly key: string;
   readonly etag: string;
 }
@@ -12,7 +12,7 @@ export interface MaterializedFile extends Omit<WorktreeFile, "etag"> {
 /** Finds a file of a commit among the worktrees.
  * @param commit object number
  * @param path byte string
- * @returns null when no worktree has it, or not yet: then it is to be read from its chunk */
+ * @returns null when no worktree has it, or not yet: then it must be read from its chunk */
 export function findMaterialized(
   { tables, state }: OpenRepository,
   commit: number,
@@ -25,7 +25,8 @@ export function findMaterialized(
   return { ...file, etag: file.etag, key: worktreeFileKey(state.key, worktree.branch, path) };
 }
 
-/** Has a file written again whose R2 object was found to be another version, or gone; belongs in a transaction, after which jobs are scheduled. */
+/** Schedules a file to be rewritten whose R2 object turned out to be missing or another version.
+ * Must run in a transaction; the caller schedules the jobs after it. */
 export function mistrustFile(repository: OpenRepository, worktree: Worktree, { path, oid }: WorktreeFile): void {
   const { tables } = repository;
   tables.worktrees.mistrust(worktree.id, path, repository.numberOf(oid));

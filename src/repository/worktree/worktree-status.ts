@@ -4,36 +4,38 @@ import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { scheduleAllWorktrees, wantedBranches, wantedTip } from "./worktrees.ts";
 
-/** How a worktree stands: R2 holds the branch's tip; it is being brought there; that failed, and is tried again; the tip has too many paths; the branch
- * is gone, or no longer to be materialized, and its files are on their way out; there is no such branch. */
+/** The state of a worktree. ready: R2 holds the branch's tip. writing: it is being written.
+ * failing: writing failed and will be retried. refused: the tip has too many paths. leaving: the
+ * branch was deleted or is no longer materialized, and its files are being removed. absent: no such
+ * branch. */
 export type WorktreeStatusState = "ready" | "writing" | "failing" | "refused" | "leaving" | "absent";
 
-/** What is known of one branch's files in R2; ids in hex. */
+/** The state of one branch's files in R2; ids in hex. */
 export interface WorktreeStatus {
   /** Byte string, without `refs/heads/`. */
   readonly branch: string;
   readonly state: WorktreeStatusState;
-  /** Where the branch is, null: it is gone, or not to be materialized. */
+  /** The branch's commit; null: it was deleted, or is not to be materialized. */
   readonly tip: string | null;
-  /** The commit that all files in R2 were last of. */
+  /** The last commit that R2 held completely. */
   readonly materialized: string | null;
-  /** When they were (ms since 1970). */
+  /** When it did (ms since 1970). */
   readonly materializedMs: number | null;
   /** Of the commit that is or will be materialized. */
   readonly files: number;
   readonly sizeBytes: number;
-  /** What is in the way of the tip. */
+  /** Why the tip is not materialized. */
   readonly error: string | null;
 }
 
-/** All worktrees, and which branches are to have one. */
+/** All worktrees, and which branches should have one. */
 export interface WorktreesStatus {
-  /** Byte strings; null: none was chosen, and it is as the deployment has it. */
+  /** Byte strings; null: none were chosen, the deployment's default applies. */
   readonly branches: readonly string[] | null;
   readonly worktrees: readonly WorktreeStatus[];
 }
 
-/** Tells how the worktrees stand. */
+/** Returns the state of all worktrees. */
 export async function worktrees({ tables, state }: OpenRepository): Promise<WorktreesStatus> {
   const policy = state.platform.worktrees;
   const existing = tables.worktrees.all().map(({ branch }) => branch);
@@ -47,8 +49,8 @@ export async function worktrees({ tables, state }: OpenRepository): Promise<Work
   };
 }
 
-/** Sets which branches are materialized; what that changes is the next jobs' work.
- * @param branches byte strings, without `refs/heads/`; null: as the deployment has it
+/** Sets which branches are materialized. The jobs that follow carry it out.
+ * @param branches byte strings, without `refs/heads/`; null: the deployment's default
  * @throws GitError "forbidden" where the deployment materializes none */
 export async function configureWorktrees(
   repository: OpenRepository,

@@ -1,5 +1,6 @@
-// Worktrees: the files of some branches as R2 objects, for those who read the bucket, and their list in SQLite, for those who ask the
-// repository. Here is which branches these are, and when they are brought up to date; `maintenance/materialize` does it.
+// Worktrees: the files of some branches as R2 objects, for readers of the bucket, and their list in
+// SQLite, for readers of the repository. This module decides which branches have one and when it is
+// updated; `maintenance/materialize` does the work.
 import type { Oid } from "../../format/oid.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { RefCommand } from "../state/push.ts";
@@ -7,7 +8,8 @@ import type { WorktreePolicy } from "../state/worktree-policy.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Has the worktrees brought up to date whose branches were created, moved or deleted; belongs in the transaction that did it.
+/** Schedules updates for the worktrees whose branches were created, moved or deleted. Must run in
+ * the same transaction.
  * @param moved the commands that moved their refs */
 export function scheduleWorktrees(
   tables: Tables,
@@ -19,12 +21,14 @@ export function scheduleWorktrees(
   addJobs(tables, policy, nowMs, (branch) => names.has(BRANCHES + branch));
 }
 
-/** Has every worktree looked at; belongs in a transaction that changes which branches are materialized, or where HEAD points. */
+/** Schedules a check of every worktree. Must run in the transaction that changes which branches are
+ * materialized, or where HEAD points. */
 export function scheduleAllWorktrees(tables: Tables, policy: WorktreePolicy, nowMs: number): void {
   addJobs(tables, policy, nowMs, () => true);
 }
 
-/** The branches that are to be materialized, there or not, as byte strings without `refs/heads/`. */
+/** The branches to materialize, whether they exist or not, as byte strings without
+ * `refs/heads/`. */
 export function wantedBranches({ worktrees, refs }: Tables, policy: WorktreePolicy): string[] {
   if (policy === "none") return [];
   const wanted = worktrees.wanted();
@@ -34,7 +38,7 @@ export function wantedBranches({ worktrees, refs }: Tables, policy: WorktreePoli
   return head?.startsWith(BRANCHES) ? [head.slice(BRANCHES.length)] : [];
 }
 
-/** The tip of a branch that is to be materialized; null: it is not, or is not there. */
+/** The tip of a branch to materialize; null: not to be materialized, or missing. */
 export function wantedTip(tables: Tables, branch: string, policy: WorktreePolicy): Oid | null {
   return wantedBranches(tables, policy).includes(branch) ? (tables.refs.get(BRANCHES + branch)?.oid ?? null) : null;
 }
