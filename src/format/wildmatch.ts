@@ -19,6 +19,9 @@ const LEADING_DIRS_STEPS = 3;
 /** What the start of a match costs, besides what is cleared for it. */
 const START_STEPS = 12;
 
+/** What a byte of a text costs, besides the ways that it is followed on: with one way, as much again. */
+const BYTE_STEPS = 1;
+
 /** The bytes of each `[:class:]`, in pairs of first and last, as git's own locale-free tables have them. */
 const CLASSES: ReadonlyMap<string, string> = new Map([
   ["alnum", "09AZaz"],
@@ -78,7 +81,7 @@ export class WildPattern {
       [this.#reached, this.#next] = [this.#next, this.#reached];
       if (this.#reached.length === 0) return false;
       this.#next.length = 0;
-      budget?.spend(this.#reached.length);
+      budget?.spend(BYTE_STEPS + this.#reached.length);
       for (const step of this.#reached) this.#take(step, text.charCodeAt(at), at + 1);
     }
     return this.#reachedAt[this.#steps.length] === text.length;

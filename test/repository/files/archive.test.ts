@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { FILE_MODE, TREE_MODE } from "../../../src/format/tree.ts";
+import { openArchive } from "../../../src/repository/files/archive.ts";
+import type { PlannedFile } from "../../../src/repository/files/planned-files.ts";
+
+const OID = "12".repeat(20);
+
+function planned(path: string, mode: number): PlannedFile {
+  // None of them is read.
+  const blobs = null as unknown as PlannedFile["blobs"];
+  return { path, mode, oid: OID, sizeBytes: 0, conversion: 0, blob: -1, blobs };
+}
+
+async function pathsOf(files: readonly PlannedFile[]): Promise<string[]> {
+  async function* each(): AsyncGenerator<PlannedFile> {
+    yield* files;
+  }
+  const archive = await openArchive({ timeSeconds: 0, commit: OID, tree: OID, prefix: "", files: each() });
+  const paths: string[] = [];
+  for await (const { path } of archive.entries) paths.push(path);
+  return paths;
+}
+
+test("a directory comes with the first file in it, and one without any does not", async () => {
+  const names = ["a/", "a/b/", "a/b/c/", "a/b/file", "a/d/", "e/", "e/f/", "e/f/file", "g/"];
+  const files = names.map((name) => planned(name, name.endsWith("/") ? TREE_MODE : FILE_MODE));
+  expect(await pathsOf(files)).toEqual(["a/", "a/b/", "a/b/file", "e/", "e/f/", "e/f/file"]);
+});
+
+test("directories in each other, with a file in the last alone, cost no more than their paths", async () => {
+  const names = Array.from({ length: 4_000 }, (_, i) => "a/".repeat(i + 1));
+  const files = [...names.map((name) => planned(name, TREE_MODE)), planned(`${names.at(-1)}file`, FILE_MODE)];
+  const start = performance.now();
+  expect(await pathsOf(files)).toHaveLength(4_001);
+  expect(performance.now() - start).toBeLessThan(1_000);
+});
