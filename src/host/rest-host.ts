@@ -1,7 +1,8 @@
 import { authorise, type Caller, everythingOf, type Right, rightOf } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
-import { newPushRequest, readPushResult } from "../protocol/push-client.ts";
+import { newPushRequest } from "../protocol/push-client.ts";
+import { readOutcome } from "../protocol/push-outcome.ts";
 import type { RestHost } from "../rest/routes.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
@@ -29,7 +30,7 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
       // The object goes by its own id, whatever the URL. What is restored here is meant to be made.
-      return readPushResult(await opened.push(newPushRequest("https://holdfast", commands, pack), true), commands);
+      return readOutcome(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
     },
     demandToken: async () => {
       const caller = await findCaller();

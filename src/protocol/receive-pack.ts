@@ -1,17 +1,19 @@
 import type { Requester } from "../access/caller.ts";
 import { encodeText, fromByteString } from "../format/byte-string.ts";
-import { GitError } from "../format/errors.ts";
+import { GitError, isGitError } from "../format/errors.ts";
 import type { Limits } from "../format/limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
 import { encodeSideBand, ERROR_BAND } from "../format/side-band.ts";
 import type { PackSource, PushResult, PushTarget, RefCommand } from "../repository/state/push.ts";
+import { type RefOutcome, type RefRefusal, refuseUnpacked, refuseWhole } from "../repository/state/ref-refusal.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
 import { AGENT } from "./agent.ts";
 import { errorResponse, errorText } from "./error-response.ts";
 import { PacketText } from "./packet-text.ts";
 import { movedNotice } from "./moved.ts";
 import { PushChannel } from "./push-channel.ts";
+import { asksForOutcome, outcomeResponse } from "./push-outcome.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
 import { encodeReport } from "./report-status.ts";
 import { openRequestBody, type RequestBody } from "./request-body.ts";
@@ -76,6 +78,7 @@ export async function receivePack(
 ): Promise<Response> {
   const refusal = refuseRpc(request, SERVICE);
   if (refusal !== null) return refusal;
+  const givesOutcome = asksForOutcome(request);
   let push: Push;
   try {
     const body = openRequestBody(request, limits.maxCommandBytes + limits.maxPackSizeBytes);
@@ -83,9 +86,9 @@ export async function receivePack(
     if (head === null) return resultResponse(SERVICE, new Uint8Array(0));
     push = new Push(head, body, target, requester, place);
   } catch (error) {
-    return errorResponse(error);
+    return givesOutcome ? failedOutcome(error) : errorResponse(error);
   }
-  return push.answer();
+  return givesOutcome ? push.answerOutcome() : push.answer();
 }
 
 /** One push whose commands have been read. */
@@ -114,10 +117,26 @@ class Push {
     return this.#channel === null ? ended : Promise.race([this.#channel.begun, ended]);
   }
 
-  async #carryOut(): Promise<Response> {
-    let result: PushResult;
+  /** Carries the push out.
+   * @returns how it ended, with values in place of a report */
+  async answerOutcome(): Promise<Response> {
     try {
-      result = await this.#apply();
+      return outcomeResponse(await this.#apply());
+    } catch (error) {
+      return failedOutcome(error);
+    } finally {
+      await this.#pack.drain();
+    }
+  }
+
+  async #carryOut(): Promise<Response> {
+    const { commands, capabilities } = this.#head;
+    let unpack = "ok";
+    let refs: readonly RefOutcome[] = refuseUnpacked(commands);
+    try {
+      const result = await this.#apply();
+      unpack = result.unpack?.message ?? "ok";
+      refs = result.refs;
     } catch (error) {
       // Once the response has begun, it is too late for a status, and the report carries the error.
       // Full storage goes into the report in any case: for an error status git shows its user
@@ -126,9 +145,9 @@ class Push {
         this.#channel?.close();
         return errorResponse(error);
       }
-      result = refuseAll(this.#head.commands, errorText(error));
+      unpack = errorText(error);
     }
-    const report = this.#head.capabilities.reportStatus ? encodeReport(result) : new Uint8Array(0);
+    const report = capabilities.reportStatus ? encodeReport(unpack, refs) : new Uint8Array(0);
     this.#channel?.report(report);
     // Reads the rest of a refused pack: clients send all of it before they read, and no body can be
     // read after its response.
@@ -141,15 +160,11 @@ class Push {
   async #apply(): Promise<PushResult> {
     const { commands, shallow, pushOptions, capabilities } = this.#head;
     const { atomic, agent } = capabilities;
-    const refusals = refuseNames(commands);
-    const accepted = commands.filter((_, i) => refusals[i] === null);
-    if (accepted.length === 0 || (atomic && accepted.length < commands.length)) {
-      // Nothing of the pack would be kept, so it is not read.
-      return {
-        unpack: "ok",
-        refs: commands.map(({ name }, i) => ({ name, error: refusals[i] ?? "atomic push failure" })),
-      };
-    }
+    const named = refuseNames(commands);
+    const refused = refuseWhole(named, atomic);
+    // Nothing of the pack would be kept, so it is not read.
+    if (refused !== null) return { unpack: null, refs: refused };
+    const accepted = commands.filter((_, i) => named[i]!.refusal === null);
     const result = await this.#target.receive({
       commands: accepted,
       atomic,
@@ -169,9 +184,7 @@ class Push {
     const outcomes = result.refs.values();
     return {
       unpack: result.unpack,
-      refs: commands.map(({ name }, i) =>
-        refusals[i] === null ? outcomes.next().value! : { name, error: refusals[i]! },
-      ),
+      refs: named.map((outcome) => (outcome.refusal === null ? outcomes.next().value! : outcome)),
     };
   }
 }
@@ -236,16 +249,19 @@ class BodyPack implements PackSource {
   }
 }
 
-/** Why each command is refused before it is tried, in git's words; null: it is not. */
-function refuseNames(commands: readonly RefCommand[]): (string | null)[] {
+/** Refuses the commands that are not even tried. */
+function refuseNames(commands: readonly RefCommand[]): RefOutcome[] {
   const uses = new Map<string, number>();
   for (const { name } of commands) uses.set(name, (uses.get(name) ?? 0) + 1);
-  return commands.map((command) => {
-    if (!isPushableRefName(command.name, isDeletion(command))) return "funny refname";
-    return uses.get(command.name) === 1 ? null : `multiple updates for ref '${command.name}' not allowed`;
-  });
+  const refuse = (command: RefCommand): RefRefusal | null => {
+    const { name } = command;
+    if (!isPushableRefName(name, isDeletion(command))) return { kind: "bad-name" };
+    return uses.get(name) === 1 ? null : { kind: "repeated", name };
+  };
+  return commands.map((command) => ({ name: command.name, refusal: refuse(command) }));
 }
 
-function refuseAll(commands: readonly RefCommand[], unpack: string): PushResult {
-  return { unpack, refs: commands.map(({ name }) => ({ name, error: "unpacker error" })) };
+function failedOutcome(thrown: unknown): Response {
+  const error = whenFull(thrown) ?? thrown;
+  return isGitError(error) ? outcomeResponse(error) : errorResponse(error);
 }

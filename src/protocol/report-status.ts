@@ -1,4 +1,4 @@
-import type { PushResult } from "../repository/state/push.ts";
+import { type RefOutcome, explainRefusal } from "../repository/state/ref-refusal.ts";
 import { PacketText } from "./packet-text.ts";
 
 /** Byte limit for a reported reason: with the longest ref name, the line still fits into a
@@ -6,10 +6,12 @@ import { PacketText } from "./packet-text.ts";
 const MAX_REASON_BYTES = 1_000;
 
 /** Encodes the result of a push for the capabilities `report-status` and `report-status-v2`.
+ * @param unpack "ok", or why the pack was refused
  * @see gitprotocol-pack(5) "Report Status" */
-export function encodeReport({ unpack, refs }: PushResult): Uint8Array {
+export function encodeReport(unpack: string, refs: readonly RefOutcome[]): Uint8Array {
   const report = new PacketText().line(`unpack ${oneLine(unpack)}`);
-  for (const { name, error } of refs) report.line(error === null ? `ok ${name}` : `ng ${name} ${oneLine(error)}`);
+  for (const { name, refusal } of refs)
+    report.line(refusal === null ? `ok ${name}` : `ng ${name} ${oneLine(explainRefusal(refusal))}`);
   return report.flush().toBytes();
 }
 

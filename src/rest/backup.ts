@@ -10,6 +10,7 @@ import { isPushableRefName } from "../format/ref-name.ts";
 import { streamBundle } from "../repository/bundle/backup.ts";
 import { openBundle } from "../repository/bundle/bundle-upload.ts";
 import type { PushResult, RefCommand } from "../repository/state/push.ts";
+import { explainRefusal, findRefused, type RefusedRef } from "../repository/state/ref-refusal.ts";
 import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { BranchSchema, OidSchema, RepositoryParams } from "./schemas.ts";
@@ -163,29 +164,39 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
  * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden" when a ref is */
 async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
   const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
-  if (unpack !== "ok") throw packError(decodeText(unpack));
-  const refused =
-    refs.find(({ error }) => error !== null && error !== "atomic push failure") ??
-    refs.find(({ error }) => error !== null);
-  if (refused === undefined) return;
-  const reason = `${decodeText(refused.name)}: ${decodeText(refused.error!)}`;
-  if (refused.error!.startsWith("protected: ")) throw new GitError("forbidden", { what: "this restore", reason });
-  // What the bundle itself is wrong in, and what is there against it.
-  if (/^(is at|conflicts with)/.test(refused.error!)) throw new GitError("conflict", { what: "repository", reason });
-  throw new GitError("invalid", { what: "bundle", reason });
+  if (unpack !== null) throw packError(unpack);
+  const refused = findRefused(refs);
+  if (refused !== null) throw refError(refused);
 }
 
 /** Why a pack was refused, as an answer of the API. */
-function packError(message: string): GitError {
-  // The right was lost while the bundle came.
-  if (message.startsWith("a valid token is needed")) return new GitError("unauthenticated", { what: "token" });
-  if (message.includes(" is not allowed: "))
-    return new GitError("forbidden", { what: "this restore", reason: message });
-  const [, what, limit, actual, reason] =
-    /^(.*) exceeds the limit of (\d+)(?: \(it is (\d+)\))?(?:: (.*))?$/.exec(message) ?? [];
-  return limit === undefined
-    ? new GitError("invalid", { what: "bundle", reason: message })
-    : new GitError("too-large", { what, limit, actual, reason });
+function packError(error: GitError): GitError {
+  const reason = decodeText(error.message);
+  switch (error.code) {
+    case "too-large":
+      return error;
+    // The right was lost while the bundle came.
+    case "unauthenticated":
+      return new GitError("unauthenticated", { what: "token" });
+    case "forbidden":
+      return new GitError("forbidden", { what: "this restore", reason });
+    default:
+      return new GitError("invalid", { what: "bundle", reason });
+  }
+}
+
+/** Why a ref was refused: what the bundle itself is wrong in, or what is there against it. */
+function refError({ name, refusal }: RefusedRef): GitError {
+  const reason = `${decodeText(name)}: ${decodeText(explainRefusal(refusal))}`;
+  switch (refusal.kind) {
+    case "forbidden":
+      return new GitError("forbidden", { what: "this restore", reason });
+    case "stale":
+    case "conflict":
+      return new GitError("conflict", { what: "repository", reason });
+    default:
+      return new GitError("invalid", { what: "bundle", reason });
+  }
 }
 
 function oidAt(oids: Uint8Array, i: number): Oid {

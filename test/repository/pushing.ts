@@ -5,6 +5,7 @@ import { instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { PushResult, RefCommand } from "../../src/repository/state/push.ts";
+import { explainRefusal } from "../../src/repository/state/ref-refusal.ts";
 import type { PackPlan } from "../../src/repository/pack/pack-plan.ts";
 import { streamPack } from "../../src/repository/pack-bytes/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
@@ -75,6 +76,20 @@ export interface PushedOptions {
   readonly registry?: RegistryPort;
 }
 
+/** How a push ended, in the words of its report. */
+export interface ToldPush {
+  readonly unpack: string;
+  readonly refs: readonly { readonly name: string; readonly error: string | null }[];
+}
+
+/** Puts into words how a push ended. */
+export function tellPush({ unpack, refs }: PushResult): ToldPush {
+  return {
+    unpack: unpack?.message ?? "ok",
+    refs: refs.map(({ name, refusal }) => ({ name, error: refusal && explainRefusal(refusal) })),
+  };
+}
+
 /** A repository that real pushes fill. */
 export class PushedRepository {
   readonly sql: NodeSql;
@@ -128,7 +143,7 @@ export class PushedRepository {
   }
 
   /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the repository's own. */
-  async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<PushResult> {
+  async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<ToldPush> {
     const result = await this.receive(commands, pack, options);
     await this.repository.announce();
     this.repository.state.tables?.jobs.cancel("announce", "");
@@ -140,7 +155,7 @@ export class PushedRepository {
     commands: readonly HexCommand[],
     pack: Uint8Array | null,
     options: PushOptions = {},
-  ): Promise<PushResult> {
+  ): Promise<ToldPush> {
     const { unpack, refs } = await this.repository.receive({
       commands: commands.map(encodeCommand),
       atomic: options.atomic ?? false,
@@ -151,7 +166,7 @@ export class PushedRepository {
       requester: options.requester ?? ANYONE,
       progress: () => undefined,
     });
-    return { unpack, refs };
+    return tellPush({ unpack, refs });
   }
 
   /** Brings refs to where a git repository has them, as `git push` would.
@@ -160,7 +175,7 @@ export class PushedRepository {
     dir: string,
     refs: Readonly<Record<string, string | null>>,
     options: PushOptions = {},
-  ): Promise<PushResult> {
+  ): Promise<ToldPush> {
     const commands: HexCommand[] = [];
     for (const [name, revision] of Object.entries(refs)) {
       const isOid = revision === null || /^[0-9a-f]{40}$/.test(revision);

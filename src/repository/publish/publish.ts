@@ -1,9 +1,9 @@
 import { RefRules } from "../../access/ref-rules.ts";
-import { decodeText } from "../../format/byte-string.ts";
-import { GitError } from "../../format/errors.ts";
+import type { GitError } from "../../format/errors.ts";
 import { equalOids, NULL_OID, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { PushRequest, RefCommand, RefOutcome } from "../state/push.ts";
+import type { PushRequest, RefCommand } from "../state/push.ts";
+import { findRefused, refusalError } from "../state/ref-refusal.ts";
 import { packBytesOf } from "../push/push-steps.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import { keepTree } from "../objects/tree-contents.ts";
@@ -107,27 +107,12 @@ async function send(
     progress: () => undefined,
   });
   const outcomes = await push.take();
-  const refused = outcomes.find(({ isForbidden }) => isForbidden) ?? outcomes.find(({ error }) => error !== null);
-  if (refused !== undefined) throw explain(repository, moves, refused);
+  const refused = findRefused(outcomes);
+  if (refused !== null) throw refusalError(refused.name, refused.refusal);
 }
 
 function keepTrees(objects: readonly NewObject[]): void {
   for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
-}
-
-/** Why a push was refused: a ref moved meanwhile, or else what it says itself. */
-function explain(
-  { tables }: OpenRepository,
-  moves: readonly RefMove[],
-  { name, error, isForbidden }: RefOutcome,
-): GitError {
-  const reason = decodeText(error!);
-  if (isForbidden === true) return forbidden(name, error!);
-  for (const { name, old } of moves) {
-    const actual = tables.refs.get(name)?.oid ?? null;
-    if (!isSame(actual, old)) return staleRef(name, old, actual);
-  }
-  return new GitError("conflict", { what: "change of a ref", reason });
 }
 
 /** Refuses, for who only asks what would be, what the rules for refs forbid of a branch that goes forward.
@@ -136,18 +121,14 @@ function explain(
 export function checkForwardMove({ tables, requester }: OpenRepository, name: string): void {
   const rules = new RefRules(tables.refRules.all(), requester);
   const reason = rules.refuse({ name, kind: "move", isForward: () => true });
-  if (reason !== null) throw forbidden(name, reason);
-}
-
-function forbidden(name: string, reason: string): GitError {
-  return new GitError("forbidden", { what: `this change of ${decodeText(name)}`, reason: decodeText(reason) });
+  if (reason !== null) throw refusalError(name, { kind: "forbidden", reason });
 }
 
 /** The error for a ref that is not what it was expected to be.
- * @param what its name, byte string */
-export function staleRef(what: string, expected: Oid | null, actual: Oid | null): GitError {
+ * @param name byte string */
+export function staleRef(name: string, expected: Oid | null, actual: Oid | null): GitError {
   const hex = (oid: Oid | null) => (oid === null ? null : toHex(oid));
-  return new GitError("stale", { what: decodeText(what), expected: hex(expected), actual: hex(actual) });
+  return refusalError(name, { kind: "stale", expected: hex(expected), actual: hex(actual) });
 }
 
 /** Whether two values of a ref are the same; null: absent. */

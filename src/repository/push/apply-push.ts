@@ -15,7 +15,8 @@ import type { Tables } from "../../store/tables.ts";
 import { layOutRows } from "./chunk-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
-import type { PushStep, RefCommand, RefOutcome } from "../state/push.ts";
+import type { PushStep, RefCommand } from "../state/push.ts";
+import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
@@ -104,10 +105,8 @@ class PushApplication {
       const introductions = introduce(this.#push.pushed, graph, before, this.#storedObjects());
       if (introductions.unread.length > 0) return { kind: "unread", trees: introductions.unread };
       const outcomes = this.#updateRefs(targets);
-      const isRefused = outcomes.every(({ error }) => error !== null);
-      if (outcomes.length > 0 && (isRefused || (this.#push.atomic && outcomes.some(({ error }) => error !== null)))) {
-        return { kind: "refused", outcomes: this.#push.atomic ? refuseAll(outcomes) : outcomes };
-      }
+      const refused = refuseWhole(outcomes, this.#push.atomic);
+      if (refused !== null) return { kind: "refused", outcomes: refused };
       const refBytes = this.#checkRefs();
       const ids = pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
       const unusedKeys = this.#write(introductions, before, ids, refBytes);
@@ -221,10 +220,10 @@ class PushApplication {
     const head = refs.head();
     const changes = refs.change(this.#push.commands.map(({ name }) => name));
     const outcomes = this.#push.commands.map((command, i): RefOutcome => {
-      const { name } = command;
-      const forbidden = this.#forbid(changes, command, targets[i]!);
-      if (forbidden !== null) return { name, error: forbidden, isForbidden: true };
-      return { name, error: this.#updateRef(changes, command, targets[i]!, head) };
+      const reason = this.#forbid(changes, command, targets[i]!);
+      const refusal =
+        reason === null ? this.#updateRef(changes, command, targets[i]!, head) : { kind: "forbidden" as const, reason };
+      return { name: command.name, refusal };
     });
     changes.write();
     return outcomes;
@@ -257,36 +256,29 @@ class PushApplication {
 
   /** @param head what HEAD points at
    * @returns why the ref did not move, null when it did */
-  #updateRef(changes: RefChanges, command: RefCommand, target: Target | null, head: string | null): string | null {
+  #updateRef(changes: RefChanges, command: RefCommand, target: Target | null, head: string | null): RefRefusal | null {
     const { name } = command;
     const isDeletion = isNullOid(command.new);
-    if (isDeletion && head === name && changes.get(name) !== null) return "deletion of the current branch prohibited";
+    if (isDeletion && head === name && changes.get(name) !== null) return { kind: "current-branch" };
     if (!isDeletion && target === null) {
-      return this.#explainMissing();
+      const { pushed, isShallow } = this.#push;
+      return { kind: "missing", oid: pushed.missing?.oid ?? null, isShallow };
     }
     if (target !== null && !isDeletion && name.startsWith("refs/heads/") && target.type !== COMMIT) {
-      return "cannot point a branch at an object that is not a commit";
+      return { kind: "not-a-commit" };
     }
     const expected = isNullOid(command.old) ? null : command.old;
     const oid = isDeletion ? null : command.new;
     const outcome = changes.compareAndSwap(name, expected, oid, isDeletion ? null : this.#peel(target!));
     switch (outcome.kind) {
       case "stale":
-        return `is at ${short(outcome.actual)} but expected ${short(expected)}`;
+        return { kind: "stale", expected: hexOf(expected), actual: hexOf(outcome.actual) };
       case "conflict":
-        return `conflicts with ${outcome.with}`;
+        return outcome;
       case "ok":
-        this.#moved.push([name, expected === null ? null : toHex(expected), oid === null ? null : toHex(oid)]);
+        this.#moved.push([name, hexOf(expected), hexOf(oid)]);
         return null;
     }
-  }
-
-  /** Why a ref cannot lead where it should. A shallow clone can push only what leads to commits that are here: git's own words for the rest. */
-  #explainMissing(): string {
-    const { missing } = this.#push.pushed;
-    const objects = missing === null ? "missing necessary objects" : `missing necessary objects: ${missing.oid}`;
-    if (!this.#push.isShallow) return objects;
-    return `shallow update not allowed: the clone is cut off, and what comes before is not here; git fetch --unshallow, then push again (${objects})`;
   }
 
   /** What an annotated tag finally leads to, null for any other object. */
@@ -364,7 +356,7 @@ class PushApplication {
     const isChosen = head !== null && (head !== `refs/heads/${DEFAULT_BRANCH}` || refs.get(head) !== null);
     if (isChosen) return;
     const branches = outcomes
-      .filter(({ name, error }) => error === null && name.startsWith("refs/heads/") && refs.get(name) !== null)
+      .filter(({ name, refusal }) => refusal === null && name.startsWith("refs/heads/") && refs.get(name) !== null)
       .map(({ name }) => name);
     const preferred = ["refs/heads/main", "refs/heads/master"].find((name) => branches.includes(name)) ?? branches[0];
     if (preferred !== undefined) refs.setHead(preferred);
@@ -387,11 +379,6 @@ function groupByNode(pairs: readonly { object: number; node: number }[]): Map<nu
   );
 }
 
-/** What becomes of an atomic push of which something is refused. */
-export function refuseAll(outcomes: readonly RefOutcome[]): RefOutcome[] {
-  return outcomes.map((outcome) => ({ ...outcome, error: outcome.error ?? "atomic push failure" }));
-}
-
-function short(oid: Oid | null): string {
-  return oid === null ? "nothing" : toHex(oid).slice(0, 12);
+function hexOf(oid: Oid | null): string | null {
+  return oid === null ? null : toHex(oid);
 }

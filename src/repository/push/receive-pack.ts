@@ -13,12 +13,13 @@ import { PushedObjects } from "./pushed-objects.ts";
 import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
-import type { PackSource, PushRequest, ReceivedPush, RefOutcome, AppliedPush } from "../state/push.ts";
+import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../state/push.ts";
+import { type RefOutcome, refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
 import { splitAtSteps } from "./push-steps.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { changeOf, findUnread, refuseAll, type PushToApply, applyPush, type ApplyOutcome } from "./apply-push.ts";
+import { changeOf, findUnread, type PushToApply, applyPush, type ApplyOutcome } from "./apply-push.ts";
 import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 import { keptTree } from "../objects/tree-contents.ts";
@@ -80,18 +81,14 @@ export class ReceivePack {
     return this.#requesters[0]!;
   }
 
-  /** Takes the push in and says how it ended, in git's words.
+  /** Takes the push in and says how it ended.
    * @throws GitError when the push could be neither accepted nor refused */
   async run(): Promise<ReceivedPush> {
     try {
-      return { unpack: "ok", refs: await this.take(), hasCreated: this.#hasCreated };
+      return { unpack: null, refs: await this.take(), hasCreated: this.#hasCreated };
     } catch (error) {
       if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
-      return {
-        unpack: error.message,
-        refs: this.#request.commands.map(({ name }) => ({ name, error: "unpacker error" })),
-        hasCreated: false,
-      };
+      return { unpack: error, refs: refuseUnpacked(this.#request.commands), hasCreated: false };
     }
   }
 
@@ -141,12 +138,10 @@ export class ReceivePack {
     const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], this.#requester);
     if (rules.isEmpty) return null;
     const outcomes = commands.map((command): RefOutcome => {
-      const error = rules.refuse(changeOf(command, null));
-      return { name: command.name, error, isForbidden: error !== null };
+      const reason = rules.refuse(changeOf(command, null));
+      return { name: command.name, refusal: reason === null ? null : { kind: "forbidden", reason } };
     });
-    const count = outcomes.filter(({ error }) => error !== null).length;
-    if (count === outcomes.length) return outcomes;
-    return atomic && count > 0 ? refuseAll(outcomes) : null;
+    return refuseWhole(outcomes, atomic);
   }
 
   #index(pack: PackSource): Promise<IndexedPack> {
@@ -254,7 +249,7 @@ export class ReceivePack {
   /** Adds the jobs that a settled push calls for; belongs in its transaction. */
   #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<ApplyOutcome, { kind: "applied" }>): void {
     const { limits, worktrees } = this.#repository.platform;
-    const moved = this.#request.commands.filter((_, i) => outcomes[i]!.error === null);
+    const moved = this.#request.commands.filter((_, i) => outcomes[i]!.refusal === null);
     const applied: AppliedPush = {
       tables,
       moved,

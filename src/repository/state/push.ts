@@ -1,7 +1,9 @@
 import type { Requester } from "../../access/caller.ts";
+import type { GitError } from "../../format/errors.ts";
 import type { FetchSource } from "./fetch-source.ts";
 import type { Limits } from "../../format/limits.ts";
 import type { Tables } from "../../store/tables.ts";
+import type { RefOutcome } from "./ref-refusal.ts";
 import type { PushCost } from "./repository-event.ts";
 import type { WorktreePolicy } from "./worktree-policy.ts";
 
@@ -66,20 +68,10 @@ export interface PushRequest {
   progress(title: string, done: number, total: number): void;
 }
 
-/** How one command ended. */
-export interface RefOutcome {
-  /** Byte string. */
-  readonly name: string;
-  /** Why the ref did not move, in a few words on one line; null: it did. */
-  readonly error: string | null;
-  /** Whether the rules for refs keep it where it is. */
-  readonly isForbidden?: boolean;
-}
-
 /** How a push ended. */
 export interface PushResult {
-  /** "ok", or why the pack was refused, in words on one line. */
-  readonly unpack: string;
+  /** Why the pack was refused; null: it was not. */
+  readonly unpack: GitError | null;
   /** One for each command, in the order of the commands. */
   readonly refs: readonly RefOutcome[];
 }

@@ -6,6 +6,7 @@ import type { PackSource, PushResult } from "../../../src/repository/state/push.
 import { type MadeObject, makeObject } from "../../harness/pack-builder.ts";
 import type { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
+import { tellPush } from "../pushing.ts";
 import { fromHex } from "../stored-repository.ts";
 import { type History, type NewCommit, noise } from "./history.ts";
 import { Inspection } from "./inspection.ts";
@@ -156,7 +157,7 @@ export class Client {
         result = answer.value;
         // The network may lose an answer.
         if (!run.isNetworkGood && run.random.below(40) === 0) world.note(`${this.name} does not hear the answer`);
-        else deed.errors = result.refs.map(({ error }) => error);
+        else deed.errors = tellPush(result).refs.map(({ error }) => error);
       },
     );
     this.#checkFailure(answer, source?.isCut === true || world.bucket.faults > faults);
