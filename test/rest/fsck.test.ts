@@ -67,5 +67,5 @@ test("damage is told, and the script ends with 1", async () => {
   expect(body).toMatchObject({ problems: [{ kind: "chunk-missing", key: expect.stringContaining("/chunks/") }] });
   const { code, stdout } = await runScript("--quiet", `${server.url}/me/repo`);
   expect(code).toBe(1);
-  expect(stdout).toMatch(/^chunk-missing chunk \d+ .*: its R2 object is not there\n1 problems, 0 orphans\n$/);
+  expect(stdout).toMatch(/^chunk-missing chunk \d+ .*: its R2 object is missing\n1 problems, 0 orphans\n$/);
 });

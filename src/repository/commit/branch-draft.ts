@@ -8,34 +8,35 @@ import { publishSteps, type RefStep } from "../publish/publish.ts";
 
 export const BRANCHES = "refs/heads/";
 
-/** A commit that was made for a branch. */
+/** A commit made for a branch. */
 export interface MadeCommit {
   readonly oid: Oid;
   readonly tree: Oid;
-  /** Its first parent; null: it has none. */
+  /** Its first parent; null: none. */
   readonly parent: Oid | null;
-  /** What is new with it; what one refers to comes before it. */
+  /** Its new objects. An object follows those that it refers to. */
   readonly objects: readonly NewObject[];
 }
 
-/** A branch with commits on top of it that are published together: each is made on top of the one before, as if that were there. */
+/** A branch with commits on top of it that are published together. Each is made on top of the one
+ * before, as if that were stored already. */
 export class BranchDraft {
   /** Its full name, byte string. */
   readonly ref: string;
-  /** What the commits so far have brought. */
+  /** The new objects of the commits so far. */
   readonly objects: NewObjects;
   readonly #pack: NewPack;
   readonly #steps: RefStep[] = [];
-  /** Of the commits so far. */
+  /** Trees of the commits so far, by the commits' ids in hex. */
   readonly #trees = new Map<string, Oid>();
   /** Numbers of stored commits, by their ids in hex. */
   readonly #numbers = new Map<string, number>();
   readonly #repository: OpenRepository;
   #tip: Oid | null;
-  /** What the first commit was made on top of. */
+  /** The parent of the first commit. */
   #root: Oid | null = null;
 
-  /** Begins with the branch as it is.
+  /** Starts at the current tip of the branch.
    * @param ref its full name, byte string */
   constructor(repository: OpenRepository, ref: string) {
     const { state, tables } = repository;
@@ -47,28 +48,28 @@ export class BranchDraft {
     this.#tip = tables.refs.get(ref)?.oid ?? null;
   }
 
-  /** Where the branch will be with the commits so far; null: it is not there. */
+  /** The branch's tip after the commits so far; null: it does not exist. */
   get tip(): Oid | null {
     return this.#tip;
   }
 
-  /** Whether no further commit should join those that are here. */
+  /** Whether no more commits should be added. */
   get isFull(): boolean {
     return this.#steps.length >= MAX_SHARED_COMMITS || this.#pack.end >= MAX_SHARED_BYTES;
   }
 
-  /** The newest commit that is stored, of those that lead to a tip.
-   * @param tip where the next commit goes */
+  /** The newest stored commit among the ancestors of a tip.
+   * @param tip the parent of the next commit */
   storedTip(tip: Oid | null): Oid | null {
     return this.#steps.length === 0 ? tip : this.#root;
   }
 
-  /** The tree of one of the commits so far; undefined: it is none. */
+  /** The tree of one of the commits so far; undefined: not one of them. */
   treeOf(commit: Oid): Oid | undefined {
     return this.#trees.get(toHex(commit));
   }
 
-  /** The object number of a stored commit that leads to the tip. */
+  /** The object number of a stored ancestor of the tip. */
   numberOf(commit: Oid): number {
     const hex = toHex(commit);
     const number = this.#numbers.get(hex) ?? this.#repository.numberOf(commit);
@@ -77,7 +78,7 @@ export class BranchDraft {
   }
 
   /** Adds a commit.
-   * @param repository as who made it sees it */
+   * @param repository as its author may see it */
   add(repository: OpenRepository, { oid, tree, parent, objects }: MadeCommit): void {
     if (this.#steps.length === 0) this.#root = parent;
     this.objects.addAll(objects);

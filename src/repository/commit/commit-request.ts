@@ -1,17 +1,18 @@
 import type { Ident } from "../../format/ident.ts";
 import type { Operation } from "./operation.ts";
 
-/** A commit to be made. Text is as it came from JSON, unless it is called a byte string. */
+/** A request to make a commit. Text is as received in JSON, unless it is called a byte string. */
 export interface CommitRequest {
   /** Without `refs/heads/`; byte string. */
   readonly branch: string;
-  /** A revision: where the branch begins when it is not there; null: it must be there, or be the first one. */
+  /** A revision: where to create the branch if it does not exist; null: it must exist, or be the
+   * first one. */
   readonly startPoint: string | null;
-  /** A revision: the commit whose files were edited; null: whichever the branch is at. */
+  /** A revision: the commit whose files were edited; null: the current tip. */
   readonly base: string | null;
-  /** What is done when the branch has moved on from the base. */
+  /** What to do when the branch has moved since the base. */
   readonly onConflict: "merge" | "fail";
-  /** Byte string, as it is written. */
+  /** Byte string, stored as it is. */
   readonly message: string;
   readonly author: Ident;
   readonly committer: Ident;
@@ -19,23 +20,23 @@ export interface CommitRequest {
   readonly operations: readonly Operation[];
 }
 
-/** How the change came into the branch. */
+/** How the change was applied. */
 export type CommitKind =
-  /** The branch was where the change was made for. */
+  /** The branch was still at the base. */
   | "fast-forward"
-  /** The branch had moved on: the change was merged three ways, and is one commit on top of it. */
+  /** The branch had moved: the change was merged three ways, and is one commit on top of it. */
   | "rebased"
-  /** The files are so already: there is no new commit. */
+  /** The files already have this content: there is no new commit. */
   | "unchanged";
 
-/** A commit that was made; ids in hex, paths as text. */
+/** The result of a commit; ids in hex, paths as text. */
 export interface CommitAnswer {
   readonly kind: CommitKind;
   readonly branch: string;
-  /** Where the branch is now. */
+  /** The branch's tip now. */
   readonly commit: string;
   readonly tree: string;
   readonly parents: string[];
-  /** What lies now at each path that was named; null: nothing. */
+  /** The entry at each named path; null: none. */
   readonly files: { path: string; mode: string | null; oid: string | null }[];
 }

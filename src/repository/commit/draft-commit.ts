@@ -17,15 +17,15 @@ import { TreeDraft } from "./tree-draft.ts";
 
 const COMMIT = toTypeNumber("commit");
 
-/** A commit that was made for a branch and is published nowhere yet. */
+/** A commit made for a branch but not published yet. */
 export interface DraftedCommit {
-  /** What is said of it once it is. */
+  /** The response once it is published. */
   readonly answer: CommitAnswer;
-  /** Null: there is none, as nothing changes. */
+  /** Null: no commit, as nothing changes. */
   readonly made: MadeCommit | null;
 }
 
-/** Makes a commit on top of a branch as it is, or is about to be.
+/** Makes a commit on top of a branch's tip, stored or drafted.
  * @throws GitError @see commit */
 export function draftCommit(
   repository: OpenRepository,
@@ -63,7 +63,7 @@ class Drafting {
     return { answer, made: { oid, tree, parent: tip, objects: this.#objects.all() } };
   }
 
-  /** Where a branch begins that is not there; null: with nothing. */
+  /** The commit where a missing branch starts; null: with no commit. */
   async #findStart(): Promise<Oid | null> {
     const { startPoint, branch } = this.#request;
     if (startPoint !== null) return (await resolveCommit(this.#repository, encodeText(startPoint))).oid;
@@ -72,8 +72,8 @@ class Drafting {
     throw new GitError("not-found", { what: "branch", field: "branch", reason: decodeText(branch) });
   }
 
-  /** The commit that the change was made for; null: there was none.
-   * @throws GitError "stale" when the branch has moved on from it and must not have */
+  /** The commit that the change was made for; null: none.
+   * @throws GitError "stale" when the branch has moved since and the request does not allow that */
   async #findBase(tip: Oid | null): Promise<Oid | null> {
     const { base, onConflict } = this.#request;
     if (base === null || (tip !== null && base === toHex(tip))) return tip;
@@ -84,8 +84,9 @@ class Drafting {
     return oid;
   }
 
-  /** Finds an ancestor of the tip by its whole id. What else may be meant is looked for among all refs.
-   * @param tip the newest that is stored */
+  /** Finds an ancestor of the tip by its full id. Anything else is resolved as a revision by the
+   * caller.
+   * @param tip the newest stored commit */
   #findAncestor(base: string, tip: Oid | null): Oid | null {
     if (!isHexOid(base)) return null;
     const oid = fromHex(base);
@@ -98,16 +99,16 @@ class Drafting {
     return position >= 0 && graph.isAncestor(position, graph.position(this.#branch.numberOf(tip))) ? oid : null;
   }
 
-  /** Makes the change in a tree.
-   * @param objects takes what is new
-   * @returns the tree that comes of it */
+  /** Applies the operations to a tree.
+   * @param objects receives the new objects
+   * @returns the resulting tree */
   async #change(tree: Oid | null, objects = this.#objects): Promise<Oid> {
     const draft = await TreeDraft.open(this.#repository, objects, tree);
     await applyOperations(draft, this.#request.operations);
     return draft.write() ?? objects.add("tree", new Uint8Array(0));
   }
 
-  /** Makes the change, which was meant for the base, in a tree that has moved on from it. */
+  /** Applies the change, made for the base, to a tree that has moved since. */
   async #mergeOnto(tree: Oid | null, base: Oid | null): Promise<Oid> {
     const was = this.#treeOf(base!);
     if (!(await this.#isTouched(was, tree!))) return this.#change(tree);
@@ -166,7 +167,7 @@ class Drafting {
   }
 }
 
-/** What lies at a path, as text that differs when it differs. */
+/** The entry at a path, as text for comparison. */
 async function findOid(draft: TreeDraft, path: string): Promise<string> {
   const entry = await draft.find(path.split("/"));
   if (entry === null || entry === "blocked") return entry ?? "nothing";

@@ -14,27 +14,27 @@ import {
 } from "../../format/tree.ts";
 import type { DraftEntry, TreeDraft } from "./tree-draft.ts";
 
-/** What a file may be, as modes are written. */
+/** The modes a file may have, as the API writes them. */
 export const FILE_MODES = { "100644": FILE_MODE, "100755": EXECUTABLE_MODE, "120000": SYMLINK_MODE } as const;
 
-/** A file's mode as it is written. */
+/** A file's mode as the API writes it. */
 export type FileMode = keyof typeof FILE_MODES;
 
 /** One change of a tree. Paths are byte strings, parts separated by "/". */
 export type Operation =
-  /** Writes a file; one that is there keeps its mode, unless another is given. */
+  /** Writes a file. An existing file keeps its mode, unless another is given. */
   | { readonly op: "put"; readonly path: string; readonly content: Uint8Array; readonly mode: FileMode | null }
-  /** Removes a file, or a directory with all in it. */
+  /** Removes a file, or a directory with its contents. */
   | { readonly op: "delete"; readonly path: string }
-  /** Moves a file or a directory to where nothing is. */
+  /** Moves a file or a directory to an unused path. */
   | { readonly op: "move"; readonly from: string; readonly to: string }
   /** Changes a file's mode. */
   | { readonly op: "mode"; readonly path: string; readonly mode: FileMode };
 
-/** Bytes of a path: what operating systems take at the most. */
+/** The most bytes of a path, a common limit of operating systems. */
 const MAX_PATH_BYTES = 4_096;
 
-/** The paths that an operation is about. */
+/** The paths that an operation names. */
 export function pathsOf(operation: Operation): string[] {
   return operation.op === "move" ? [operation.from, operation.to] : [operation.path];
 }
@@ -58,17 +58,18 @@ export function checkOperations(codec: Codec, refused: bigint, operations: reado
     const { from, to } = operation;
     refuse("from", from, findFault(from));
     checkName("to", to);
-    if (`${to}/`.startsWith(`${from}/`)) refuse("to", to, "it lies in what is moved");
+    if (`${to}/`.startsWith(`${from}/`)) refuse("to", to, "it is inside the moved path");
   }
 }
 
-/** Carries operations out, one after the other.
- * @throws GitError "not-found" when there is nothing where something must be, "conflict" when something is in the way; with the field */
+/** Applies operations one after the other.
+ * @throws GitError "not-found" when a required path is missing, "conflict" when something is in the
+ * way; with the field */
 export async function applyOperations(draft: TreeDraft, operations: readonly Operation[]): Promise<void> {
   for (const [i, operation] of operations.entries()) await new Step(draft, i).run(operation);
 }
 
-/** One operation on its way. */
+/** The execution of one operation. */
 class Step {
   readonly #draft: TreeDraft;
   readonly #index: number;
@@ -88,13 +89,12 @@ class Step {
       case "move": {
         const entry = await this.#demand("from", operation.from);
         await this.#draft.put(operation.from.split("/"), null);
-        if ((await this.#look("to", operation.to)) !== null)
-          throw this.#conflict("to", operation.to, "is there already");
+        if ((await this.#look("to", operation.to)) !== null) throw this.#conflict("to", operation.to, "already exists");
         return this.#draft.put(operation.to.split("/"), entry);
       }
       case "mode": {
         const entry = await this.#demand("path", operation.path);
-        if (typeOfMode(entry.mode) !== "blob") throw this.#conflict("path", operation.path, "is no file");
+        if (typeOfMode(entry.mode) !== "blob") throw this.#conflict("path", operation.path, "is not a file");
         return this.#draft.put(operation.path.split("/"), { ...entry, mode: FILE_MODES[operation.mode] } as DraftEntry);
       }
     }
@@ -117,7 +117,7 @@ class Step {
 
   async #look(key: string, path: string): Promise<DraftEntry | null> {
     const entry = await this.#draft.find(path.split("/"));
-    if (entry === "blocked") throw this.#conflict(key, path, "would lie below a file");
+    if (entry === "blocked") throw this.#conflict(key, path, "would be below a file");
     return entry;
   }
 
@@ -134,15 +134,15 @@ class Step {
   }
 }
 
-/** What is wrong with a path as such, null: nothing. */
+/** What is wrong with a path in itself, null: nothing. */
 function findFault(path: string): string | null {
   if (path.length > MAX_PATH_BYTES) return `it is longer than ${MAX_PATH_BYTES} bytes`;
-  if (path.includes("\0")) return "it holds a NUL";
+  if (path.includes("\0")) return "it contains a NUL";
   if (path.split("/").includes("")) return "one of its parts is empty";
   return null;
 }
 
-/** What fsck says of a path's parts, null: nothing that refuses a tree. */
+/** The fsck findings on a path's parts that refuse a tree, null: none. */
 function findNameFault(codec: Codec, refused: bigint, path: string): string | null {
   for (const name of path.split("/")) {
     const tree = encodeTree([{ mode: GITLINK_MODE, name, oid: PROBE_OID }]);

@@ -1,5 +1,6 @@
-// Saves of one branch that wait for their turn take it together: each is made on top of the one before, and all of them are published in
-// one transaction. What a transaction costs does not grow much with what is in it, and twenty writers would wait for twenty of them.
+// Saves of one branch that wait for its lock share it. Each is made on top of the one before, and
+// all are published in one transaction. A transaction's cost hardly grows with its content, and
+// twenty writers would otherwise wait for twenty transactions.
 import { MAX_SHARED_BYTES, MAX_SHARED_MS } from "../../format/limits.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -8,7 +9,7 @@ import { withBranchLock, tryAgain } from "../publish/branch-lock.ts";
 import type { CommitAnswer, CommitRequest } from "./commit-request.ts";
 import { draftCommit } from "./draft-commit.ts";
 
-/** A save that waits. */
+/** A waiting save. */
 interface Save {
   readonly repository: OpenRepository;
   readonly request: CommitRequest;
@@ -16,24 +17,24 @@ interface Save {
   readonly reject: (error: unknown) => void;
 }
 
-/** Makes a commit when it is its branch's turn, and publishes it.
+/** Makes a commit when it gets its branch's lock, and publishes it.
  * @throws GitError @see commit */
 export function saveInGroup(repository: OpenRepository, request: CommitRequest): Promise<CommitAnswer> {
   const ref = refOf({ request });
   if (!mayShare(request))
-    return withBranchLock(repository, ref, isMinded(request), () => saveAlone(repository, request));
+    return withBranchLock(repository, ref, isTipFixed(request), () => saveAlone(repository, request));
   return new Promise((resolve, reject) => {
     repository.state.refMutex.gather<Save>(ref, { repository, request, resolve, reject }, saveAll);
   });
 }
 
-/** Makes saves of one branch and tells each what became of it. */
+/** Makes saves of one branch and reports each result. */
 async function saveAll(saves: readonly Save[]): Promise<void> {
   for (let at = 0; at < saves.length;) at += await saveTogether(saves.slice(at));
 }
 
-/** Makes the first of the saves together, as many as may be.
- * @returns how many have been told what became of them */
+/** Makes as many of the first saves together as the limits allow.
+ * @returns how many have been reported */
 async function saveTogether(saves: readonly Save[]): Promise<number> {
   if (saves.length === 1) {
     await saveByItself(saves[0]!);
@@ -52,17 +53,18 @@ async function saveTogether(saves: readonly Save[]): Promise<number> {
       await branch.publish();
     });
   } catch {
-    // Whose fault it is shows when each is by itself. What the others were refused for may have rested on it.
+    // Retry each save alone, which shows which one failed. The errors of the others may have
+    // depended on it.
     const tried = saves.slice(0, Math.max(1, outcomes.length));
     for (const save of tried) await saveByItself(save);
     return tried.length;
   }
-  for (const tell of outcomes) tell();
+  for (const report of outcomes) report();
   return outcomes.length;
 }
 
-/** Makes a save's commit on top of those of others.
- * @returns tells what became of it; to be called once they are published */
+/** Makes a save's commit on top of the earlier ones.
+ * @returns reports its result; must be called once they are published */
 async function addTo(branch: BranchDraft, { repository, request, resolve, reject }: Save): Promise<() => void> {
   try {
     const { answer, made } = await draftCommit(repository, request, branch);
@@ -76,7 +78,7 @@ async function addTo(branch: BranchDraft, { repository, request, resolve, reject
 async function saveByItself(save: Save): Promise<void> {
   const { repository, request } = save;
   try {
-    save.resolve(await tryAgain(isMinded(request), () => saveAlone(repository, request)));
+    save.resolve(await tryAgain(isTipFixed(request), () => saveAlone(repository, request)));
   } catch (error) {
     save.reject(error);
   }
@@ -94,13 +96,13 @@ function refOf({ request }: Pick<Save, "request">): string {
   return BRANCHES + request.branch;
 }
 
-/** Whether the branch must be where the caller saw it. */
-function isMinded({ base, onConflict }: CommitRequest): boolean {
+/** Whether the branch must still be where the client saw it. */
+function isTipFixed({ base, onConflict }: CommitRequest): boolean {
   return base !== null && onConflict === "fail";
 }
 
-/** Whether a save may share a transaction: what a name stands for may be another commit once the saves before are there, and what is
- * large goes to R2. */
+/** Whether a save may share a transaction. A name may resolve to another commit once the earlier
+ * saves are there, and large content goes to R2. */
 function mayShare({ base, operations }: CommitRequest): boolean {
   if (base !== null && !isHexOid(base)) return false;
   const bytes = operations.reduce((sum, operation) => sum + (operation.op === "put" ? operation.content.length : 0), 0);

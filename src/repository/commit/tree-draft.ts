@@ -5,30 +5,30 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import { readTree } from "../objects/tree-contents.ts";
 import type { NewObjects } from "../publish/new-objects.ts";
 
-/** What lies at a path of a draft. */
+/** An entry at a path of a draft. */
 export type DraftEntry =
-  /** An object that is there, in the repository or among the new ones. */
+  /** An existing object, in the repository or among the new ones. */
   | { readonly kind: "object"; readonly mode: number; readonly oid: Oid }
-  /** A file with content that may be new. */
+  /** A file whose content may be new. */
   | { readonly kind: "file"; readonly mode: number; readonly oid: Oid; readonly content: Uint8Array }
-  /** A directory in which something was changed. */
+  /** A directory in which something changed. */
   | { readonly kind: "directory"; readonly mode: typeof TREE_MODE; readonly draft: TreeDraft };
 
-/** Names looked for in one directory, from which it is worth knowing where each is. */
+/** After this many lookups in one directory, an index of its names is built. */
 const LOOKUPS_BEFORE_INDEX = 16;
 
 const NOTHING = new Uint8Array(0);
 
-/** A tree that is being changed. Only the directories on changed paths are read, and only those that changed are written: what that
- * costs does not depend on how many files there are elsewhere. */
+/** A tree being edited. Only the directories on changed paths are read, and only changed ones are
+ * written: the cost does not depend on the number of files elsewhere. */
 export class TreeDraft {
   readonly #repository: OpenRepository;
   readonly #objects: NewObjects;
-  /** The tree as it was; null: there was none. */
+  /** The original tree; null: none. */
   readonly #was: { readonly oid: Oid; readonly content: Uint8Array } | null;
-  /** What became of entries, by name; null: gone. */
+  /** The changed entries, by name; null: removed. */
   readonly #changes = new Map<string, DraftEntry | null>();
-  /** Directories that were looked into, by name. */
+  /** Directories that were read, by name. */
   readonly #opened = new Map<string, TreeDraft>();
   #lookups = 0;
   #index: ReadonlyMap<string, TreeEntry> | null = null;
@@ -39,8 +39,8 @@ export class TreeDraft {
     this.#was = was;
   }
 
-  /** Begins with a tree, or with nothing.
-   * @param objects where trees are looked for before the repository, and where new ones go
+  /** Starts from a tree, or empty.
+   * @param objects searched for trees before the repository; receives new trees
    * @throws GitError "storage-failed" */
   static async open(repository: OpenRepository, objects: NewObjects, tree: Oid | null): Promise<TreeDraft> {
     if (tree === null) return new TreeDraft(repository, objects, null);
@@ -48,8 +48,8 @@ export class TreeDraft {
     return new TreeDraft(repository, objects, { oid: tree, content });
   }
 
-  /** Finds what lies at a path.
-   * @returns null: nothing; "blocked": a part of the path is no directory
+  /** Finds the entry at a path.
+   * @returns null: none; "blocked": a part of the path is not a directory
    * @throws GitError "storage-failed" */
   async find(path: readonly string[]): Promise<DraftEntry | null | "blocked"> {
     const directory = await this.#walk(path.slice(0, -1));
@@ -58,7 +58,8 @@ export class TreeDraft {
     return entry?.kind === "directory" && entry.draft.#isEmpty() ? null : entry;
   }
 
-  /** Puts something where `find` found something or nothing; null: removes what is there. Makes the directories on the way.
+  /** Sets the entry at a path where `find` did not return "blocked"; null: removes it. Creates
+   * missing directories.
    * @throws GitError "storage-failed" */
   async put(path: readonly string[], entry: DraftEntry | null): Promise<void> {
     const directory = await this.#walk(path.slice(0, -1), true);
@@ -67,15 +68,15 @@ export class TreeDraft {
     directory.#changes.set(path.at(-1)!, entry);
   }
 
-  /** Makes a file of content.
+  /** Makes a file from content.
    * @throws GitError "sha1-collision" */
   newFile(mode: number, content: Uint8Array): DraftEntry {
     const [oid] = this.#repository.state.platform.codec.hashObjects([{ type: "blob", content }]);
     return { kind: "file", mode, oid: oid!, content };
   }
 
-  /** Adds the objects that are new. Directories without entries are left out.
-   * @returns the tree's id; null: it is empty and was not so before */
+  /** Adds the new objects. Directories without entries are left out.
+   * @returns the tree's id; null: the tree has become empty */
   write(): Oid | null {
     const changes = new Map<string, TreeChange>();
     for (const [name, entry] of this.#changes) {
@@ -97,9 +98,9 @@ export class TreeDraft {
     return oid && { mode: TREE_MODE, oid };
   }
 
-  /** Goes into directories.
-   * @param isMade whether those that are not there are made
-   * @returns null: one is not there; "blocked": one is something else */
+  /** Walks into directories.
+   * @param isMade whether to create missing ones
+   * @returns null: one is missing; "blocked": one is not a directory */
   async #walk(path: readonly string[], isMade = false): Promise<TreeDraft | null | "blocked"> {
     const [name, ...rest] = path;
     if (name === undefined) return this;
@@ -120,7 +121,7 @@ export class TreeDraft {
     return draft;
   }
 
-  /** Whether everything in it has gone. */
+  /** Whether all its entries were removed. */
   #isEmpty(): boolean {
     const removed = new Map<string, null>();
     for (const [name, entry] of this.#changes) {
@@ -137,7 +138,7 @@ export class TreeDraft {
     return entry && { kind: "object", mode: entry.mode, oid: entry.oid };
   }
 
-  /** What had this name before. */
+  /** The original entry with a name. */
   #lookUp(name: string): TreeEntry | null {
     if (this.#was === null) return null;
     const { content } = this.#was;

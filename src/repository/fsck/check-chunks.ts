@@ -10,8 +10,9 @@ import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 import { findLoss, hasOid } from "./stored-entries.ts";
 
-/** Chunks by id: are their bytes there, and those that were written; are their objects what their rows and ids say, and what they name
- * there? An object is the smallest step: `5` says that chunk 5 is done, `5.100` that its objects up to number 100 are. */
+/** Checks chunks by id: that their bytes exist and are those that were written, that their objects
+ * match their rows and ids, and that the objects they name exist. The smallest step is one object:
+ * `5` means that chunk 5 is done, `5.100` that its objects up to number 100 are. */
 export const checkChunks: FsckStage = async (run, after) => {
   const [id = "", number = ""] = after.split(".");
   const begun = number === "" ? null : { chunk: Number(id), number: Number(number) };
@@ -26,13 +27,13 @@ export const checkChunks: FsckStage = async (run, after) => {
   }
 };
 
-/** @param done the last of its objects that was checked by an earlier call, 0: none of it was
- * @returns the last that was checked, null: all were */
+/** @param done the last of its objects that an earlier call checked, 0: none
+ * @returns the last object checked, null: all were */
 async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<number | null> {
   const rows = run.audit.objectsIn(chunk);
   const hotBytes = chunk.key === null ? run.audit.hotBytes(chunk.id) : null;
   const baseOids = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
-  // From here on, others may change the rows; what was read of them stays right.
+  // From here on other requests may change the rows. What was read of them stays correct.
   if (done === 0) {
     run.checked.chunks += 1;
     run.checked.bytes += chunk.size;
@@ -65,13 +66,14 @@ async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<
   return null;
 }
 
-/** A chunk's bytes, null when they are not all there or too many to be held, and what is wrong with them. */
+/** A chunk's bytes, null when some are missing or they are too many to hold; and what is wrong with
+ * them. */
 interface ChunkBytes {
   readonly bytes: Uint8Array | null;
   readonly problem: Pick<FsckProblem, "kind" | "detail"> | null;
 }
 
-const CHANGED = { kind: "chunk-checksum", detail: "its bytes are not those that were written" } as const;
+const CHANGED = { kind: "chunk-checksum", detail: "its bytes differ from those that were written" } as const;
 
 function checkHot({ size, checksum }: ChunkRow, bytes: Uint8Array | null): ChunkBytes {
   if (bytes === null) {
@@ -100,10 +102,11 @@ async function checkSealed(run: FsckRun, chunk: ChunkRow, key: string): Promise<
   }
 }
 
-/** Whether what the row says of the objects in the chunk is so: by that, clones send it without a look at them. */
+/** Checks what the chunk's row says about its objects: clones rely on it and send the chunk without
+ * inspecting it. */
 function checkRow(run: FsckRun, chunk: ChunkRow, rows: readonly ObjectRow[]): void {
   const say = (detail: string): void => run.report({ kind: "chunk-row", chunk: chunk.id, detail });
-  if (rows.length === 0) return say("no object is in it");
+  if (rows.length === 0) return say("it has no objects");
   const lowest = (numbers: readonly number[]): number =>
     numbers.reduce((low, number) => Math.min(low, number), Infinity);
   const floors = {
@@ -111,22 +114,22 @@ function checkRow(run: FsckRun, chunk: ChunkRow, rows: readonly ObjectRow[]): vo
     ofsFloor: lowest(rows.filter(({ distance }) => distance !== 0).map(({ base }) => base)),
   };
   for (const name of ["baseFloor", "ofsFloor"] as const) {
-    // What was pruned may have referred to a lower one.
+    // A pruned object may have referred to a lower one.
     if (floors[name] !== Infinity && (chunk[name] === 0 || chunk[name] > floors[name])) {
-      say(`${name} is ${chunk[name]}, and a delta refers to ${floors[name]}`);
+      say(`${name} is ${chunk[name]}, but a delta refers to ${floors[name]}`);
     }
   }
   if (!chunk.whole) return;
   let end = 0;
   for (const { offset, length } of rows) {
-    if (offset !== end) return say(`it is not whole: at ${end} no object begins`);
+    if (offset !== end) return say(`it is marked whole, but no object begins at ${end}`);
     end = offset + length;
   }
-  if (rows.some(({ number, base }) => base > number)) say("it is not whole: a delta comes before its base");
-  if (end !== chunk.size) say(`it is not whole: its objects end at ${end} of ${chunk.size} bytes`);
+  if (rows.some(({ number, base }) => base > number)) say("it is marked whole, but a delta precedes its base");
+  if (end !== chunk.size) say(`it is marked whole, but its objects end at ${end} of ${chunk.size} bytes`);
 }
 
-/** @throws GitError when the object cannot be made whole */
+/** @throws GitError when the object cannot be read from its entry and delta chain */
 async function checkObject(
   run: FsckRun,
   row: ObjectRow,
@@ -144,13 +147,13 @@ async function checkObject(
   const { type, bytes } = await entries.whole(row);
   if (!hasOid(type, bytes, row.oid)) return run.report(changed);
   const say = (detail: string): void => run.report({ kind: "object-row", oid, chunk: row.chunk, detail });
-  if (type !== row.type) say(`its type is ${type}, and ${row.type} in its row`);
-  if (bytes.length !== row.size) say(`its size is ${bytes.length}, and ${row.size} in its row`);
+  if (type !== row.type) say(`its type is ${type}, but ${row.type} in its row`);
+  if (bytes.length !== row.size) say(`its size is ${bytes.length}, but ${row.size} in its row`);
   if (row.base !== 0) checkBaseName(await entries.read(row), row, base, say);
   if (type !== 3) await contents.add(row, type, bytes);
 }
 
-/** Whether a delta's entry names the base that its row does. */
+/** Checks that a delta's entry names the same base as its row. */
 function checkBaseName(
   entry: Uint8Array,
   row: ObjectRow,
@@ -160,9 +163,9 @@ function checkBaseName(
   const { type, headerBytes } = decodeEntryHeader(entry);
   if (type === OFS_DELTA) {
     const { distance } = decodeOfsDistance(entry, headerBytes);
-    if (distance !== row.distance) say(`its base is ${distance} bytes before it, and ${row.distance} in its row`);
+    if (distance !== row.distance) say(`its base is ${distance} bytes before it, but ${row.distance} in its row`);
   } else {
-    if (row.distance !== 0) say("its entry names its base by id, and its row by distance");
+    if (row.distance !== 0) say("its entry names its base by id, but its row by distance");
     const named = entry.subarray(headerBytes, headerBytes + OID_BYTES);
     if (base !== undefined && !equalOids(named, base.oid)) say("its entry names another base than its row");
   }

@@ -4,13 +4,15 @@ import { worktreeFileKey } from "../worktree/file-key.ts";
 import { mistrustFile } from "../worktree/materialized-file.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
-/** R2 objects that are asked for at a time: of a request's connections, the platform lets six wait for their answers. */
+/** R2 objects checked at a time: the platform allows a request six connections that wait for an
+ * answer. */
 const IN_FLIGHT = 6;
 
 /** Rows read at a time. */
 const PAGE_ROWS = 120;
 
-/** The bundle: is its R2 object there, of its size? With `repair`, another one is built. */
+/** Checks that the bundle's R2 object exists and has the right size. With `repair`, a new bundle is
+ * built otherwise. */
 export const checkBundle: FsckStage = async (run) => {
   const bundle = run.tables.bundles.current();
   if (bundle === null) return null;
@@ -26,7 +28,8 @@ export const checkBundle: FsckStage = async (run) => {
   return null;
 };
 
-/** Stored responses by key: are their R2 objects there, of their size? With `repair`, those that are not are forgotten. */
+/** Checks that the R2 objects of stored responses exist and have the right size, by key. With
+ * `repair`, the faulty ones are dropped. */
 export const checkResponses: FsckStage = async (run, after) => {
   let last = after;
   for (;;) {
@@ -45,8 +48,9 @@ export const checkResponses: FsckStage = async (run, after) => {
   }
 };
 
-/** Files of worktrees by branch and path: are their R2 objects there, of the size and version that was written, and of the size that the blob has?
- * With `repair`, those that are not are written again. */
+/** Checks the files of worktrees, by branch and path: that their R2 objects exist, with the size
+ * and version that were written and the size of the blob. With `repair`, faulty files are written
+ * again. */
 export const checkWorktrees: FsckStage = async (run, after) => {
   const at = after.indexOf(" ");
   let [branch, last] = [after.slice(0, Math.max(at, 0)), after.slice(at + 1)];
@@ -58,7 +62,7 @@ export const checkWorktrees: FsckStage = async (run, after) => {
       if (page.length === 0) break;
       await checkFiles(run, worktree, page);
       last = page.at(-1)!.path;
-      // A branch has no space in its name.
+      // The separator is safe: a branch's name has no space.
       if (run.isSpent) return `${branch} ${last}`;
     }
   }
@@ -70,13 +74,13 @@ async function checkFiles(run: FsckRun, worktree: Worktree, files: readonly Work
   for (let from = 0; from < files.length; from += IN_FLIGHT) {
     await Promise.all(
       files.slice(from, from + IN_FLIGHT).map(async (file, i) => {
-        // What is yet to be written is the job's.
+        // The job `materialize` has yet to write it.
         if (file.etag === null) return;
         const key = worktreeFileKey(run.repository.state.key, worktree.branch, file.path);
         const isBlob = type[from + i] === 3 && size[from + i] === file.sizeBytes;
         const detail = isBlob
           ? await findFault(run, key, file.sizeBytes, file.etag)
-          : `its row is not that of blob ${toHex(file.oid)}`;
+          : `its row does not match blob ${toHex(file.oid)}`;
         if (detail === null || run.tables.worktrees.file(worktree.id, file.path)?.etag !== file.etag) return;
         run.report({ kind: "worktree-file", key, ref: `refs/heads/${worktree.branch}`, oid: toHex(file.oid), detail });
         if (isBlob) repair(run, () => mistrustFile(run.repository, worktree, file));
@@ -86,11 +90,11 @@ async function checkFiles(run: FsckRun, worktree: Worktree, files: readonly Work
 }
 
 /** What is wrong with an R2 object, null: nothing.
- * @param etag which version it must be; without it any */
+ * @param etag the version it must be; without it any */
 async function findFault(run: FsckRun, key: string, sizeBytes: number, etag?: string): Promise<string | null> {
   run.checked.files += 1;
   const stat = await run.store.stat(key);
-  if (stat === null) return "its R2 object is not there";
+  if (stat === null) return "its R2 object is missing";
   if (stat.sizeBytes !== sizeBytes) return `its R2 object has ${stat.sizeBytes} bytes instead of ${sizeBytes}`;
   return etag === undefined || stat.etag === etag ? null : "its R2 object is another version";
 }

@@ -4,10 +4,11 @@ import type { ObjectRow } from "../../store/index/object-index.ts";
 import { pause } from "../pacing/pause.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
-/** Rows that are held against others at a time. */
+/** Rows that are checked at a time. */
 const PAGE_ROWS = 2_000;
 
-/** Rows of objects by number: is every number there that was not pruned, and are the chunk, base and nodes there that a row names? */
+/** Checks the rows of objects by number: that each number not pruned exists, and that the chunk,
+ * base and graph nodes named by a row exist. */
 export const checkIndex: FsckStage = async (run, after) => {
   let last = Number(after);
   const pruned = run.tables.objects.pruned();
@@ -19,7 +20,7 @@ export const checkIndex: FsckStage = async (run, after) => {
     checkPlaces(run, rows);
     checkIntroducers(run, rows);
     last = end;
-    // The clock stands still while nothing is waited for.
+    // The clock stands still unless the code waits.
     await pause();
     if (run.isSpent) return String(last);
   }
@@ -30,10 +31,11 @@ function checkNumbers(run: FsckRun, range: NumberSet, rows: readonly ObjectRow[]
   const { runs } = range.difference(pruned).difference(there);
   for (let r = 0; r < runs.length; r += 2) {
     const [first, end] = [runs[r]!, runs[r + 1]!];
-    run.report({ kind: "object-row", detail: `the rows of objects number ${first} to ${end - 1} are not there` });
+    run.report({ kind: "object-row", detail: `the rows of objects number ${first} to ${end - 1} are missing` });
   }
   for (const { number, oid } of rows) {
-    if (pruned.has(number)) run.report({ kind: "object-row", oid: toHex(oid), detail: "it counts as pruned" });
+    if (pruned.has(number))
+      run.report({ kind: "object-row", oid: toHex(oid), detail: "it exists, but is listed as pruned" });
   }
 }
 
@@ -46,12 +48,12 @@ function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {
     if (place === undefined) say("its chunk has no row");
     else if (number < place.firstNumber || number > place.lastNumber)
       say("its chunk does not hold objects of its number");
-    else if (offset + length > place.size) say("its entry ends behind its chunk");
-    if (base !== 0 && !bases.has(base)) say(`its delta base, object number ${base}, is not there`);
+    else if (offset + length > place.size) say("its entry extends beyond its chunk");
+    if (base !== 0 && !bases.has(base)) say(`its delta base, object number ${base}, is missing`);
   }
 }
 
-/** Whether the nodes that rows name as introducers are there, and say so too. */
+/** Checks that the graph nodes named as introducers exist, and list the object. */
 function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[]): void {
   const several = run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.map(({ number }) => number)));
   const introducersOf = ({ number, introducer }: ObjectRow): readonly number[] =>
@@ -64,13 +66,13 @@ function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[]): void {
         run.report({
           kind: "reachability",
           oid: toHex(row.oid),
-          detail: `node ${introducer}, which brought it, is not there`,
+          detail: `its row says that node ${introducer} introduced it, but that node is missing`,
         });
       } else if (node.introduced?.has(row.number) !== true) {
         run.report({
           kind: "reachability",
           oid: toHex(row.oid),
-          detail: `node ${introducer} is said to have brought it, and does not say so`,
+          detail: `its row says that node ${introducer} introduced it, but that node does not list it`,
         });
       }
     }

@@ -2,7 +2,8 @@ import { encodeText } from "../../format/byte-string.ts";
 import { worktreeFileKey } from "../worktree/file-key.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
-/** R2 keys below the repository's id: is each named by a row, or by a job that will sweep it? With `repair`, others get such a job. */
+/** Checks the R2 keys below the repository's id: each must be named by a row, or by a job that will
+ * sweep it. With `repair`, the others get such a job. */
 export const checkKeys: FsckStage = async (run, after) => {
   const prefix = `${run.repository.state.key}/`;
   let owners: Owners | null = null;
@@ -19,7 +20,8 @@ export const checkKeys: FsckStage = async (run, after) => {
   return null;
 };
 
-/** A file of a worktree may be written again at any time, under the very key: that is for `materialize` alone. */
+/** A file of a worktree may be rewritten at any time, under the same key: only `materialize` may
+ * remove it. */
 function sweepLater(run: FsckRun, key: string): void {
   if (!run.repair || key.startsWith(`${run.repository.state.key}/worktrees/`)) return;
   run.tables.jobs.add("sweep", key, Date.now());
@@ -27,14 +29,14 @@ function sweepLater(run: FsckRun, key: string): void {
   run.checked.repaired += 1;
 }
 
-/** What names R2 keys. */
+/** The rows and jobs that own R2 keys. */
 class Owners {
   readonly #run: FsckRun;
   readonly #sweeps: readonly string[];
   readonly #bundle: string | null;
-  /** Where the files of each worktree lie. */
+  /** The folder of each worktree's files. */
   readonly #folders: readonly { readonly id: number; readonly folder: string; readonly branch: string }[];
-  /** Keys of files whose paths are no keys, by worktree. */
+  /** Keys of files whose paths are unsafe as keys, by worktree. */
   readonly #hashed = new Map<number, ReadonlySet<string>>();
 
   constructor(run: FsckRun) {
@@ -52,7 +54,7 @@ class Owners {
     }));
   }
 
-  /** Whether somebody sees to a key. */
+  /** Whether a row or job owns a key. */
   has(key: string): boolean {
     const { tables, repository } = this.#run;
     return (
@@ -62,7 +64,7 @@ class Owners {
       tables.responses.hasObject(key) ||
       this.#sweeps.some((swept) => key === swept || (swept.endsWith("/") && key.startsWith(swept))) ||
       [...repository.state.activePrefixes].some((prefix) => key.startsWith(prefix)) ||
-      // What was begun meanwhile.
+      // Writes that began meanwhile.
       tables.jobs.has("sweep", key)
     );
   }

@@ -9,16 +9,17 @@ import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 const TREE = toTypeNumber("tree");
 
-/** Nodes that are looked at together, objects that they brought, and bytes of the trees among them, unless one node brought more. */
+/** Graph nodes that are checked together, the objects that they introduced, and the bytes of the
+ * trees among these, unless one node introduced more. */
 const PAGE_NODES = 500;
 const PAGE_OBJECTS = 5_000;
 const PAGE_TREE_BYTES = 2 * 1024 * 1024;
 
-/** Sets of ancestors that are kept: 12.5 KB each per 100,000 nodes. */
+/** Bytes of ancestor sets that are cached: 12.5 KB each per 100,000 nodes. */
 const ANCESTOR_BYTES = 16 * 1024 * 1024;
 
-/** Nodes of the graph, parents before children: what each leads to and none of its parents does is found anew, by walking its trees, and held
- * against the rows. */
+/** Checks the nodes of the graph, parents before children. For each, the objects that it reaches
+ * and none of its parents does are found again by walking its trees, and compared with the rows. */
 export const checkReachability: FsckStage = async (run, after) => {
   const { graph } = run.tables;
   const order = orderNodes(graph, after);
@@ -31,7 +32,7 @@ export const checkReachability: FsckStage = async (run, after) => {
     at += page.length;
     await page.readTrees();
     for (const [number, introduced] of page.nodes) {
-      // A push may have come while trees were read: positions are asked for anew.
+      // A push may have arrived while trees were read, so positions are looked up again.
       const position = graph.position(number);
       const isInherited = ancestors.of(position);
       await page.check(number, graph.tree(position), introduced, (node) => isInherited(graph.position(node)));
@@ -41,7 +42,8 @@ export const checkReachability: FsckStage = async (run, after) => {
   return null;
 };
 
-/** Positions behind a place, by generation and number: an order that is the same whenever the graph is loaded. */
+/** Positions after a place, by generation and number: an order that does not depend on when the
+ * graph was loaded. */
 function orderNodes(graph: CommitGraph, after: string): number[] {
   const [generation = 0, number = 0] = after.split(".").map(Number);
   const isBehind = (position: number): boolean =>
@@ -59,25 +61,25 @@ function placeOf(graph: CommitGraph, position: number): string {
 /** What is known of an object. */
 interface Known {
   readonly type: number;
-  /** Object numbers of nodes. */
+  /** Object numbers of graph nodes. */
   readonly introducers: readonly number[];
 }
 
-/** Some nodes, and what they brought. */
+/** Some nodes, and the objects that they introduced. */
 class Page {
   readonly #run: FsckRun;
-  /** What each node brought, by its row. */
+  /** The objects that each node introduced, according to its row. */
   readonly nodes = new Map<number, NumberSet>();
-  /** Trees among that. */
+  /** The trees among these objects. */
   #rows: ObjectRow[] = [];
-  /** Object numbers in trees; null: it cannot be read. */
+  /** Object numbers in trees; null: the tree cannot be read. */
   readonly #trees = new Map<number, readonly number[] | null>();
   readonly #known = new Map<number, Known>();
 
-  /** How many of the nodes are looked at. */
+  /** How many of the nodes this page covers. */
   readonly length: number;
 
-  /** @param nodes of which so many of the first are taken in as may be */
+  /** @param nodes the page covers as many of the first as the limits allow */
   constructor(run: FsckRun, nodes: readonly number[]) {
     this.#run = run;
     const rows = run.audit.nodes(nodes);
@@ -86,7 +88,7 @@ class Page {
     for (let objects = 0; length < nodes.length && objects < PAGE_OBJECTS; length++) {
       const node = nodes[length]!;
       const introduced = rows.get(node)?.introduced ?? null;
-      // A set of billions that are nowhere is not to be walked through.
+      // A damaged set of billions of numbers must not be walked.
       if (introduced === null || (introduced.runs.at(-1) ?? 0) > end) continue;
       this.nodes.set(node, introduced);
       objects += introduced.size;
@@ -94,11 +96,11 @@ class Page {
     this.length = this.#cutTrees(nodes.slice(0, length));
     for (const node of nodes.slice(0, this.length)) {
       if (this.nodes.has(node)) continue;
-      run.report({ kind: "reachability", detail: `what node ${node} brought cannot be read` });
+      run.report({ kind: "reachability", detail: `the list of objects that node ${node} introduced cannot be read` });
     }
   }
 
-  /** Takes so many of the nodes' trees in as may be, and leaves out the nodes behind.
+  /** Takes in trees until the limit is reached, and leaves out the remaining nodes.
    * @returns how many nodes are left */
   #cutTrees(nodes: readonly number[]): number {
     const rows = this.#run.audit.namedObjects(
@@ -120,7 +122,7 @@ class Page {
     return nodes.length;
   }
 
-  /** Reads the trees in the order in which they are stored, and what is known of all that is in them. */
+  /** Reads the trees in storage order, and the rows of everything in them. */
   async readTrees(): Promise<void> {
     const inOrder = this.#rows.toSorted((a, b) => a.number - b.number);
     this.#run.entries.prepare(inOrder);
@@ -130,15 +132,16 @@ class Page {
     let at = 0;
     inOrder.forEach((row, i) => {
       const oids = named[i]!;
-      // What is named and not there was told with the tree.
+      // Missing objects were reported with the tree.
       this.#trees.set(row.number, oids && [...number.subarray(at, (at += oids.length))].filter((entry) => entry !== 0));
     });
     this.#learn(new Set(number.filter((entry) => entry !== 0)));
     this.#learn(new Set([...this.nodes].flatMap(([node, introduced]) => [node, ...introduced.toArray()])));
   }
 
-  /** Walks from a node to all that its parents do not lead to, and holds its row against that.
-   * @param isInherited whether a node is among the parents and what they lead to */
+  /** Walks from a node to all objects that its parents do not reach, and compares them with its
+   * row.
+   * @param isInherited whether a node is a parent or an ancestor */
   async check(
     node: number,
     root: number,
@@ -172,23 +175,23 @@ class Page {
         this.#run.report({ kind: "reachability", ...subject, detail: `object number ${number}: ${detail}` });
       }
     };
-    say(brought.difference(introduced).toArray(), `node ${node} brought it, and does not say so`);
-    say(introduced.difference(brought).toArray(), `node ${node} says that it brought it, and did not`);
+    say(brought.difference(introduced).toArray(), `node ${node} introduced it, but does not list it`);
+    say(introduced.difference(brought).toArray(), `node ${node} lists it, but did not introduce it`);
     const both = brought.intersection(introduced).toArray();
     const unsaid = both.filter((object) => !this.#get(object).introducers.includes(node));
-    say(unsaid, `node ${node} brought it, and its row does not say so`);
+    say(unsaid, `node ${node} introduced it, but its row does not say so`);
   }
 
   async #entries(tree: number): Promise<readonly number[] | null> {
     if (!this.#trees.has(tree)) {
-      // No node of the page says that it brought it.
+      // No node of the page lists this tree.
       this.#rows = [...this.#run.audit.namedObjects([tree]).values()];
       await this.readTrees();
     }
     return this.#trees.get(tree) ?? null;
   }
 
-  /** What a tree names, null: it cannot be read. */
+  /** The ids in a tree, null: it cannot be read. */
   async #readTree(row: ObjectRow): Promise<readonly Oid[] | null> {
     await this.#run.step();
     try {
@@ -216,7 +219,7 @@ class Page {
   }
 }
 
-/** What the parents of nodes lead to, as they are asked for in an order that has parents before children. */
+/** The ancestors of nodes, cached for an order in which parents precede children. */
 class AncestorSets {
   readonly #graph: CommitGraph;
   readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
@@ -225,7 +228,7 @@ class AncestorSets {
     this.#graph = graph;
   }
 
-  /** Tells of positions whether the node's parents lead there. */
+  /** Returns a function that says whether a position is among the node's ancestors. */
   of(position: number): (position: number) => boolean {
     const [first, ...rest] = this.#graph.parents(position);
     if (first === undefined) return () => false;

@@ -12,7 +12,8 @@ const PAGE_REFS = 500;
 const COMMIT = toTypeNumber("commit");
 const TAG = toTypeNumber("tag");
 
-/** HEAD, and refs by name: do they lead to nodes of the graph, are tags peeled to what they lead to, and can the names stand side by side? */
+/** Checks HEAD, and the refs by name: that they point to nodes of the graph, that tags are peeled
+ * correctly, and that the names do not conflict. */
 export const checkRefs: FsckStage = async (run, after) => {
   if (after === "") checkHead(run);
   let last = after;
@@ -31,7 +32,7 @@ export const checkRefs: FsckStage = async (run, after) => {
       const row = rows.get(number[i]!);
       const say = (detail: string): void =>
         run.report({ kind: "ref-target", ref: ref.name, oid: toHex(ref.oid), detail });
-      if (row === undefined) say("its object is not there");
+      if (row === undefined) say("its object is missing");
       else if (!nodes.has(row.number)) say("its object is not in the graph");
       else if (ref.name.startsWith("refs/heads/") && row.type !== COMMIT) say("a branch must be at a commit");
       else await checkPeeled(run, ref, row, peeled);
@@ -46,22 +47,23 @@ function checkHead(run: FsckRun): void {
   const head = refs.head();
   const say = (detail: string): void => run.report({ kind: "head", ref: "HEAD", detail });
   if (head === null) {
-    // Nothing but tags was ever pushed.
-    if (refs.page("refs/heads/", null, 1).length > 0) say("there are branches, and HEAD names none");
+    // Only tags were ever pushed.
+    if (refs.page("refs/heads/", null, 1).length > 0) say("there are branches, but HEAD names none");
   } else if (!head.startsWith("refs/heads/") || !isRefName(head)) {
-    say("what it names is no branch");
+    say("it does not name a branch");
   }
 }
 
 function checkName(run: FsckRun, name: string): void {
   const say = (detail: string): void => run.report({ kind: "ref-name", ref: name, detail });
-  if (!name.startsWith("refs/") || !isRefName(name)) say("it is no name of a ref");
+  if (!name.startsWith("refs/") || !isRefName(name)) say("it is not a valid ref name");
   for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1)) {
     if (run.tables.refs.get(name.slice(0, slash)) !== null) say(`${name.slice(0, slash)} is a ref too`);
   }
 }
 
-/** What tags lead to in the end, by object number. A tag may be one of a tag without end: each is read once, however many lead to it. */
+/** The objects that tags are finally peeled to, by object number. Chains of tags may be long: each
+ * tag is read once, however many point to it. */
 type Peeled = Map<number, Oid>;
 
 async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Peeled): Promise<void> {
@@ -78,13 +80,13 @@ async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Pee
       await run.step();
     }
   } catch (error) {
-    // That it cannot be read was told with the tag.
+    // An unreadable tag was reported with the tag itself.
     damageOf(error);
     return;
   }
   for (const tag of way) known.set(tag, peeled!);
   if (peeled === null ? ref.peeled === null : ref.peeled !== null && equalOids(peeled, ref.peeled)) return;
   const shown = (oid: Oid | null): string => (oid === null ? "nothing" : toHex(oid));
-  const detail = `it is peeled to ${shown(ref.peeled)}, and leads to ${shown(peeled)}`;
+  const detail = `it is stored as peeled to ${shown(ref.peeled)}, but peels to ${shown(peeled)}`;
   run.report({ kind: "ref-peeled", ref: ref.name, oid: toHex(ref.oid), detail });
 }

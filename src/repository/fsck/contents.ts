@@ -20,24 +20,24 @@ interface Content {
   readonly type: ObjectTypeNumber;
   readonly timeSeconds: number;
   readonly named: CheckedObject["named"];
-  /** Where the first of `named` stands in the batch. */
+  /** The index in the batch of the first of `named`. */
   readonly at: number;
 }
 
-/** Holds what objects say against what is stored beside them: what they name must be there, the graph must agree with commits and tags, and
- * what is remembered of trees with these. */
+/** Compares objects with the stored rows: the objects that they name must exist, the graph must
+ * agree with commits and tags, and cached tree entries with the trees. */
 export class Contents {
   readonly #run: FsckRun;
   #batch: Content[] = [];
   #references = 0;
-  /** Files that git reads itself, by id and part. */
+  /** Special files (`.gitmodules` ...) that were checked, by id and kind. */
   readonly #vetted = new Set<string>();
 
   constructor(run: FsckRun) {
     this.#run = run;
   }
 
-  /** Takes a commit, tree or tag in. */
+  /** Adds a commit, tree or tag to the batch. */
   async add(row: ObjectRow, type: ObjectTypeNumber, bytes: Uint8Array): Promise<void> {
     const { codec } = this.#run.repository.state.platform;
     const { findings, timeSeconds, named } = codec.checkObject(fromTypeNumber(type), bytes);
@@ -50,7 +50,7 @@ export class Contents {
     if (this.#references >= BATCH_REFERENCES) await this.flush();
   }
 
-  /** Checks what was taken in since the last time. */
+  /** Checks the current batch. */
   async flush(): Promise<void> {
     const batch = this.#batch;
     this.#batch = [];
@@ -78,7 +78,7 @@ export class Contents {
       if (isObjectType(subject) || this.#vetted.has(name)) continue;
       this.#vetted.add(name);
       const row = tables.objects.find(oid);
-      // What is not there, or cannot be read, is told as that.
+      // Missing or unreadable files are reported elsewhere.
       if (row === null || entries.isStreamed(row)) continue;
       try {
         const { bytes } = await entries.whole(row);
@@ -93,7 +93,7 @@ export class Contents {
     named.forEach(({ subject, oid }, i) => {
       const type = found.type[at + i]!;
       if (type === 0) {
-        const detail = `it names ${subject} ${toHex(oid)}, which is not there`;
+        const detail = `it names ${subject} ${toHex(oid)}, which is missing`;
         this.#run.report({ kind: "reference-missing", oid: toHex(row.oid), detail });
       } else if (fromTypeNumber(type) !== subject) {
         const detail = `it names ${subject} ${toHex(oid)}, which is a ${fromTypeNumber(type)}`;
@@ -102,12 +102,13 @@ export class Contents {
     });
   }
 
-  /** Holds commits and tags against their rows in the graph. */
+  /** Compares commits and tags with their rows in the graph. */
   #checkNodes(batch: readonly Content[], found: Lookup): void {
     const contents = batch.filter(({ type }) => type === COMMIT || type === TAG);
     const expected = contents.map(({ named, at }) => {
       const numbers = Array.from(named, (_, i) => found.number[at + i]!);
-      // A commit names its tree first; a tag its object, which is no parent when it is a tree or blob.
+      // A commit names its tree first. A tag names its object, which is not a parent when it is a
+      // tree or blob.
       const isParent = (i: number): boolean => named[i]!.subject === "commit" || named[i]!.subject === "tag";
       return { parents: numbers.filter((_, i) => isParent(i)), tree: numbers.find((_, i) => !isParent(i)) ?? 0 };
     });
@@ -116,21 +117,21 @@ export class Contents {
     contents.forEach(({ row, timeSeconds }, i) => {
       const say = (detail: string): void => this.#run.report({ kind: "node-row", oid: toHex(row.oid), detail });
       const { parents, tree } = expected[i]!;
-      // What is named and not there has been told.
+      // Missing objects were already reported.
       if (parents.includes(0)) return;
       const node = nodes.get(row.number);
       if (node === undefined) return say("it is not in the graph");
       if (node.parents.join() !== parents.join())
-        say(`its parents are ${parents.join()}, and ${node.parents.join()} in the graph`);
-      if (node.tree !== tree) say(`its tree is ${tree}, and ${node.tree} in the graph`);
-      if (node.time !== timeSeconds) say(`its time is ${timeSeconds}, and ${node.time} in the graph`);
+        say(`its parents are ${parents.join()}, but ${node.parents.join()} in the graph`);
+      if (node.tree !== tree) say(`its tree is ${tree}, but ${node.tree} in the graph`);
+      if (node.time !== timeSeconds) say(`its time is ${timeSeconds}, but ${node.time} in the graph`);
       const generation =
         1 + parents.reduce((highest, parent) => Math.max(highest, nodes.get(parent)?.generation ?? 0), 0);
-      if (node.generation !== generation) say(`its generation is ${generation}, and ${node.generation} in the graph`);
+      if (node.generation !== generation) say(`its generation is ${generation}, but ${node.generation} in the graph`);
     });
   }
 
-  /** Holds what walks remember of trees against these. */
+  /** Compares the cached entries of trees with the trees. */
   #checkTrees(batch: readonly Content[], found: Lookup): void {
     const trees = batch.filter(({ type }) => type === TREE);
     const numbers = NumberSet.fromSorted(trees.map(({ row }) => row.number).toSorted((a, b) => a - b));
@@ -142,7 +143,11 @@ export class Contents {
         words.length === named.length &&
         named.every(({ subject }, i) => words[i] === toEntryWord(found.number[at + i]!, subject === "tree"));
       if (!isRight)
-        this.#run.report({ kind: "tree-row", oid: toHex(row.oid), detail: "its entries are remembered as others" });
+        this.#run.report({
+          kind: "tree-row",
+          oid: toHex(row.oid),
+          detail: "its cached entries differ from its content",
+        });
     }
   }
 }

@@ -7,47 +7,48 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import type { FsckProblem } from "./problem.ts";
 import { StoredEntries } from "./stored-entries.ts";
 
-/** Stored bytes that one call reads, unless its time is over before. What is begun then is finished. */
+/** Stored bytes after which a call ends, unless its time ends first. A step that has begun is
+ * finished. */
 const CALL_BYTES = 64 * 1024 * 1024;
 
-/** Problems that one call tells; the rest is counted. */
+/** The most problems that one call lists; the rest is only counted. */
 const MAX_PROBLEMS = 1_000;
 
-/** What a call has looked at. */
+/** What a call has checked. */
 export interface FsckCounts {
   chunks: number;
   /** Stored bytes of chunks. */
   bytes: number;
   objects: number;
   references: number;
-  /** Nodes of the graph whose part in reachability was computed anew. */
+  /** Nodes of the graph whose reachability was computed again. */
   nodes: number;
-  /** Nodes for which that could not be done: a tree below cannot be read. */
+  /** Nodes for which that was impossible, because a tree below them cannot be read. */
   skippedNodes: number;
   refs: number;
-  /** R2 objects that were asked for their size: bundle, responses, files of worktrees. */
+  /** R2 objects whose size was checked: bundle, responses, files of worktrees. */
   files: number;
   /** R2 keys of the repository. */
   keys: number;
-  /** Things that were mended, or will be by a job. */
+  /** Things that were repaired, or will be by a job. */
   repaired: number;
 }
 
-/** One part of a check: goes on behind `after`, until all is done or the run is spent.
- * @returns where the next call goes on, null: all is done */
+/** One stage of a check. Continues after `after`, until the stage is complete or the run is spent.
+ * @returns where the next call continues, null: the stage is complete */
 export type FsckStage = (run: FsckRun, after: string) => Promise<string | null>;
 
-/** Bytes that are made whole and hashed in a step. */
+/** Bytes read and hashed that count as one step. */
 const BYTES_PER_STEP = 2_048;
 
-/** What the parts of one call share. */
+/** The state shared by the stages of one call. */
 export class FsckRun {
   readonly repository: OpenRepository;
   readonly audit: RowAudit;
   readonly entries: StoredEntries;
-  /** Findings of git's fsck that are problems, as a mask. */
+  /** Findings of git's fsck that count as problems, as a mask. */
   readonly refused: bigint;
-  /** Whether what can be made anew is. */
+  /** Whether to repair what can be rebuilt. */
   readonly repair: boolean;
   readonly problems: FsckProblem[] = [];
   problemCount = 0;
@@ -74,7 +75,7 @@ export class FsckRun {
     this.entries = new StoredEntries(this.audit, () => this.tables, this.store, repository.state.platform.codec);
   }
 
-  /** The tables; to be asked again after each wait. */
+  /** The current tables. Must be read again after each wait. */
   get tables(): Tables {
     return this.repository.tables;
   }
@@ -88,7 +89,7 @@ export class FsckRun {
     return this.#budget.isSpent;
   }
 
-  /** Whether the rest is for the next call. */
+  /** Whether to leave the rest to the next call. */
   get isSpent(): boolean {
     return this.#budget.isSpent || this.checked.bytes >= CALL_BYTES;
   }
@@ -98,15 +99,16 @@ export class FsckRun {
     if (this.problems.length < MAX_PROBLEMS) this.problems.push(problem);
   }
 
-  /** To be called with each small step of the work: gives others their turn.
-   * @param bytes that it makes whole, and hashes */
+  /** Must be called with each small step of the work: lets other requests run.
+   * @param bytes read and hashed in the step */
   step(bytes = 0): Promise<void> {
     return this.#budget.step(1 + Math.floor(bytes / BYTES_PER_STEP));
   }
 }
 
-/** Why something could not be read, when it is damaged.
- * @throws what is the server's failure, and no damage: a check that could not be made must not pass for one that failed */
+/** Why something cannot be read, if it is damaged.
+ * @throws any error that is not damage, such as a failure of the store: a check that could not be
+ * made must not count as a failed one */
 export function damageOf(error: unknown): string {
   if (!isGitError(error)) throw error;
   switch (error.code) {

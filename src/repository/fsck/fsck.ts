@@ -1,5 +1,6 @@
-// Whether a repository is whole: a walk over all its rows and bytes, in calls of bounded work. It keeps nothing between calls; where one
-// ended, the next goes on, and what has changed meanwhile is checked as it is then.
+// A full check of a repository: a walk over all its rows and bytes, in calls of bounded work.
+// Nothing is kept between calls. Each continues where the previous one ended, and checks the
+// repository as it is by then.
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
 import { CALL_MS } from "../../format/limits.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -12,7 +13,7 @@ import { checkRefs } from "./check-refs.ts";
 import { type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
 import type { FsckProblem } from "./problem.ts";
 
-/** The parts of a check, in their order. */
+/** The stages of a check, in order. */
 const STAGES = {
   index: checkIndex,
   chunks: checkChunks,
@@ -24,43 +25,44 @@ const STAGES = {
   keys: checkKeys,
 } as const satisfies Record<string, FsckStage>;
 
-/** A part of a check. */
+/** A stage of a check. */
 export type FsckStageName = keyof typeof STAGES;
 
-/** The parts of a check, in their order. */
+/** The stages of a check, in order. */
 export const FSCK_STAGES = Object.keys(STAGES) as readonly FsckStageName[];
 
-/** Where a check goes on. */
+/** Where a check continues. */
 export interface FsckPlace {
   readonly stage: FsckStageName;
-  /** What was checked last in it; "": nothing. */
+  /** What was checked last in the stage; "": nothing. */
   readonly after: string;
 }
 
-/** What one call of a check found. */
+/** The result of one call. */
 export interface FsckReport {
   readonly checked: FsckCounts;
   /** The first thousand. */
   readonly problems: readonly FsckProblem[];
   readonly problemCount: number;
-  /** Null: all is checked. */
+  /** Null: the check is complete. */
   readonly next: FsckPlace | null;
 }
 
 /** What to check. */
 export interface FsckRequest {
-  /** Where to go on, null: at the beginning. */
+  /** Where to continue, null: at the beginning. */
   readonly place: FsckPlace | null;
-  /** Which findings of git's fsck are problems; null: none. */
+  /** Which findings of git's fsck count as problems; null: none. */
   readonly rules: FsckSetting | null;
-  /** Has what can be made of chunks made again, and what nothing names removed. */
+  /** Rebuilds what can be rebuilt from chunks, and removes R2 objects that nothing names. */
   readonly repair: boolean;
-  /** How long to go on; at the least one step is made. */
+  /** How long to continue; at least one step is made. */
   readonly budgetMs?: number;
 }
 
-/** Checks part of a repository: a second, or 64 MiB of chunks.
- * @throws GitError "storage-failed" when the store fails: what could not be read is not taken for damaged */
+/** Checks part of a repository: for a second, or up to 64 MiB of chunks.
+ * @throws GitError "storage-failed" when the store fails: what could not be read is not reported as
+ * damaged */
 export async function fsck(
   repository: OpenRepository,
   { place, rules, repair, budgetMs = CALL_MS }: FsckRequest,

@@ -15,29 +15,30 @@ import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
 import { streamEntry } from "../pack-bytes/entry-stream.ts";
 import type { FsckProblem } from "./problem.ts";
 
-/** Chunks that were read, and objects made whole, which others may be deltas on. */
+/** Bytes of chunks and of objects that are cached, because other objects may be deltas on them. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 const OBJECT_BYTES = 12 * 1024 * 1024;
 
-/** What is read at a time of a chunk that is not read whole: many small entries stand before the large one. */
+/** How much is read at a time of a chunk too large to be read whole: many small entries precede the
+ * large one. */
 const WINDOW_BYTES = 1024 * 1024;
 
-/** Blobs from this size are hashed as they stream, unless they are deltas. */
+/** Blobs of at least this size are hashed while they stream, unless they are deltas. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
-/** How often an object is read anew because a job moved it meanwhile. */
+/** How often an object is read again because a job moved it meanwhile. */
 const ATTEMPTS = 3;
 
-/** A chunk that is being checked. It stays readable as it is here, whatever housekeeping does meanwhile. */
+/** The chunk being checked. It stays readable in this form, whatever maintenance does meanwhile. */
 interface EnteredChunk {
   readonly chunk: ChunkRow;
   readonly rows: ReadonlyMap<number, ObjectRow>;
-  /** Null: it is too large to be held. */
+  /** Null: it is too large to hold. */
   readonly bytes: Uint8Array | null;
 }
 
-/** Makes objects whole from what is stored now. It shares nothing with the isolate's caches, where something may be right that is not so any
- * more in the store; and it takes no row's word for it that a chain of deltas ends. */
+/** Reads objects from what is stored now. It does not use the isolate's caches, which may hold
+ * correct bytes that the store has lost, and it does not trust rows that their delta chains end. */
 export class StoredEntries {
   readonly #audit: RowAudit;
   readonly #tablesNow: () => Tables;
@@ -48,7 +49,7 @@ export class StoredEntries {
   readonly #failed = new Set<number>();
   readonly #lost = new Set<number>();
   #entered: EnteredChunk | null = null;
-  /** Rows of chunks, and of objects and their bases, as they were read once. */
+  /** Rows of chunks, and of objects and their bases, as first read. */
   readonly #chunkRows = new Map<number, ChunkRow>();
   #known: ReadonlyMap<number, ObjectRow> = new Map();
   #window: { readonly chunk: number; readonly start: number; readonly bytes: Uint8Array } | null = null;
@@ -60,29 +61,30 @@ export class StoredEntries {
     this.#codec = codec;
   }
 
-  /** Goes to a chunk whose objects are asked for next.
+  /** Sets the chunk whose objects are read next.
    * @param bytes null: it is too large */
   enter(chunk: ChunkRow, rows: readonly ObjectRow[], bytes: Uint8Array | null): void {
     this.#entered = { chunk, rows: new Map(rows.map((row) => [row.number, row])), bytes };
   }
 
-  /** Reads the rows of the delta chains of objects that are asked for next. */
+  /** Reads the rows of the delta chains of objects that are read next. */
   prepare(rows: readonly ObjectRow[]): void {
     const numbers = NumberSet.fromSorted(rows.map(({ number }) => number).toSorted((a, b) => a - b));
     this.#known = this.#audit.namedObjects(this.#tablesNow().objects.withBases(numbers).toArray());
   }
 
-  /** Takes note that a chunk's bytes are not there. */
+  /** Records that a chunk's bytes are missing. */
   lose(chunk: number): void {
     this.#lost.add(chunk);
   }
 
-  /** Whether an object is never in memory whole: `hashStreamed` is what can be asked of it. */
+  /** Whether an object is never held in memory whole. Only `hashStreamed` accepts such an
+   * object. */
   isStreamed({ base, type, size }: ObjectRow): boolean {
     return base === 0 && type === 3 && size >= STREAM_BYTES;
   }
 
-  /** The id that the content of a streamed blob has, and its size.
+  /** The id and size of a streamed blob's content.
    * @throws GitError "storage-failed", "corrupt-pack" */
   async hashStreamed(row: ObjectRow): Promise<{ oid: Uint8Array; sizeBytes: number }> {
     const chunk = this.#chunkOf(row);
@@ -105,7 +107,7 @@ export class StoredEntries {
     return { oid: new Uint8Array(hash.digest()), sizeBytes };
   }
 
-  /** The bytes of an entry as it is stored.
+  /** The bytes of an entry as stored.
    * @throws GitError "storage-failed" */
   async read(row: ObjectRow): Promise<Uint8Array> {
     const chunk = this.#chunkOf(row);
@@ -119,8 +121,9 @@ export class StoredEntries {
     return bytes.subarray(offset, offset + length);
   }
 
-  /** Makes an object whole: its entry, or its delta chain from the base on.
-   * @throws GitError "storage-failed", with `damage` when it is what is stored that is wrong; "corrupt-pack", "corrupt-delta", "too-large" */
+  /** Reads an object: its entry, or its delta chain from the base on.
+   * @throws GitError "storage-failed", with `damage` when the stored data is wrong; "corrupt-pack",
+   * "corrupt-delta", "too-large" */
   async whole(row: ObjectRow): Promise<WholeObject> {
     for (let attempt = 1, at: ObjectRow | undefined = row; ; attempt++) {
       const chain: ObjectRow[] = [];
@@ -138,19 +141,18 @@ export class StoredEntries {
     }
   }
 
-  /** @param chain filled with the rows on the way to an object that is known, or no delta */
+  /** @param chain receives the rows on the way to a cached object, or to one that is not a delta */
   async #resolve(row: ObjectRow, chain: ObjectRow[]): Promise<WholeObject> {
     const seen = new Set<number>();
     let object: WholeObject | undefined;
     for (let at = row; (object = this.#objects.get(String(at.number))) === undefined;) {
-      if (at !== row && this.#failed.has(at.number))
-        throw damaged(`its delta base ${toHex(at.oid)} cannot be made whole`);
-      if (seen.has(at.number)) throw damaged("its delta chain has no end");
+      if (at !== row && this.#failed.has(at.number)) throw damaged(`its delta base ${toHex(at.oid)} cannot be read`);
+      if (seen.has(at.number)) throw damaged("its delta chain is a cycle");
       seen.add(at.number);
       chain.push(at);
       if (at.base === 0) break;
       const base = this.#rowOf(at.base);
-      if (base === undefined) throw damaged(`its delta base, object number ${at.base}, is not there`);
+      if (base === undefined) throw damaged(`its delta base, object number ${at.base}, is missing`);
       at = base;
     }
     for (const link of chain.toReversed()) {
@@ -164,9 +166,10 @@ export class StoredEntries {
     const entry = await this.read(row);
     const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
     const { content, consumed } = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes);
-    if (dataOffset + consumed !== entry.length) throw damaged("its entry has another length than its row says");
+    if (dataOffset + consumed !== entry.length) throw damaged("the length of its entry differs from its row");
     const isDelta = type === OFS_DELTA || type === REF_DELTA;
-    if (isDelta !== (row.base !== 0)) throw damaged(`its entry is ${isDelta ? "a" : "no"} delta, but not in its row`);
+    if (isDelta !== (row.base !== 0))
+      throw damaged(`its entry is ${isDelta ? "a" : "not a"} delta, but its row says otherwise`);
     if (!isDelta) return { type, bytes: content };
     return { type: base!.type, bytes: this.#codec.applyDelta(base!.bytes, content) };
   }
@@ -178,7 +181,7 @@ export class StoredEntries {
   #isMoved({ number, chunk, offset, base }: ObjectRow): boolean {
     const now = this.#audit.namedObjects([number]).get(number);
     if (now?.chunk !== chunk || now.offset !== offset || now.base !== base) return true;
-    // Sealed since: the row of the object is what it was.
+    // Sealed meanwhile: the object's row did not change.
     return this.#chunkRows.get(chunk)?.key === null && this.#tablesNow().chunks.next(chunk - 1)?.key !== null;
   }
 
@@ -188,10 +191,10 @@ export class StoredEntries {
       entered?.id === row.chunk
         ? entered
         : (this.#chunkRows.get(row.chunk) ?? this.#tablesNow().chunks.next(row.chunk - 1));
-    if (chunk?.id !== row.chunk) throw damaged(`its chunk ${row.chunk} is not there`);
+    if (chunk?.id !== row.chunk) throw damaged(`its chunk ${row.chunk} is missing`);
     this.#chunkRows.set(chunk.id, chunk);
     if (this.#lost.has(chunk.id)) throw lost(chunk.id);
-    if (row.offset + row.length > chunk.size) throw damaged("its entry ends behind its chunk");
+    if (row.offset + row.length > chunk.size) throw damaged("its entry extends beyond its chunk");
     return chunk;
   }
 
@@ -223,28 +226,31 @@ export class StoredEntries {
   }
 }
 
-/** Why a chunk's bytes cannot be read from R2, null: they are there, and the store only failed. */
+/** Why a chunk's bytes cannot be read from R2, null: they exist, and only the store failed. */
 export async function findLoss(
   store: ChunkStore,
   { key, start, size }: Pick<ChunkRow, "key" | "start" | "size">,
 ): Promise<Pick<FsckProblem, "kind" | "detail"> | null> {
   const stat = await store.stat(key!);
-  if (stat === null) return { kind: "chunk-missing", detail: "its R2 object is not there" };
+  if (stat === null) return { kind: "chunk-missing", detail: "its R2 object is missing" };
   if (stat.sizeBytes >= start + size) return null;
-  return { kind: "chunk-short", detail: `its R2 object has ${stat.sizeBytes} bytes, and it ends at ${start + size}` };
+  return {
+    kind: "chunk-short",
+    detail: `its R2 object has ${stat.sizeBytes} bytes, but the chunk ends at ${start + size}`,
+  };
 }
 
-/** Whether content is what an id stands for. */
+/** Whether content has an id. */
 export function hasOid(type: ObjectTypeNumber, content: Uint8Array, oid: Uint8Array): boolean {
   const header = objectHeader(fromTypeNumber(type), content.length);
   return equalOids(new Uint8Array(createHash("sha1").update(header).update(content).digest()), oid);
 }
 
 function lost(chunk: number): GitError {
-  return damaged(`the bytes of its chunk ${chunk} are not there`);
+  return damaged(`the bytes of its chunk ${chunk} are missing`);
 }
 
-/** What is stored is wrong: it is not the store that failed. */
+/** An error for wrong stored data, as opposed to a failure of the store. */
 export function damaged(reason: string): GitError {
   return new GitError("storage-failed", { damage: true, reason });
 }

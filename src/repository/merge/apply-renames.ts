@@ -5,7 +5,8 @@ import { FILE_MODE } from "../../format/tree.ts";
 import { equalOids } from "../../format/oid.ts";
 import { BASE, type MergedPath, type MergedPaths, otherSide, type Version } from "./merged-path.ts";
 
-/** Brings together what renames have put apart: the versions of a renamed file go to its new path.
+/** Brings together the versions that renames separated: all versions of a renamed file move to its
+ * new path.
  * @param pairs the renamed files of both sides
  * @throws GitError "storage-failed"
  * @see process_renames() in git's merge-ort.c */
@@ -21,7 +22,8 @@ export async function applyRenames(
   for (let i = 0; i < inOrder.length; i++) {
     const pair = inOrder[i]!;
     const source = paths.get(pair.from);
-    // A file that follows its directory back to where it was stays. And what is settled needs no rename.
+    // A file that follows its directory back to its old path stays. A resolved path needs no
+    // rename.
     if (pair.from === pair.to || source === undefined || source.isResolved) continue;
     const next = inOrder[i + 1];
     if (next?.from !== pair.from) await applier.applyOne(pair, source);
@@ -43,7 +45,7 @@ class RenameApplier {
     this.#conflicts = conflicts;
   }
 
-  /** A file that both sides renamed. */
+  /** Handles a file that both sides renamed. */
   async applyBoth(from: string, source: MergedPath, [ours, theirs]: readonly [string, string]): Promise<void> {
     const oursPath = this.#paths.get(ours)!;
     const theirsPath = this.#paths.get(theirs)!;
@@ -55,7 +57,7 @@ class RenameApplier {
     }
     const [oursVersion, theirsVersion] = [oursPath.versions[1]!, theirsPath.versions[2]!];
     const merged = await this.#mergeRenamed(source.versions[0], oursVersion, theirsVersion, [from, ours, theirs]);
-    // What cannot be merged stays on either side what it is.
+    // If the contents cannot be merged, each side keeps its own.
     const isOurs = merged.conflict !== null && isSame(merged.version, oursVersion);
     oursPath.versions[1] = merged.version;
     theirsPath.versions[2] = isOurs ? theirsVersion : merged.version;
@@ -74,7 +76,7 @@ class RenameApplier {
     this.#conflicts.addHunks(ours, merged);
   }
 
-  /** A file that one side renamed. */
+  /** Handles a file that one side renamed. */
   async applyOne({ from, to, side }: RenamePair, source: MergedPath): Promise<void> {
     const target = this.#paths.get(to)!;
     const other = otherSide(side);
@@ -112,7 +114,7 @@ class RenameApplier {
     remove(source);
   }
 
-  /** Markers are longer than usual: the path may be merged once more. */
+  /** Markers are longer than usual, because the path may be merged once more. */
   #mergeRenamed(
     base: Version | null,
     ours: Version,

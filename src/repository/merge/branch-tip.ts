@@ -9,21 +9,21 @@ import { revisionOf } from "../objects/revision.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** A branch that is to be changed. Names are byte strings. */
+/** A request to change a branch. Names are byte strings. */
 export interface BranchRequest {
   /** Without `refs/heads/`. */
   readonly branch: string;
-  /** Id in hex: where the branch must be; null: wherever it is. */
+  /** Id in hex: the tip that the branch must have; null: any. */
   readonly expected: string | null;
-  /** Only tell what would become of it. */
+  /** Only report the result. */
   readonly isDryRun: boolean;
 }
 
-/** What became of a branch, or what would; ids in hex, the branch as text. */
+/** The result for a branch; ids in hex, the branch as text. */
 export interface BranchAnswer<Kind extends string> {
   readonly kind: Kind;
   readonly branch: string;
-  /** Where the branch is now; null: at a commit that a dry run does not make. */
+  /** The branch's tip now; null: a commit that a dry run does not make. */
   readonly commit: string | null;
   readonly tree: string;
   readonly parents: string[];
@@ -44,7 +44,8 @@ export class BranchTip {
   }
 
   /** @param field of the request, that names the branch
-   * @throws GitError "not-found" when there is no such branch, "stale" when it is not where it must be */
+   * @throws GitError "not-found" when the branch does not exist, "stale" when its tip is not the
+   * expected one */
   constructor(repository: OpenRepository, request: BranchRequest, field: string) {
     const { branch, expected } = request;
     const { refs, graph } = repository.tables;
@@ -63,8 +64,8 @@ export class BranchTip {
     return revisionOf(this.#repository, this.#repository.tables.graph.tree(position)).oid;
   }
 
-  /** Puts a new commit there.
-   * @param newObjects what its tree leads to and the repository has not
+  /** Adds a new commit to the branch.
+   * @param newObjects the objects that its tree reaches and the repository lacks
    * @throws GitError as `publish` */
   async commit<Kind extends string>(
     kind: Kind,
@@ -83,7 +84,7 @@ export class BranchTip {
     return this.#answer(kind, shown, commit.tree, commit.parents);
   }
 
-  /** Moves the branch to a commit that is there, if it is elsewhere.
+  /** Moves the branch to an existing commit, if it is elsewhere.
    * @param position in the graph
    * @throws GitError as `publish` */
   async moveTo<Kind extends string>(kind: Kind, position: number): Promise<BranchAnswer<Kind>> {

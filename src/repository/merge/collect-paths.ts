@@ -16,19 +16,19 @@ import {
 } from "./merged-path.ts";
 import { noteCandidates, RenameCandidates } from "./rename-candidates.ts";
 
-/** Paths that are compared in one merge: they are in memory all at once. */
+/** The most paths compared in one merge: all are in memory at once. */
 const MAX_PATHS = 200_000;
 
 /** The root trees of a merge; null: an empty one. */
 export type Roots = [base: Oid | null, ours: Oid | null, theirs: Oid | null];
 
-/** What the three trees of a merge have, where they differ. */
+/** The paths where the three trees of a merge differ, with their versions. */
 export interface CollectedPaths {
   readonly paths: MergedPaths;
   readonly candidates: readonly [RenameCandidates, RenameCandidates];
 }
 
-/** A directory that is to be read in all trees that have it. */
+/** A directory to be read in all trees that have it. */
 interface Directory {
   readonly path: string;
   /** @see Candidate */
@@ -38,8 +38,8 @@ interface Directory {
   readonly renameMask: number;
 }
 
-/** A path that is to be looked into. A directory that one side only changed waits: it can be taken from there as a whole, unless
- * renames lead into it. */
+/** A path to be inspected. A directory that only one side changed is deferred: it can be taken as a
+ * whole, unless renames affect it. */
 interface Pending {
   readonly path: string;
   /** @see Candidate */
@@ -48,9 +48,10 @@ interface Pending {
   readonly renameMask: number;
 }
 
-/** Compares the trees of a merge, level by level. A tree that is the same in all three is not read, and neither is what one side
- * only changed, unless it matters where a file went that this side deleted.
- * @throws GitError "too-large" when more than 200,000 paths are to be compared, "storage-failed"
+/** Compares the trees of a merge, level by level. A tree that is the same in all three is not read.
+ * Neither is one that only one side changed, unless files that this side deleted may have been
+ * renamed.
+ * @throws GitError "too-large" when more than 200,000 paths must be compared, "storage-failed"
  * @see collect_merge_info() in git's merge-ort.c */
 export function collectPaths(objects: MergeObjects, roots: Roots): Promise<CollectedPaths> {
   return new PathCollector(objects).collect(roots);
@@ -61,7 +62,7 @@ class PathCollector implements CollectedPaths {
   readonly #slice = new TimeSlice();
   readonly paths: MergedPaths = new Map();
   readonly candidates = [new RenameCandidates(), new RenameCandidates()] as const;
-  /** For each side; null: what it alone changed is read. */
+  /** For each side; null: directories that only this side changed are read at once. */
   readonly #deferred: [Pending[] | null, Pending[] | null] = [[], []];
 
   constructor(objects: MergeObjects) {
@@ -82,7 +83,8 @@ class PathCollector implements CollectedPaths {
     return this;
   }
 
-  /** Reads directories and what is below them, and puts the candidates found there into git's order. */
+  /** Reads directories and everything below, and sorts the candidates found there into git's
+   * order. */
   async #read(top: readonly Directory[]): Promise<void> {
     const lists = this.candidates.flatMap(({ sources, targets }) => [sources, targets]);
     const before = lists.map(({ length }) => length);
@@ -116,7 +118,7 @@ class PathCollector implements CollectedPaths {
         all.set(name, versions);
       }
     });
-    const opened = inTurn(sides).map((name, turn) => {
+    const opened = inGitOrder(sides).map((name, turn) => {
       const path = directory.path === "" ? name : `${directory.path}/${name}`;
       return { path, place: directory.place + placeOf(turn), merged: open(path, all.get(name)!) };
     });
@@ -142,9 +144,10 @@ class PathCollector implements CollectedPaths {
   }
 }
 
-/** The names in three trees in git's turn: the least of those that come next, which is not always how trees sort them, as a directory
- * sorts as if it ended in a slash. @see traverse_trees() in git's tree-walk.c */
-function inTurn(sides: readonly (readonly TreeEntry[])[]): string[] {
+/** The names in three trees in git's order: always the least of the next names. This can differ
+ * from the order in trees, where a directory sorts as if it ended in a slash. @see traverse_trees()
+ * in git's tree-walk.c */
+function inGitOrder(sides: readonly (readonly TreeEntry[])[]): string[] {
   const names = new Set<string>();
   const next = sides.map(() => 0);
   for (;;) {
@@ -159,7 +162,7 @@ function inTurn(sides: readonly (readonly TreeEntry[])[]): string[] {
   }
 }
 
-/** A turn as text that sorts as the number does. */
+/** An index as text that sorts as the number does. */
 function placeOf(turn: number): string {
   return String.fromCharCode(turn >>> 16, turn & 0xffff);
 }
@@ -211,7 +214,8 @@ function openDirectory({ path, place, merged, renameMask }: Pending): Directory 
   return { path, place, trees: trees as Roots, renameMask };
 }
 
-/** Takes what one side made of a directory. A file that it put there instead may be the end of a rename, and is settled later.
+/** Takes one side's version of a directory. A file that this side put in its place may be the
+ * target of a rename, and is resolved later.
  * @see resolve_trivial_directory_merge() in git's merge-ort.c */
 function takeWhole(merged: MergedPath, side: Side): void {
   const isFile = merged.isFileOrDirectory && (merged.directoryMask & ~merged.matchMask) === 0;

@@ -6,7 +6,7 @@ export type ConflictKind =
   | "content"
   /** Both sides added the file, with different contents. */
   | "add/add"
-  /** Both sides changed a file that is no text. */
+  /** Both sides changed a binary file. */
   | "binary"
   /** Both sides changed a file that is too large to be merged. */
   | "too large"
@@ -20,17 +20,17 @@ export type ConflictKind =
   | "modify/delete"
   /** One side has a file where the other has a directory. */
   | "file/directory"
-  /** The sides have different kinds of file. */
+  /** The sides have different types of file. */
   | "distinct types"
   /** One side deleted what the other renamed. */
   | "rename/delete"
   /** The sides renamed a file to different paths. */
   | "rename/rename"
-  /** A renamed file that is in conflict itself meets another one. */
+  /** A renamed file that is in conflict itself collides with another one. */
   | "rename collides"
   /** One side put a file into a directory that the other renamed. */
   | "file location"
-  /** Something lies where a file should follow its renamed directory. */
+  /** A path is taken where a file should follow its renamed directory. */
   | "directory rename in the way"
   /** Several files would follow their renamed directories to one path. */
   | "directory rename collision"
@@ -39,10 +39,10 @@ export type ConflictKind =
 
 /** Some lines of a side. */
 export interface HunkLines {
-  /** The first of them, counted from 1; of none: the line before which they would be. */
+  /** The first line, counted from 1. If there are none, the line before which they would be. */
   readonly start: number;
   readonly count: number;
-  /** Text; the beginning of it when it is long. */
+  /** Text, cut when it is long. */
   readonly text: string;
 }
 
@@ -55,42 +55,43 @@ export interface Hunk {
 
 /** A path that could not be merged. */
 export interface Conflict {
-  /** Byte string: where it lies in the merged tree, which may be beside a directory that is in its way. */
+  /** Byte string: the path in the merged tree. Differs from the original where a directory was in
+   * the way. */
   readonly path: string;
   readonly kind: ConflictKind;
-  /** Byte strings: other paths that have to do with it. */
+  /** Byte strings: other paths involved. */
   readonly related: readonly string[];
-  /** What the base, ours and theirs have, as the index of `git merge` would show it; null: nothing. */
+  /** The versions of base, ours and theirs, as in the index after `git merge`; null: none. */
   readonly versions: Versions;
-  /** Where a text is in conflict. */
+  /** The conflicting parts of a text. */
   readonly hunks: readonly Hunk[];
   /** Whether there are more hunks, or more of their text. */
   readonly isCut: boolean;
 }
 
-/** Gathers the conflicts of a merge. */
+/** Collects the conflicts of a merge. */
 export class ConflictList {
   readonly #causes = new Map<string, { kind: ConflictKind; related: readonly string[] }>();
   readonly #hunks = new Map<string, { hunks: readonly Hunk[]; isCut: boolean }>();
   readonly #paths = new Map<string, Versions>();
 
-  /** Notes why a path may be in conflict; the first cause counts.
-   * @param related other paths that have to do with it */
+  /** Records why a path may be in conflict. The first cause counts.
+   * @param related other paths involved */
   blame(path: string, kind: ConflictKind, related: readonly string[] = []): void {
     if (!this.#causes.has(path)) this.#causes.set(path, { kind, related });
   }
 
-  /** Notes where a text is in conflict. */
+  /** Records the conflicting parts of a text. */
   addHunks(path: string, { hunks, isCut }: Pick<Conflict, "hunks" | "isCut">): void {
     this.#hunks.set(path, { hunks, isCut });
   }
 
-  /** Notes that a path is in conflict. */
+  /** Records that a path is in conflict. */
   add(path: string, versions: Versions): void {
     this.#paths.set(path, [...versions]);
   }
 
-  /** Notes a conflict at a path that need not be in conflict itself. */
+  /** Records a conflict at a path whose own versions need not conflict. */
   addAside(path: string, kind: ConflictKind, related: readonly string[] = []): void {
     this.blame(path, kind, related);
     this.add(path, [null, null, null]);

@@ -1,21 +1,23 @@
 import { directoryOf, nameOf } from "./merged-path.ts";
 import type { DirectoryRelevance } from "./rename-candidates.ts";
 
-/** Stands for the directory to which a file went that has not been found yet. */
+/** Used for the unknown target directory of a file that has not been found yet. */
 const UNKNOWN = "/";
 
-/** Counts, for the directories that are gone from a side, to which others their files were renamed.
+/** For the directories removed from a side, counts to which directories their files were renamed.
  * @see "dir_rename_count" in git's diffcore-rename.c */
 export class DirectoryCounts {
   readonly #removed: Map<string, DirectoryRelevance>;
   readonly #counts = new Map<string, Map<string, number>>();
 
-  /** @param removed the directories that are gone; once it is clear where one went, it no longer matters for itself */
+  /** @param removed the removed directories; entries are downgraded once a directory's target is
+   * certain */
   constructor(removed: Map<string, DirectoryRelevance>) {
     this.#removed = removed;
   }
 
-  /** Counts a renamed file: for its directory, and for those above as long as only what is above them differs. */
+  /** Counts a renamed file: for its directory, and for the parent directories as long as the names
+   * below are the same. */
   add(oldPath: string, newPath: string): void {
     let [from, to] = [directoryOf(oldPath), directoryOf(newPath)];
     for (let isFirst = true; this.#removed.has(from); isFirst = false) {
@@ -26,7 +28,7 @@ export class DirectoryCounts {
     }
   }
 
-  /** Where most of a directory's files went so far; undefined: none was found. */
+  /** The most frequent target of a directory's files so far; undefined: none was found. */
   guess(directory: string): string | undefined {
     let best: string | undefined;
     let most = 0;
@@ -38,9 +40,9 @@ export class DirectoryCounts {
     return best;
   }
 
-  /** Tells which sources still have to be looked for.
+  /** Decides which sources still have to be searched.
    * @param paths the sources that were not found yet
-   * @returns whether one that matters for its directory's sake only can change where that went */
+   * @returns whether a source that matters only for its directory can still change the result */
   decideEarly(paths: readonly string[]): (path: string) => boolean {
     for (const path of paths) {
       for (let from = directoryOf(path); from !== "" && this.#matters(from); from = directoryOf(from)) {
@@ -58,7 +60,7 @@ export class DirectoryCounts {
     };
   }
 
-  /** For each directory that matters, to where how many of its files went. */
+  /** For each directory that matters, the number of its files by target directory. */
   *all(): Generator<[directory: string, counts: ReadonlyMap<string, number>]> {
     for (const [directory, counts] of this.#counts) {
       counts.delete(UNKNOWN);
@@ -77,7 +79,7 @@ export class DirectoryCounts {
   }
 }
 
-/** Whether most went to one directory wherever the unknown ones went. */
+/** Whether one directory has the majority, whatever the unknown targets are. */
 function isMajority(counts: ReadonlyMap<string, number>): boolean {
   const unknown = counts.get(UNKNOWN) ?? 0;
   const known = [...counts].filter(([to]) => to !== UNKNOWN).map(([, count]) => count);

@@ -13,14 +13,15 @@ import {
 /** Old path of a directory → the new one, "" for the top. */
 type DirectoryRenames = Map<string, string>;
 
-/** New path → what would come there. */
+/** New path → the files that would move there. */
 type Collisions = Map<string, { readonly sources: string[]; isReported: boolean }>;
 
-/** Moves what one side put into directories that the other side renamed. Nobody knows whether that is meant: such paths are in conflict, as they are
- * with git's merge.directoryRenames=conflict.
- * @param paths get the moved files where they should be
+/** Moves files that one side put into directories that the other side renamed. The intention is
+ * uncertain, so such paths are in conflict, as with git's merge.directoryRenames=conflict.
+ * @param paths receives the moved files at their new paths
  * @returns the renamed files of both sides, and the added ones that moved
- * @see "directory rename detection" in git's merge-ort.c, Documentation/technical/directory-rename-detection.txt */
+ * @see "directory rename detection" in git's merge-ort.c,
+ * Documentation/technical/directory-rename-detection.txt */
 export function followDirectoryRenames(
   paths: MergedPaths,
   sides: readonly [SideRenames, SideRenames],
@@ -36,7 +37,7 @@ export function followDirectoryRenames(
   return new DirectoryFollower(paths, sides, renames, conflicts).follow();
 }
 
-/** A directory went where most of its files went. */
+/** The target of a directory is that of most of its files. */
 function findDirectoryRenames(counts: SideRenames["counts"], conflicts: ConflictList): DirectoryRenames {
   const renames: DirectoryRenames = new Map();
   for (const [directory, targets] of counts.all()) {
@@ -51,9 +52,9 @@ function findDirectoryRenames(counts: SideRenames["counts"], conflicts: Conflict
 class DirectoryFollower {
   readonly #paths: MergedPaths;
   readonly #pairs: readonly [RenamePair[], RenamePair[]];
-  /** Of each side. */
+  /** For each side. */
   readonly #renames: readonly [DirectoryRenames, DirectoryRenames];
-  /** Of each side's files, by the other side's renames. */
+  /** For each side's files, by the other side's renames. */
   readonly #collisions: readonly [Collisions, Collisions];
   readonly #conflicts: ConflictList;
 
@@ -80,14 +81,15 @@ class DirectoryFollower {
     );
   }
 
-  /** Where the other side's renames take a file; null: it stays. */
+  /** The path to which the other side's renames move a file; null: it stays. */
   #newPath(pair: RenamePair): string | null {
     const { side, to: path } = pair;
     const other = otherSide(side);
     const renames = this.#renames[other - 1]!;
     if (renames.size === 0 || this.#collisions[other - 1]!.has(path)) return null;
     const renamed = findRenamed(path, renames);
-    // What this side renamed itself is no place to go to: the other side's files go on from there.
+    // A directory that this side renamed itself is no target: the other side's files move on from
+    // there.
     if (renamed === null || this.#renames[side - 1]!.has(renamed.to)) return null;
     const newPath = renamePath(path, renamed);
     const collision = this.#collisions[side - 1]!.get(newPath)!;
@@ -124,7 +126,7 @@ class DirectoryFollower {
     pair.to = to;
   }
 
-  /** Takes a file away from its path, where the merge base's directory may stay. */
+  /** Removes a file from its path, where the merge base's directory may stay. */
   #takeFile(path: string): MergedPath {
     const merged = this.#paths.get(path)!;
     if (merged.directoryMask === 0) {
@@ -170,7 +172,7 @@ function findCollisions(pairs: readonly RenamePair[], renames: DirectoryRenames)
   return collisions;
 }
 
-/** The innermost directory of a path that was renamed. */
+/** The innermost renamed directory of a path. */
 function findRenamed(path: string, renames: DirectoryRenames): { from: string; to: string } | null {
   for (let from = directoryOf(path); from !== ""; from = directoryOf(from)) {
     const to = renames.get(from);

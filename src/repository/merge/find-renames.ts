@@ -7,8 +7,9 @@ import type { MergeObjects } from "./merge-objects.ts";
 import { directoryOf, type Side, type Version } from "./merged-path.ts";
 import type { RenameCandidates } from "./rename-candidates.ts";
 
-/** How far renames are looked for. Beyond that a renamed file counts as deleted and added: if both sides changed it, that is a conflict.
- * `maxFiles` is git's merge.renameLimit, which is 7,000 there. */
+/** Limits of rename detection. Beyond them a renamed file counts as deleted and added: if both
+ * sides changed it, that is a conflict. `maxFiles` is git's merge.renameLimit, which is 7,000
+ * there. */
 const RENAME_OPTIONS = {
   maxFiles: 1_000,
   maxBlobBytes: 8 * 1024 * 1024,
@@ -19,23 +20,24 @@ const RENAME_OPTIONS = {
 /** A file that one side renamed or added. */
 export interface RenamePair {
   readonly side: Side;
-  /** Where it was; of an added file where it is. */
+  /** The old path; for an added file its path. */
   readonly from: string;
-  /** Where it is; directory renames change that. */
+  /** The current path; directory renames change it. */
   to: string;
   readonly isRename: boolean;
 }
 
-/** What one side of a merge renamed. */
+/** The renames of one side of a merge. */
 export interface SideRenames {
-  /** Renamed and added files, by where they are. */
+  /** Renamed and added files, by their current path. */
   readonly pairs: RenamePair[];
   readonly counts: DirectoryCounts;
 }
 
-/** Finds what one side renamed, as far as it matters to the merge.
+/** Finds the renames of one side, as far as they matter to the merge.
  * @throws GitError "storage-failed"
- * @see detect_regular_renames() in git's merge-ort.c, diffcore_rename_extended() in its diffcore-rename.c */
+ * @see detect_regular_renames() in git's merge-ort.c, diffcore_rename_extended() in its
+ * diffcore-rename.c */
 export async function findSideRenames(
   objects: MergeObjects,
   candidates: RenameCandidates,
@@ -82,7 +84,8 @@ async function searchSide(
   count();
 }
 
-/** Pairs of files of the same name: the only ones of that name, or in directories that look renamed. */
+/** Pairs files of the same name: the only ones with that name, or in directories that seem
+ * renamed. */
 function pairNames(
   search: RenameSearch,
   relevant: RenameCandidates["relevant"],
@@ -104,7 +107,7 @@ function newChange(path: string, old: FileVersion | null, next: FileVersion | nu
   return { oldPath: path, path, old, next, similarity: null };
 }
 
-/** Gives the candidates' blobs numbers of their own: those of virtual merge bases are not stored. */
+/** Numbers the candidates' blobs itself: those of virtual merge bases are not stored. */
 class CandidateBlobs implements RenameBlobs {
   readonly #objects: MergeObjects;
   readonly #slice = new TimeSlice();

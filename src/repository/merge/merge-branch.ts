@@ -9,33 +9,35 @@ import { type BranchAnswer, type BranchRequest, BranchTip } from "./branch-tip.t
 import { mergeCommits } from "./merge-commits.ts";
 import { mergeConflict } from "./merge-conflict.ts";
 
-/** The branches that git's default messages do not name. @see git-fmt-merge-msg(1), merge.suppressDest */
+/** The branches that git's default messages omit. @see git-fmt-merge-msg(1), merge.suppressDest */
 const UNNAMED_BRANCHES: ReadonlySet<string> = new Set(["main", "master"]);
 
 /** A merge into a branch. */
 export interface MergeRequest extends BranchRequest {
   /** Text, a revision: what is merged. */
   readonly head: string;
-  /** Whether the branch may, must or must not simply move to the head where that is ahead of it. */
+  /** Whether the branch may, must or must not simply move to the head when the head is ahead of
+   * it. */
   readonly fastForward: "allow" | "only" | "never";
-  /** Byte string, as it is written; null: git's own. */
+  /** Byte string, stored as it is; null: git's default. */
   readonly message: string | null;
   readonly author: Ident;
   readonly committer: Ident;
 }
 
-/** How a merge came out. */
+/** The kind of result. */
 export type MergeKind =
-  /** There is a new commit of both. */
+  /** A new merge commit. */
   | "merge"
-  /** The branch had nothing that the head has not, and is where the head is. */
+  /** The branch had no commits of its own, and moved to the head. */
   | "fast-forward"
-  /** The branch has all of the head already. */
+  /** The branch already contains the head. */
   | "up-to-date";
 
 /** Merges a commit into a branch, as `git merge` does.
- * @throws GitError "not-found" for branch or head, "stale" when the branch is not where it must be, "conflict" with `conflicts` when the two cannot be
- * merged, and what refuses a push's objects */
+ * @throws GitError "not-found" for branch or head, "stale" when the branch's tip is not the
+ * expected one, "conflict" with `conflicts` when the two cannot be merged, and the errors that
+ * refuse a push's objects */
 export function merge(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
   return withBranchLock(repository, BranchTip.refOf(request), request.expected !== null, () =>
     mergeOnce(repository, request),
@@ -52,7 +54,7 @@ async function mergeOnce(repository: OpenRepository, request: MergeRequest): Pro
   const isAhead = graph.isAncestor(tip.position, theirs);
   if (isAhead && fastForward !== "never") return tip.moveTo("fast-forward", theirs);
   if (fastForward === "only") {
-    const reason = `${decodeText(branch)} has commits that ${request.head} has not: it cannot be fast-forwarded`;
+    const reason = `${decodeText(branch)} has commits that ${request.head} lacks, so it cannot be fast-forwarded`;
     throw new GitError("conflict", { what: "merge", reason });
   }
   const made = new NewObjects(repository.state.platform.codec);

@@ -8,19 +8,20 @@ import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { type MergedTrees, mergeRoots, mergeTrees } from "./merge-trees.ts";
 
-/** Merges of merge bases that one merge may need: two for each two bases, in histories that cross again and again. */
+/** The most merges of merge bases within one merge. Each further base may need two, in histories
+ * that cross repeatedly. */
 const MAX_BASE_MERGES = 100;
 
-/** How git calls the sides of a merge of merge bases, whose markers are content then. */
+/** Git's labels for a merge of merge bases, where markers become content. */
 const BASE_LABELS: MergeLabels = { ours: "Temporary merge branch 1", theirs: "Temporary merge branch 2" };
 
-/** Merges two commits that have a common history, with the result of `git merge-tree --write-tree`. Where there are several merge bases,
- * they are merged first, and their conflicts stay in the text.
+/** Merges two commits with common history, with the result of `git merge-tree --write-tree`.
+ * Several merge bases are merged first, and their conflicts stay in the text.
  * @param ours position in the graph
  * @param theirs position in the graph
  * @param labels byte strings
- * @param made takes the new objects
- * @throws GitError as `mergeTrees`, "conflict" when the commits have nothing in common */
+ * @param made receives the new objects
+ * @throws GitError as `mergeTrees`, "conflict" when the commits have no common history */
 export async function mergeCommits(
   repository: OpenRepository,
   ours: number,
@@ -53,9 +54,9 @@ class MergeBaseTrees {
     return revisionOf(this.#repository, graph.tree(position)).oid;
   }
 
-  /** The tree that two commits come from.
-   * @param ours position of a commit, or those of several: a merge of them
-   * @returns null when they have nothing in common */
+  /** The common base tree of two commits.
+   * @param ours position of a commit, or of several: a merge of them
+   * @returns null when they have no common history */
   async baseOf(ours: readonly number[], theirs: number, depth: number): Promise<Oid | null> {
     const { graph } = this.#repository.tables;
     // The oldest first, as git takes them.

@@ -4,10 +4,11 @@ import { toHex } from "../../format/oid.ts";
 import type { Conflict, ConflictKind, Hunk } from "./conflict.ts";
 import type { Version } from "./merged-path.ts";
 
-/** Conflicts that are told of. */
+/** The most conflicts that are reported. */
 const MAX_CONFLICTS = 1_000;
 
-/** Characters of hunks that are told of: an answer crosses from the object to the Worker in one piece. */
+/** The most characters of hunks that are reported: a response crosses from the object to the Worker
+ * in one piece. */
 const MAX_HUNKS_CHARS = 4_000_000;
 
 /** A path that could not be merged, as the API shows it: paths as text, ids in hex. */
@@ -29,7 +30,7 @@ export interface ShownVersion {
   readonly oid: string;
 }
 
-/** The error for what could not be merged: it carries the conflicts, the first thousand of them.
+/** The error for a failed merge. It carries the first thousand conflicts.
  * @param what the noun for the message */
 export function mergeConflict(what: string, conflicts: readonly Conflict[]): GitError {
   let chars = 0;

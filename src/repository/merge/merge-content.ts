@@ -8,33 +8,35 @@ import type { ConflictKind, Hunk, HunkLines } from "./conflict.ts";
 import type { MergeObjects } from "./merge-objects.ts";
 import type { Version } from "./merged-path.ts";
 
-/** Bytes of each version up to which texts are merged: they are in memory together with their lines. Larger ones are in conflict. */
+/** The most bytes of each version for a merge of texts: they are in memory together with their
+ * lines. Larger files are in conflict. */
 const MAX_TEXT_BYTES = 8 * 1024 * 1024;
 
-/** Bytes in which git looks for a NUL, the mark of what is no text. */
+/** How many bytes git searches for a NUL, the mark of a binary file. */
 const BINARY_PROBE_BYTES = 8_000;
 
-/** Hunks of a file that are told of. */
+/** The most hunks reported for a file. */
 const MAX_HUNKS = 50;
 
-/** Bytes of text that are told of one side of a hunk. */
+/** The most bytes of text reported for one side of a hunk. */
 const MAX_HUNK_BYTES = 4_096;
 
-/** How the sides are called in conflict markers and in names of files put aside; byte strings. */
+/** The names of the sides in conflict markers and in names of files put aside; byte strings. */
 export interface MergeLabels {
   readonly ours: string;
   readonly theirs: string;
 }
 
-/** What a merge of contents goes by. */
+/** The context of a merge of contents. */
 export interface ContentMerge {
   readonly objects: MergeObjects;
   readonly labels: MergeLabels;
-  /** 0, or how deep in merges of merge bases: their conflicts are no one's to resolve, and become content. */
+  /** 0, or the depth in merges of merge bases, whose conflicts nobody resolves: they become
+   * content. */
   readonly depth: number;
 }
 
-/** Three versions of a file, the sides' of one kind. */
+/** Three versions of a file; both sides have the same type. */
 export interface FileVersions {
   readonly base: Version | null;
   readonly ours: Version;
@@ -44,7 +46,8 @@ export interface FileVersions {
 
 /** A merged file. */
 export interface MergedFile {
-  /** What `git merge` leaves: with conflict markers, or one side's. Null: nothing, in merges of merge bases. */
+  /** The result of `git merge`: with conflict markers, or one side's. Null: none, in merges of
+   * merge bases. */
   readonly version: Version | null;
   /** Why it is in conflict, null: it is not. */
   readonly conflict: ConflictKind | null;
@@ -53,7 +56,7 @@ export interface MergedFile {
 }
 
 /** Merges a file: its mode, then its content.
- * @param nesting how much longer conflict markers are: contents may hold markers already
+ * @param nesting how much longer conflict markers are, because contents may hold markers already
  * @throws GitError "storage-failed"
  * @see handle_content_merge() in git's merge-ort.c */
 export async function mergeContent(merge: ContentMerge, file: FileVersions, nesting: number): Promise<MergedFile> {
@@ -71,7 +74,8 @@ export async function mergeContent(merge: ContentMerge, file: FileVersions, nest
       if (merge.depth > 0) return { version: base, conflict: "symlink", hunks: [], isCut: false };
       return { ...take(ours.oid), conflict: "symlink" };
     case GITLINK_MODE:
-      // The commits are in another repository, so that nobody knows whether one leads to the other.
+      // The commits are in another repository, so it is unknown whether one is an ancestor of the
+      // other.
       if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isCut: false };
       return { ...take(ours.oid), conflict: "submodule" };
     default: {
@@ -96,7 +100,7 @@ async function mergeTexts(
     version === null ? new Uint8Array() : blobs!.get(toHex(version.oid))!;
   if (blobs === null || blobs.values().some(isBinary)) {
     const conflict = blobs === null ? "too large" : "binary";
-    // A merge of merge bases leaves the base's, so that both sides differ from it.
+    // A merge of merge bases keeps the base's content, so that both sides differ from it.
     const oid = depth === 0 ? ours.oid : (base?.oid ?? objects.add("blob", new Uint8Array()));
     return { oid, conflict, hunks: [], isCut: false };
   }
@@ -107,26 +111,26 @@ async function mergeTexts(
   });
   const oid = objects.add("blob", merged.bytes);
   if (merged.conflicts.length === 0) return { oid, conflict: null, hunks: [], isCut: false };
-  const told = depth === 0 ? tellHunks(merged, [read(base), read(ours), read(theirs)]) : { hunks: [], isCut: false };
-  return { oid, conflict: base === null ? "add/add" : "content", ...told };
+  const shown = depth === 0 ? showHunks(merged, [read(base), read(ours), read(theirs)]) : { hunks: [], isCut: false };
+  return { oid, conflict: base === null ? "add/add" : "content", ...shown };
 }
 
-function tellHunks(
+function showHunks(
   { conflicts }: MergedLines,
   texts: readonly [Uint8Array, Uint8Array, Uint8Array],
 ): Pick<MergedFile, "hunks" | "isCut"> {
   const [base, ours, theirs] = texts.map(splitLines) as [TextLines, TextLines, TextLines];
   let isCut = conflicts.length > MAX_HUNKS;
-  const tell = (lines: TextLines, { start, end }: LineRange): HunkLines => {
+  const show = (lines: TextLines, { start, end }: LineRange): HunkLines => {
     const bytes = linesBytes(lines, start, end);
     isCut ||= bytes.length > MAX_HUNK_BYTES;
     const text = decodeText(toByteString(bytes.subarray(0, MAX_HUNK_BYTES)));
     return { start: start + 1, count: end - start, text };
   };
   const hunks = conflicts.slice(0, MAX_HUNKS).map((conflict) => ({
-    base: tell(base, conflict.base),
-    ours: tell(ours, conflict.ours),
-    theirs: tell(theirs, conflict.theirs),
+    base: show(base, conflict.base),
+    ours: show(ours, conflict.ours),
+    theirs: show(theirs, conflict.theirs),
   }));
   return { hunks, isCut };
 }
@@ -136,7 +140,8 @@ function isBinary(content: Uint8Array): boolean {
   return content.subarray(0, BINARY_PROBE_BYTES).includes(0);
 }
 
-/** The kind of a file, as the mode of one: files, those that can be run among them, symbolic links and gitlinks. */
+/** The type of a file, as one mode for each: regular files (executable or not), symbolic links,
+ * gitlinks. */
 export function kindOf({ mode }: Version): number {
   return mode === SYMLINK_MODE || mode === GITLINK_MODE ? mode : FILE_MODE;
 }

@@ -8,10 +8,11 @@ import type { NewObject, NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { keptTree } from "../objects/tree-contents.ts";
 
-/** Bytes of the trees and merged files that one merge makes: they are in memory until they are stored. */
+/** The most bytes of trees and merged files that one merge makes: they are in memory until they are
+ * stored. */
 const MAX_MADE_BYTES = 32 * 1024 * 1024;
 
-/** The objects of a merge by id: those of the repository, and before them the new ones. */
+/** The objects of a merge by id: first the new ones, then those of the repository. */
 export class MergeObjects {
   readonly #repository: OpenRepository;
   readonly #made: NewObjects;
@@ -69,7 +70,8 @@ export class MergeObjects {
     return this.#made.add(type, content);
   }
 
-  /** The new objects that a tree leads to and that the repository has not; what one refers to comes before it. */
+  /** The new objects that a tree reaches and the repository lacks. An object follows those that it
+   * refers to. */
   newObjectsOf(tree: Oid): NewObject[] {
     const found = new Map<string, NewObject>();
     const visit = (oid: Oid): void => {
@@ -85,7 +87,7 @@ export class MergeObjects {
     return objects.filter((_, i) => number[i] === 0);
   }
 
-  /** Reads objects one after the other, the new ones first; each is given once.
+  /** Reads objects one after the other, the new ones first, each once.
    * @throws GitError "storage-failed" */
   async *readEach(oids: readonly Oid[]): AsyncGenerator<[hex: string, content: Uint8Array], void, void> {
     const stored: Oid[] = [];

@@ -10,17 +10,20 @@ import type { MergeLabels } from "./merge-content.ts";
 import { MergeObjects } from "./merge-objects.ts";
 import { resolvePaths } from "./resolve-paths.ts";
 
-/** How a merge of trees came out. */
+/** The result of a merge of trees. */
 export type MergedTrees =
-  /** `newObjects` are what the tree leads to and the repository has not; what one refers to comes before it. */
+  /** `newObjects` are those that the tree reaches and the repository lacks. An object follows those
+   * that it refers to. */
   | { readonly kind: "clean"; readonly tree: Oid; readonly newObjects: readonly NewObject[] }
-  /** `tree` holds what `git merge` would leave, with conflict markers: for showing, not for a commit. */
+  /** `tree` is what `git merge` would leave, with conflict markers: for display, not for a
+   * commit. */
   | { readonly kind: "conflicts"; readonly tree: Oid; readonly conflicts: readonly Conflict[] };
 
-/** Merges two trees that come from one, with the result of `git merge-tree --write-tree`: by path, then by line. Nothing is stored.
+/** Merges two trees with a common base, with the result of `git merge-tree --write-tree`: by path,
+ * then by line. Nothing is stored.
  * @param roots ids of the three trees, which may be new ones; null: an empty tree
- * @param labels byte strings: what the sides are called in conflict markers, e.g. the names of branches
- * @param made holds new objects that the trees lead to, and takes those that the merge makes
+ * @param labels byte strings: the names of the sides in conflict markers, e.g. branches
+ * @param made holds new objects that the trees reach, and receives those that the merge makes
  * @throws GitError "too-large", "storage-failed" */
 export async function mergeTrees(
   repository: OpenRepository,
@@ -36,7 +39,7 @@ export async function mergeTrees(
 }
 
 /** Merges trees as `mergeTrees`.
- * @param depth 0, or how deep in merges of merge bases */
+ * @param depth 0, or the depth in merges of merge bases */
 export async function mergeRoots(
   objects: MergeObjects,
   roots: Roots,
@@ -51,7 +54,7 @@ export async function mergeRoots(
       await findSideRenames(objects, candidates[0], 1),
       await findSideRenames(objects, candidates[1], 2),
     ] as const;
-    // A merge of merge bases leaves files where they are.
+    // A merge of merge bases does not follow directory renames.
     const pairs =
       depth === 0
         ? followDirectoryRenames(paths, sides, conflicts)

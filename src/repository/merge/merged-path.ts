@@ -1,6 +1,7 @@
 import type { Oid } from "../../format/oid.ts";
 
-/** Bits of the masks that say which of the three trees have something: the merge base, ours, theirs. */
+/** Bits of the masks that say which of the three trees have an entry: the merge base, ours,
+ * theirs. */
 export const BASE = 1;
 /** @see BASE */
 export const OURS = 2;
@@ -17,39 +18,40 @@ export function otherSide(side: Side): Side {
   return side === 1 ? 2 : 1;
 }
 
-/** What a tree has at a path. */
+/** The entry of a tree at a path. */
 export interface Version {
   /** As git reads it: 040000, 100644, 100755, 120000 or 160000. */
   readonly mode: number;
   readonly oid: Oid;
 }
 
-/** What the base, ours and theirs have; null: nothing. */
+/** The versions of base, ours and theirs; null: none. */
 export type Versions = [base: Version | null, ours: Version | null, theirs: Version | null];
 
-/** How a path fares in a merge. First it holds what the three trees have there; then renames move versions to where they belong;
- * at last it is settled. Files are what is no directory: symbolic links and gitlinks too. */
+/** The state of a path in a merge. At first it holds the three trees' versions; then renames move
+ * versions to other paths; finally it is resolved. "File" means anything but a directory: symbolic
+ * links and gitlinks too. */
 export interface MergedPath {
-  /** Whether `result` stands as it is, without conflict. */
+  /** Whether `result` is final, without conflict. */
   isResolved: boolean;
-  /** What the merged tree has there; null: nothing. */
+  /** The merged tree's entry; null: none. */
   result: Version | null;
   versions: Versions;
-  /** Where the versions lay: elsewhere when there were renames. */
+  /** The original paths of the versions, which renames may have moved. */
   paths: [base: string, ours: string, theirs: string];
   /** The trees that have a file. */
   fileMask: number;
   /** The trees that have a directory. */
   directoryMask: number;
-  /** Two trees that have the same, 0: all differ. */
+  /** The trees with the same version; 0: all differ. */
   matchMask: number;
   /** Whether there are both files and directories. */
   isFileOrDirectory: boolean;
-  /** Whether a rename leaves the path in conflict whatever becomes of the contents. */
+  /** Whether a rename puts the path in conflict whatever the contents are. */
   isPathInConflict: boolean;
 }
 
-/** The paths of a merge, except for those in directories that are settled as a whole. */
+/** The paths of a merge, except for those in directories that are resolved as a whole. */
 export type MergedPaths = Map<string, MergedPath>;
 
 /** The directory that holds a path, "" at the top. */
@@ -62,7 +64,7 @@ export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** What a path has besides directories. */
+/** The path's files, without its directories. */
 export function withoutDirectory(merged: MergedPath): MergedPath {
   return {
     ...merged,

@@ -11,26 +11,27 @@ import { type BranchAnswer, type BranchRequest, BranchTip, subjectOf } from "./b
 import { mergeConflict } from "./merge-conflict.ts";
 import { mergeTrees } from "./merge-trees.ts";
 
-/** What both a pick and a revert say. */
+/** The common part of a pick and a revert. */
 interface PickRequest extends BranchRequest {
-  /** Text, a revision: whose change it is. */
+  /** Text, a revision: the commit whose change is applied. */
   readonly commit: string;
-  /** Of a merge, the parent that the change is against, from 1; null: the commit is no merge. */
+  /** For a merge, the parent that the change is relative to, from 1; null: the commit is not a
+   * merge. */
   readonly mainline: number | null;
-  /** Byte string, as it is written; null: git's own. */
+  /** Byte string, stored as it is; null: git's default. */
   readonly message: string | null;
   readonly committer: Ident;
 }
 
-/** The change of a commit, to be made on a branch. The author stays. */
+/** A request to apply the change of a commit to a branch. The author stays the same. */
 export type CherryPickRequest = PickRequest;
 
-/** The change of a commit, to be undone on a branch. */
+/** A request to undo the change of a commit on a branch. */
 export interface RevertRequest extends PickRequest {
   readonly author: Ident;
 }
 
-/** A commit, and what its change is against. */
+/** A commit, and the parent that its change is relative to. */
 interface Change {
   readonly oid: Oid;
   readonly commit: Commit;
@@ -38,10 +39,11 @@ interface Change {
   readonly parent: { readonly oid: Oid; readonly tree: Oid } | null;
 }
 
-/** Makes the change of a commit once more, on top of a branch, as `git cherry-pick` does.
- * @returns "unchanged": the branch has the change already, and there is no new commit
- * @throws GitError "not-found" for branch or commit, "invalid" for the mainline, "stale" when the branch is not where it must be, "conflict" with
- * `conflicts` when the change cannot be merged, and what refuses a push's objects */
+/** Applies the change of a commit again, on top of a branch, as `git cherry-pick` does.
+ * @returns "unchanged": the branch already has the change, and there is no new commit
+ * @throws GitError "not-found" for branch or commit, "invalid" for the mainline, "stale" when the
+ * branch's tip is not the expected one, "conflict" with `conflicts` when the change cannot be
+ * merged, and the errors that refuse a push's objects */
 export function cherryPick(
   repository: OpenRepository,
   request: CherryPickRequest,
@@ -50,14 +52,14 @@ export function cherryPick(
     from: parent?.tree ?? null,
     to: commit.tree,
     author: commit.author,
-    // The message stays in its encoding.
+    // The message keeps its encoding.
     extraHeaders: commit.extraHeaders.filter(({ name }) => name === "encoding" && request.message === null),
     message: request.message === null ? commit.message : fromByteString(request.message),
   }));
 }
 
 /** Undoes the change of a commit, on top of a branch, as `git revert` does.
- * @returns "unchanged": the branch has nothing of the change, and there is no new commit
+ * @returns "unchanged": the branch has no part of the change, and there is no new commit
  * @throws GitError as `cherryPick` */
 export function revert(
   repository: OpenRepository,
@@ -126,7 +128,7 @@ async function findChange(repository: OpenRepository, { commit: text, mainline }
   return { oid, commit, parent: { oid: parent, tree: parseCommit(content).tree } };
 }
 
-/** @see "revert" in git's sequencer.c: undoing a revert is called so */
+/** @see "revert" in git's sequencer.c, also for the title of a reverted revert */
 function revertMessage({ oid, commit, parent }: Change): string {
   const subject = subjectOf(commit);
   const undone = /^Revert "(?!Revert ")(.*)$/.exec(subject)?.[1];

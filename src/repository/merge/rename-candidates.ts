@@ -4,32 +4,34 @@ import { ALL, BASE, directoryOf, type MergedPath, otherSide, type Version } from
 export interface Candidate {
   readonly path: string;
   readonly version: Version;
-  /** Where git meets it: sorts as text. Among files of the same content the first is taken. */
+  /** Its position in git's order, as sortable text. Among files of the same content the first is
+   * taken. */
   readonly place: string;
 }
 
-/** Why it matters where a deleted file went: the other side changed it, or its directory may have been renamed as a whole. */
+/** Why a deleted file's new path matters: the other side changed the file, or its directory may
+ * have been renamed as a whole. */
 export type Relevance = "content" | "location";
 
-/** Why it matters where a directory went that is gone from a side. */
+/** Why the target of a removed directory matters. */
 export type DirectoryRelevance = "none" | "ancestor" | "self";
 
 /** What may have been renamed on one side of a merge. */
 export class RenameCandidates {
   readonly sources: Candidate[] = [];
   readonly targets: Candidate[] = [];
-  /** Why sources matter, by path; those that do not are only paired with files of the same content. */
+  /** Why sources matter, by path. The others are only paired with files of the same content. */
   readonly relevant = new Map<string, Relevance>();
-  /** The directories that are gone from this side. */
+  /** The directories removed from this side. */
   readonly removedDirectories = new Map<string, DirectoryRelevance>();
 }
 
-/** Notes what a path's three versions say of renames.
+/** Records the rename candidates among a path's three versions.
  * @param candidates of ours and theirs
  * @param place see `Candidate`
- * @param mask which side, if any, may have put files into a directory that the other has removed: `OURS` or `THEIRS` while it is
- * not known whether there are any, `ALL` when there are
- * @returns the mask for what lies below
+ * @param mask which side, if any, may have put files into a directory that the other has removed:
+ * `OURS` or `THEIRS` while it is unknown whether there are any, `ALL` when there are
+ * @returns the mask for the entries below
  * @see collect_rename_info() in git's merge-ort.c */
 export function noteCandidates(
   candidates: readonly [RenameCandidates, RenameCandidates],
@@ -44,7 +46,7 @@ export function noteCandidates(
     const bit = 1 << side;
     const { sources, targets, relevant, removedDirectories } = candidates[side - 1]!;
     if (isRemoved && !(directoryMask & bit)) removedDirectories.set(path, inner === ALL ? "ancestor" : "none");
-    // The other side put a file into the directory: where it went is to be known.
+    // The other side put a file into the directory, so the directory's new path must be found.
     if (inner === ALL && fileMask === 1 << otherSide(side)) removedDirectories.set(directoryOf(path), "self");
     if (fileMask === 0 || fileMask === ALL) continue;
     if (fileMask & BASE && !(fileMask & bit)) {

@@ -17,15 +17,17 @@ import {
   withoutDirectory,
 } from "./merged-path.ts";
 
-/** Resolves every path of a merge, and writes the trees. Directories stay where they are; a file in the way of one is put beside it.
- * @param conflicts gets those paths that could not be merged; the tree holds for them what `git merge` leaves
+/** Resolves every path of a merge, and writes the trees. Directories keep their paths; a file in
+ * the way of one gets a path beside it.
+ * @param conflicts receives the paths that could not be merged; for them the tree holds what `git
+ * merge` leaves
  * @returns the id of the merged root tree
  * @throws GitError "storage-failed", "too-large"
  * @see process_entries() in git's merge-ort.c */
 export async function resolvePaths(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList): Promise<Oid> {
   const resolver = new PathResolver(merge, paths, conflicts);
   const slice = new TimeSlice();
-  // What is in a directory comes before it: only then is it known whether there is anything.
+  // A directory's contents precede it, because only they show whether it is empty.
   const inOrder = Array.from(paths, ([path, merged]) => ({ path, merged, key: `${path}/` }));
   for (const { path, merged } of inOrder.sort((a, b) => (a.key > b.key ? -1 : 1))) {
     await resolver.resolve(path, merged);
@@ -38,7 +40,7 @@ class PathResolver {
   readonly #merge: ContentMerge;
   readonly #paths: MergedPaths;
   readonly #conflicts: ConflictList;
-  /** What the merged tree has in each directory. */
+  /** The entries of each directory of the merged tree. */
   readonly #entries = new Map<string, TreeEntry[]>();
 
   constructor(merge: ContentMerge, paths: MergedPaths, conflicts: ConflictList) {
@@ -69,7 +71,7 @@ class PathResolver {
     else entries.push(entry);
   }
 
-  /** Resolves a file where there is a directory. */
+  /** Resolves a file whose path a directory has. */
   async #resolveBeside(path: string, merged: MergedPath): Promise<void> {
     const side = (merged.directoryMask & OURS) !== 0 ? 2 : 1;
     const beside = this.#freePath(path, side);
@@ -78,7 +80,7 @@ class PathResolver {
     await this.#resolveFile(beside, file, side);
   }
 
-  /** @param besideOf the side that has the file, where it was put beside a directory */
+  /** @param besideOf the side that has the file, if it was put beside a directory */
   async #resolveFile(path: string, merged: MergedPath, besideOf?: Side): Promise<void> {
     const { matchMask, versions } = merged;
     const [base, ours, theirs] = versions;
@@ -118,7 +120,7 @@ class PathResolver {
     this.#finish(path, merged, version, conflict === null && isFree);
   }
 
-  /** Keeps two different kinds of file: a plain file gives way. */
+  /** Keeps two files of different types, at two paths: a regular file gives way to another type. */
   #resolveDistinct(path: string, { base, ours, theirs }: FileVersions): void {
     const isOursPlain = kindOf(ours) === FILE_MODE;
     const isTheirsPlain = kindOf(theirs) === FILE_MODE;
@@ -141,7 +143,8 @@ class PathResolver {
     this.#record(path, result);
   }
 
-  /** A path for what cannot stay where it is, named after the side that it comes from. */
+  /** An unused path for a file that cannot keep its own, named after the side that it comes
+   * from. */
   #freePath(path: string, side: Side): string {
     const { ours, theirs } = this.#merge.labels;
     const wanted = `${path}~${(side === 1 ? ours : theirs).replaceAll("/", "_")}`;

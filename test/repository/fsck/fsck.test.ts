@@ -286,7 +286,7 @@ describe("damage", () => {
       "reachability",
     ]);
     expect(await withRows(`UPDATE commits SET introduced = x'01ffffffff0e' WHERE number = ${other}`)).toEqual([
-      { kind: "reachability", detail: `what node ${other} brought cannot be read` },
+      { kind: "reachability", detail: `the list of objects that node ${other} introduced cannot be read` },
     ]);
     expect(one<number>("SELECT count(*) AS count FROM reintroductions")).toBeGreaterThan(0);
     expect(kinds(await withRows("DELETE FROM reintroductions"))).toEqual(["reachability"]);
