@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { authorization } from "./authorization.ts";
+import { runCommand } from "./shell-pool.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** How a git command ended. */
@@ -62,23 +62,16 @@ export function gitEnv(): Record<string, string> {
 }
 
 /** Runs git and tells how it ended, well or not.
- * @throws Error if there is no git to run, AbortError if it was aborted */
+ * @throws Error if there is no git to run, the signal's reason if it was aborted */
 export async function tryGit(cwd: string, args: readonly string[], input: GitInput = {}): Promise<GitResult> {
-  const { signal } = input;
-  const child = spawn("git", args, { cwd, env: { ...gitEnv(), ...input.env }, ...(signal && { signal }) });
-  const stdout: Buffer[] = [];
-  const stderr: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
-  // Git may end before it has read everything; its exit code then says why.
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(input.stdin ?? "");
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (exitCode) => resolve(exitCode ?? 128));
+  const { code, stdout, stderr } = await runCommand({
+    argv: ["git", ...args],
+    cwd,
+    env: { ...gitEnv(), ...input.env },
+    stdin: input.stdin ?? "",
+    signal: input.signal,
   });
-  const stdoutBytes = Buffer.concat(stdout);
-  return { code, stdout: stdoutBytes.toString(), stdoutBytes, stderr: Buffer.concat(stderr).toString() };
+  return { code, stdout: stdout.toString(), stdoutBytes: stdout, stderr: stderr.toString() };
 }
 
 /** Runs git.

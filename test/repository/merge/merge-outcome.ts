@@ -1,8 +1,8 @@
 /** Merges as git and Holdfast make them, in a form in which they are compared. */
-import { spawn } from "node:child_process";
 import { toHex } from "../../../src/format/oid.ts";
 import type { MergedTrees } from "../../../src/repository/merge/merge-trees.ts";
 import { gitEnv } from "../../harness/git.ts";
+import { runCommand } from "../../harness/shell-pool.ts";
 
 /** How a merge came out. */
 export interface MergeOutcome {
@@ -17,14 +17,13 @@ export interface MergeOutcome {
  * @param program the git to ask */
 export async function mergeByGit(dir: string, ours: string, theirs: string, program = "git"): Promise<MergeOutcome> {
   const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
-  const child = spawn(program, args, { cwd: dir, env: gitEnv() });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.setEncoding("latin1").on("data", (text: string) => (stdout += text));
-  child.stderr.setEncoding("latin1").on("data", (text: string) => (stderr += text));
-  const code = await new Promise((resolve) => child.on("close", resolve));
-  if (code !== 0 && code !== 1) throw new Error(stderr);
-  const [tree, ...stages] = stdout.split("\0").filter((line) => line !== "");
+  const {
+    code,
+    stdout,
+    stderr,
+  } = await runCommand({ argv: [program, ...args], cwd: dir, env: gitEnv(), stdin: "" });
+  if (code !== 0 && code !== 1) throw new Error(stderr.toString());
+  const [tree, ...stages] = stdout.toString("latin1").split("\0").filter((line) => line !== "");
   return { isClean: code === 0, tree: tree!, stages };
 }
 
