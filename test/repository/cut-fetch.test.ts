@@ -38,8 +38,23 @@ beforeAll(async () => {
   expect(all.refs.filter(({ error }) => error !== null)).toEqual([]);
 });
 
+/** Remembers what git says of the history, which stays as it is: most of it is asked for again and again. */
+function remember<Answer>(ask: (...revisions: string[]) => Promise<Answer>): typeof ask {
+  const answers = new Map<string, Promise<Answer>>();
+  return (...revisions) => {
+    const key = revisions.join(" ");
+    const answer = answers.get(key) ?? ask(...revisions);
+    answers.set(key, answer);
+    return answer;
+  };
+}
+
+const idOf = remember((revision) => git(origin, "rev-parse", "--verify", revision!));
+const typeOf = remember((oid) => git(origin, "cat-file", "-t", oid!));
+const reachableFrom = remember((...revisions) => listReachable(origin, ...revisions));
+
 async function resolve(revisions: readonly string[] = []): Promise<string[]> {
-  return Promise.all(revisions.map((revision) => git(origin, "rev-parse", "--verify", revision)));
+  return Promise.all(revisions.map((revision) => idOf(revision)));
 }
 
 const FILTERS: Readonly<Record<string, ObjectFilter>> = {
@@ -110,9 +125,9 @@ async function answer(fetch: Fetch): Promise<OracleAnswer> {
 async function listNamedFiles(revisions: readonly string[]): Promise<{ named: string[]; below: Set<string> }> {
   const named: string[] = [];
   for (const oid of await resolve(revisions.map((revision) => `${revision}^{}`))) {
-    if ((await git(origin, "cat-file", "-t", oid)) !== "commit") named.push(oid);
+    if ((await typeOf(oid)) !== "commit") named.push(oid);
   }
-  return { named, below: named.length === 0 ? new Set() : await listReachable(origin, ...named) };
+  return { named, below: named.length === 0 ? new Set() : await reachableFrom(...named) };
 }
 
 /** Git's own server side is the oracle: the same objects and the same lines about shallow commits. What the client has already
@@ -122,7 +137,7 @@ async function listNamedFiles(revisions: readonly string[]): Promise<{ named: st
 async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void> {
   const [expected, actual] = await Promise.all([ask(fetch), answer(fetch)]);
   const { haves = [] } = fetch;
-  for (const oid of had ?? (haves.length === 0 ? [] : await listReachable(origin, ...haves))) {
+  for (const oid of had ?? (haves.length === 0 ? [] : await reachableFrom(...haves))) {
     expected.objects.delete(oid);
   }
   const { named, below } = await listNamedFiles(fetch.wants);

@@ -1,5 +1,8 @@
-import { git, makeRepository, tryGit } from "../harness/git.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { git, tryGit } from "../harness/git.ts";
 import { DELIM, encodePkt, FLUSH } from "../harness/raw.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
 
 /** A fetch in the words of protocol v2, and what came of it. */
 export interface OracleAnswer {
@@ -49,12 +52,13 @@ async function readAnswer(body: Buffer): Promise<OracleAnswer> {
 }
 
 /** The ids of a pack's objects; it must stand without any other.
- * @throws Error with git's words when it is no whole pack */
+ * @throws Error with git's words when it is no whole pack
+ * @see gitformat-pack(5), the index of version 2 */
 export async function listPack(pack: Uint8Array): Promise<Set<string>> {
-  const dir = await makeRepository("listed.git", "--bare");
-  const { code, stdout, stderr } = await tryGit(dir, ["index-pack", "--stdin", "--fix-thin"], { stdin: pack });
-  if (code !== 0) throw new Error(`git index-pack ended with ${code}: ${stderr}`);
-  const name = stdout.trim().split("\t")[1]!;
-  const listed = await git(dir, "verify-pack", "-v", `objects/pack/pack-${name}.idx`);
-  return new Set([...listed.matchAll(/^([0-9a-f]{40}) (?:commit|tree|blob|tag) /gm)].map(([, oid]) => oid!));
+  const dir = makeTempDir("listed");
+  writeFileSync(join(dir, "pack"), pack);
+  await git(dir, "index-pack", "-o", "index", "pack");
+  const index = readFileSync(join(dir, "index"));
+  const ids = index.subarray(8 + 256 * 4, 8 + 256 * 4 + 20 * index.readUInt32BE(8 + 255 * 4)).toString("hex");
+  return new Set(ids.match(/.{40}/g));
 }
