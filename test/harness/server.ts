@@ -10,11 +10,10 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
-import { unstable_getMiniflareWorkerOptions } from "wrangler";
 import type { Limits } from "../../src/format/limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
-import { buildWorker, PROJECT } from "./build.ts";
+import { buildWorker, readMiniflareOptions } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
@@ -28,6 +27,9 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** A loopback port for V8's inspector; without it there is none. */
   readonly inspectorPort?: number;
+  /** Constants of the Worker's code that are other ones here, by name: waits which nobody may configure, and a test
+   * need not sit through. */
+  readonly constants?: Readonly<Record<string, number>>;
 }
 
 /** An R2 object as it lies there. */
@@ -75,7 +77,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const log = new WorkerLog();
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
   const vars = { ACCESS: "open", ...options.vars, LIMITS: JSON.stringify(limits) };
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort: options.inspectorPort });
+  const { inspectorPort, constants = {} } = options;
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -158,12 +161,11 @@ async function configure(settings: {
   readonly vars: Readonly<Record<string, string>>;
   readonly log: WorkerLog;
   readonly inspectorPort: number | undefined;
+  readonly constants: Readonly<Record<string, number>>;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
-  // Whatever wrangler.toml declares, passed on as it is.
-  const workerOptions: Record<string, unknown> = unstable_getMiniflareWorkerOptions(
-    join(PROJECT, "wrangler.toml"),
-  ).workerOptions;
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
+  // Whatever wrangler.toml declares, passed on as it is.
+  const workerOptions = await readMiniflareOptions(dir);
   const options: V4MiniflareOptions = {
     host: "127.0.0.1",
     port: settings.port,
@@ -178,7 +180,7 @@ async function configure(settings: {
         name: "holdfast",
         bindings: { ...(workerOptions["bindings"] as Record<string, string>), ...settings.vars },
         modulesRoot: dir,
-        modules: await readModules(dir),
+        modules: await readModules(dir, settings.constants),
       },
     ],
   };
@@ -187,10 +189,11 @@ async function configure(settings: {
 
 async function readModules(
   dir: string,
+  constants: Readonly<Record<string, number>>,
 ): Promise<{ type: "ESModule" | "CompiledWasm"; path: string; contents: Uint8Array }[]> {
   const names = await readdir(dir);
   const wasm = names.filter((name) => name.endsWith(".wasm"));
-  return Promise.all(
+  const modules = await Promise.all(
     // The first module is the entry point.
     ["worker.js", ...wasm].map(async (name) => ({
       type: name.endsWith(".wasm") ? ("CompiledWasm" as const) : ("ESModule" as const),
@@ -198,6 +201,18 @@ async function readModules(
       contents: await readFile(join(dir, name)),
     })),
   );
+  modules[0]!.contents = Buffer.from(setConstants(modules[0]!.contents.toString(), constants));
+  return modules;
+}
+
+/** Gives constants of the built Worker other values.
+ * @throws Error if there is not exactly one of that name */
+function setConstants(code: string, constants: Readonly<Record<string, number>>): string {
+  return Object.entries(constants).reduce((changed, [name, value]) => {
+    const parts = changed.split(new RegExp(`^var ${name} = [^;\\n]*;$`, "m"));
+    if (parts.length !== 2) throw new Error(`the Worker has ${parts.length - 1} constants ${name}`);
+    return parts.join(`var ${name} = ${value};`);
+  }, code);
 }
 
 function pidOf(child: ChildProcess): number {
