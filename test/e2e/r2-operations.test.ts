@@ -18,6 +18,8 @@ const MB = 1_000_000;
 /** A commit with files of noise, which no compression makes smaller. */
 async function makeNoise(files: number, sizeBytes: number): Promise<string> {
   const dir = await makeRepository("noise");
+  // To try would be most of these tests' time.
+  await git(dir, "config", "core.compression", "0");
   for (let i = 0; i < files; i++) writeFileSync(join(dir, `noise-${i}`), randomBytes(sizeBytes));
   await git(dir, "add", ".");
   await git(dir, "commit", "-q", "-m", "noise");
@@ -33,7 +35,7 @@ async function pushAndClone(origin: string) {
   await git(origin, "push", "-q", url, "main");
   const push = await server.takeEvent("push");
   const clone = join(makeTempDir("clone"), "clone");
-  await git(makeTempDir("cwd"), "clone", "-q", url, clone);
+  await git(makeTempDir("cwd"), "clone", "-q", "--bare", url, clone);
   const fetch = await server.takeEvent("fetch");
   expect(await git(clone, "rev-parse", "HEAD")).toBe(await git(origin, "rev-parse", "main"));
   return { push, fetch };

@@ -43,9 +43,13 @@ async function measureUnread(paths: readonly string[], headers: Record<string, s
   const before = server.readUsage().memoryBytes;
   const responses = await Promise.all(paths.map((path) => askUnread(path, headers)));
   let most = 0;
-  for (let i = 0; i < 30; i++) {
+  // Until the server has done nothing for half a second: then nothing is made any more.
+  for (let [quiet, lastSeconds] = [0, -1]; quiet < 5;) {
     await wait(100);
-    most = Math.max(most, server.readUsage().memoryBytes);
+    const { memoryBytes, cpuSeconds } = server.readUsage();
+    most = Math.max(most, memoryBytes);
+    quiet = cpuSeconds - lastSeconds < 0.011 ? quiet + 1 : 0;
+    lastSeconds = cpuSeconds;
   }
   for (const response of responses) response.destroy();
   return (most - before) / MIB;
