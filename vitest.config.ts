@@ -8,6 +8,7 @@ process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 
 const WORKERS = "test/**/*.workers.test.ts";
 const LARGE = "test/large/**/*.test.ts";
+const SWEEPS = "test/**/*.sweep.test.ts";
 const COMMANDS = "test/scripts/**/*.command.test.ts";
 
 /** In Node, as in the runtime, importing a `.wasm` file gives its compiled module. */
@@ -19,6 +20,17 @@ const wasmModules: Plugin = {
     return `import { readFileSync } from "node:fs";
       export default new WebAssembly.Module(readFileSync(${JSON.stringify(id)}));`;
   },
+};
+
+/** What the tests run on has much code: it is compiled once, not by every worker. */
+process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/compiled", import.meta.url).pathname;
+
+/** Of every project that runs in Node. */
+const IN_NODE = {
+  globalSetup: "test/harness/build.ts",
+  setupFiles: "test/harness/read-at-least.ts",
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
 };
 
 export default defineConfig({
@@ -33,12 +45,16 @@ export default defineConfig({
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
-          exclude: [WORKERS, LARGE, COMMANDS],
-          globalSetup: "test/harness/build.ts",
-          setupFiles: "test/harness/read-at-least.ts",
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          exclude: [WORKERS, LARGE, COMMANDS, SWEEPS],
+          // A file that starts in a worker of its own spends a second on loading what the one before has loaded.
+          isolate: false,
+          ...IN_NODE,
         },
+      },
+      {
+        // The same code on many seeds, sizes and positions, of which `npm test` tries a few: `npm run test:sweep`.
+        plugins: [wasmModules],
+        test: { name: "sweep", include: [SWEEPS], ...IN_NODE },
       },
       {
         // Code which needs a Durable Object's storage or R2 at hand: runs inside the runtime.

@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import { expect } from "vitest";
+import { git, listRefs } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { replay } from "../harness/replay.ts";
+import type { Server } from "../harness/server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+
+/** Pushes the end of a history commit by commit, fetches each into an old clone, and clones the whole at last: no
+ * fetch brings an object twice.
+ * @param commits pushed one by one, 129 at most */
+export async function expectReplayed(server: Server, commits: number): Promise<void> {
+  const origin = await makeHistory({ commits: 130, files: 60, branches: 20, merges: 20, upheavals: 40 });
+  const url = `${server.url}/me/replay.git`;
+  const { clone, steps } = await replay({ origin, branch: "main", url, commits });
+  let pushes = 0;
+  for await (const { commit, received, missing } of steps) {
+    expect({ commit, received }).toEqual({ commit, received: missing });
+    pushes++;
+  }
+  expect(pushes).toBe(commits);
+  const fresh = join(makeTempDir("clone"), "fresh.git");
+  await git(makeTempDir("cwd"), "clone", "-q", "--mirror", url, fresh);
+  expect(await listRefs(clone)).toBe(await listRefs(fresh));
+  expect(await git(fresh, "rev-parse", "main")).toBe(await git(origin, "rev-parse", "main"));
+  for (const dir of [clone, fresh]) expect(await git(dir, "fsck", "--full")).toBe("");
+}
