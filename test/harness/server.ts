@@ -48,7 +48,7 @@ export interface Server {
   /** The process id of workerd, which runs the Worker and its Durable Objects; changes with a restart. */
   readonly pid: number;
   /** Takes the oldest event of a kind that nobody has taken, out of the Worker's log; waits for it if need be.
-   * @throws Error after 10 seconds */
+   * @throws Error after 30 seconds */
   takeEvent<Kind extends RepositoryEvent["event"]>(kind: Kind): Promise<Extract<RepositoryEvent, { event: Kind }>>;
   /** Reads the R2 objects whose key contains a text: bytes and metadata by key. */
   readObjects(text: string): Promise<Map<string, StoredObject>>;

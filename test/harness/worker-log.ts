@@ -6,7 +6,7 @@ import type { RepositoryEvent } from "../../src/repository/state/repository-even
 export type LoggedRequest = RequestEvent & EventOrigin;
 
 /** How long an event may take from the Worker's console to here: a client may be done before the Worker has spoken. */
-const WAIT_MS = 10_000;
+const WAIT_MS = 30_000;
 const POLL_MS = 10;
 
 /** The Worker's console: its events wait here to be taken, all else goes on to this process's console. */

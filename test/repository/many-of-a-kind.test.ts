@@ -8,6 +8,7 @@ import { OpenRepository } from "../../src/repository/objects/open-repository.ts"
 import { resolve } from "../../src/repository/objects/revision.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { assemblePack, makeCommit, type MadeObject, makeObject, makeTag, makeTree } from "../harness/pack-builder.ts";
+import { measureCpu } from "../harness/measure-cpu.ts";
 import { encodeEntry } from "../harness/raw.ts";
 import { ANYONE } from "../harness/requester.ts";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
@@ -48,13 +49,6 @@ async function push(
   const pushed = await repository.push(commands, packOf(objects));
   expect(pushed.unpack).toBe("ok");
   expect(pushed.refs.filter(({ error }) => error !== null)).toEqual([]);
-}
-
-async function measure<Result>(work: () => Promise<Result>): Promise<[result: Result, cpuMs: number]> {
-  const before = process.cpuUsage();
-  const result = await work();
-  const { user, system } = process.cpuUsage(before);
-  return [result, (user + system) / 1000];
 }
 
 test("130,000 commits that need one missing tree", async () => {
@@ -101,12 +95,12 @@ test("8,000 tags of each other, a ref at each", async () => {
   const tags: MadeObject[] = [];
   for (let i = 0; i < 8_000; i++) tags.push(makeTag(tags.at(-1) ?? commit, i === 0 ? "commit" : "tag", `t${i}`));
   const refs = Object.fromEntries(tags.map((tag, i) => [`refs/tags/t${i}`, tag]));
-  const [, pushMs] = await measure(() =>
+  const [, pushMs] = await measureCpu(() =>
     push(repository, { ...refs, "refs/heads/main": commit }, [BLOB, TREE, commit, ...tags]),
   );
   const wants = fromHex(tags.map(({ oid }) => oid).join(""));
   for (const request of [{ wants }, { wants: fromHex(commit.oid), includeTag: true }]) {
-    const [outcome, ms] = await measure(() => repository.repository.fetch({ ...CLONE_REQUEST, ...request }));
+    const [outcome, ms] = await measureCpu(() => repository.repository.fetch({ ...CLONE_REQUEST, ...request }));
     expect(plannedPack(outcome).objectCount).toBe(8_003);
     expect(ms).toBeLessThan(3_000);
   }
@@ -165,12 +159,14 @@ test("unrelated commits that share many files", async () => {
   const repository = new PushedRepository();
   const fits = makeOrphans(500, 900);
   const refs = (tips: readonly MadeObject[]) => Object.fromEntries(tips.map((tip, i) => [`refs/heads/o${i}`, tip]));
-  const [, ms] = await measure(() => push(repository, refs(fits.tips), fits.objects));
+  const [, ms] = await measureCpu(() => push(repository, refs(fits.tips), fits.objects));
   // 450,000 rows, one by one, took 6 s.
   expect(ms).toBeLessThan(6_000);
   // Each was held against all before it, for each file.
   const thin = makeOrphans(5_000, 80);
-  const [, thinMs] = await measure(() => push(new PushedRepository(), { "refs/heads/o": thin.tips[0]! }, thin.objects));
+  const [, thinMs] = await measureCpu(() =>
+    push(new PushedRepository(), { "refs/heads/o": thin.tips[0]! }, thin.objects),
+  );
   expect(thinMs).toBeLessThan(8_000);
   const beyond = makeOrphans(800, 801);
   const refused = await new PushedRepository().push(
