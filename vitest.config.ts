@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
@@ -8,7 +9,7 @@ process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 
 const WORKERS = "test/**/*.workers.test.ts";
 const LARGE = "test/large/**/*.test.ts";
-const SWEEPS = "test/**/*.sweep.test.ts";
+const SWEEPS = ["test/**/*.sweep.test.ts", "test/e2e/memory-under-load.test.ts"];
 const COMMANDS = "test/scripts/**/*.command.test.ts";
 
 /** In Node, as in the runtime, importing a `.wasm` file gives its compiled module. */
@@ -35,8 +36,8 @@ const IN_NODE = {
 
 export default defineConfig({
   test: {
-    // Vitest leaves one core free, which of two is half: the tests wait for git and for the runtime often enough.
-    maxWorkers: "100%",
+    // Half as many again as there are cores: the tests wait for git, for the runtime and for what takes its time.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     reporters: ["default", "./test/harness/closing-line.ts"],
     projects: [
       {
@@ -45,7 +46,7 @@ export default defineConfig({
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
-          exclude: [WORKERS, LARGE, COMMANDS, SWEEPS],
+          exclude: [WORKERS, LARGE, COMMANDS, ...SWEEPS],
           // A file that starts in a worker of its own spends a second on loading what the one before has loaded.
           isolate: false,
           ...IN_NODE,
@@ -54,7 +55,7 @@ export default defineConfig({
       {
         // The same code on many seeds, sizes and positions, of which `npm test` tries a few: `npm run test:sweep`.
         plugins: [wasmModules],
-        test: { name: "sweep", include: [SWEEPS], ...IN_NODE },
+        test: { name: "sweep", include: SWEEPS, ...IN_NODE },
       },
       {
         // Code which needs a Durable Object's storage or R2 at hand: runs inside the runtime.

@@ -1,0 +1,3 @@
+import { tryFaults } from "./try-faults.ts";
+
+tryFaults(12, 6, 1);
