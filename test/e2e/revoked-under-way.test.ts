@@ -14,7 +14,7 @@ import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
 /** How long an isolate remembers here what the registry said: ten seconds elsewhere. */
-const ANSWER_LIFE_MS = 3_000;
+const ANSWER_LIFE_MS = 2_000;
 let server: Server;
 
 beforeAll(async () => {
@@ -59,7 +59,7 @@ function push(name: string, token: string, meanwhile: () => Promise<unknown>): P
 
 /** Likewise, with a token that expires while it comes. */
 async function pushWithExpiring(name: string): Promise<PushAnswer> {
-  const expiresMs = Date.now() + 5_000;
+  const expiresMs = Date.now() + 4_000;
   const { token } = await makeToken({ expiresAt: new Date(expiresMs).toISOString() });
   return push(name, token, () => sleep(expiresMs - Date.now()));
 }

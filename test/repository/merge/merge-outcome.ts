@@ -17,13 +17,12 @@ export interface MergeOutcome {
  * @param program the git to ask */
 export async function mergeByGit(dir: string, ours: string, theirs: string, program = "git"): Promise<MergeOutcome> {
   const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
-  const {
-    code,
-    stdout,
-    stderr,
-  } = await runCommand({ argv: [program, ...args], cwd: dir, env: gitEnv(), stdin: "" });
+  const { code, stdout, stderr } = await runCommand({ argv: [program, ...args], cwd: dir, env: gitEnv(), stdin: "" });
   if (code !== 0 && code !== 1) throw new Error(stderr.toString());
-  const [tree, ...stages] = stdout.toString("latin1").split("\0").filter((line) => line !== "");
+  const [tree, ...stages] = stdout
+    .toString("latin1")
+    .split("\0")
+    .filter((line) => line !== "");
   return { isClean: code === 0, tree: tree!, stages };
 }
 
