@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { encodeText } from "../../src/format/byte-string.ts";
-import { isPushableRefName, isRefName } from "../../src/format/ref-name.ts";
+import { isPushableRefName } from "../../src/format/ref-name.ts";
 import { expectAsGit } from "./random-ref-names.ts";
 
 test("agrees with git check-ref-format on random names", () => expectAsGit(500));
