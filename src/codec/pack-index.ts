@@ -1,8 +1,6 @@
 /** What the pack indexer hands over: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
-import { toTypeNumber } from "../format/object.ts";
-
-const COMMIT = toTypeNumber("commit");
+import { COMMIT } from "../format/object.ts";
 
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
 export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3, made: 4 } as const;

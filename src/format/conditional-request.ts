@@ -13,10 +13,47 @@ export function checkConditions(headers: Headers, etag: string): 304 | 412 | nul
   return null;
 }
 
+/** Bytes as HTTP shows them. */
+export interface ShownBytes {
+  /** Strong, with its quotes. */
+  readonly etag: string;
+  readonly sizeBytes: number;
+  readonly cacheControl: string;
+}
+
+/** What a request for bytes comes to, whole or a range of them, under conditions or not. */
+export type BytesAnswer =
+  | { readonly kind: "unchanged"; readonly headers: Headers }
+  /** They are others than the client expects. */
+  | { readonly kind: "precondition-failed" }
+  /** None of them is in the range. */
+  | { readonly kind: "unsatisfiable"; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: "bytes"; readonly status: 200 | 206; readonly headers: Headers; readonly range: ByteRange };
+
+/** Decides how a GET or HEAD for bytes is answered.
+ * @see RFC 9110, sections 13 and 14 */
+export function answerBytes(
+  request: Pick<Request, "method" | "headers">,
+  { etag, sizeBytes, cacheControl }: ShownBytes,
+): BytesAnswer {
+  const headers = new Headers({ ETag: etag, "Cache-Control": cacheControl, "Accept-Ranges": "bytes" });
+  const refusal = checkConditions(request.headers, etag);
+  if (refusal === 304) return { kind: "unchanged", headers };
+  if (refusal === 412) return { kind: "precondition-failed" };
+  const wanted = wantedRange(request, etag, sizeBytes);
+  if (wanted === "unsatisfiable")
+    return { kind: "unsatisfiable", headers: { "Content-Range": `bytes */${sizeBytes}` } };
+  const range = wanted ?? { start: 0, length: sizeBytes };
+  headers.set("Content-Length", String(range.length));
+  if (wanted === null) return { kind: "bytes", status: 200, headers, range };
+  headers.set("Content-Range", `bytes ${range.start}-${range.start + range.length - 1}/${sizeBytes}`);
+  return { kind: "bytes", status: 206, headers, range };
+}
+
 /** The range that is to be sent: to a GET whose `If-Range` is absent or names these very bytes; a date never does, none is ever shown.
  * @param etag strong, with its quotes
  * @returns as `parseRange` */
-export function wantedRange(
+function wantedRange(
   { method, headers }: Pick<Request, "method" | "headers">,
   etag: string,
   sizeBytes: number,

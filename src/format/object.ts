@@ -6,7 +6,13 @@ export type ObjectType = "commit" | "tree" | "blob" | "tag";
 /** An object type's number in packs and tables. @see gitformat-pack(5) "Object types" */
 export type ObjectTypeNumber = 1 | 2 | 3 | 4;
 
-const NUMBER_OF_TYPE = { commit: 1, tree: 2, blob: 3, tag: 4 } as const;
+/** Their numbers by name. */
+export const COMMIT = 1;
+export const TREE = 2;
+export const BLOB = 3;
+export const TAG = 4;
+
+const NUMBER_OF_TYPE = { commit: COMMIT, tree: TREE, blob: BLOB, tag: TAG } as const;
 const TYPE_OF_NUMBER = ["commit", "tree", "blob", "tag"] as const;
 
 /** Object type → its number in a pack. */

@@ -10,12 +10,6 @@ export const MAX_PKT_BYTES = 65_520;
 /** "0000": the end of a message. Shared: do not write to it. */
 export const FLUSH_PKT: Uint8Array = fromByteString("0000");
 
-/** "0001": the end of a section, protocol v2. Shared: do not write to it. */
-export const DELIM_PKT: Uint8Array = fromByteString("0001");
-
-/** "0002": the end of a response over a stateless connection, protocol v2. Shared: do not write to it. */
-export const RESPONSE_END_PKT: Uint8Array = fromByteString("0002");
-
 /** One packet as read. A payload is a view of the buffer that it was read from. */
 export type Pkt =
   | { readonly type: "data"; readonly payload: Uint8Array }
@@ -51,18 +45,6 @@ export function pktText(payload: Uint8Array): string {
   return toByteString(payload.at(-1) === 10 ? payload.subarray(0, -1) : payload);
 }
 
-/** Decodes a body that lies in memory whole.
- * @yields its packets in order, up to the last byte
- * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a cut packet */
-export function* decodePkts(body: Uint8Array): Generator<Pkt, void> {
-  for (let offset = 0; offset < body.length;) {
-    const pktBytes = decodePktLength(body, offset);
-    if (offset + pktBytes > body.length) throw truncated();
-    yield decodePkt(body.subarray(offset, offset + pktBytes));
-    offset += pktBytes;
-  }
-}
-
 /** Reads a streamed body: pkt-lines first, then raw bytes (a pack), losing nothing that the source
  * delivered in between. */
 export class ByteReader {
@@ -82,11 +64,11 @@ export class ByteReader {
 
   /** Reads one packet.
    * @returns null if the body ends before it
-   * @throws GitError "bad-request" as `decodePkts` does */
+   * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a cut packet */
   async readPkt(): Promise<Pkt | null> {
     if (this.#buffered.length < PKT_HEADER_BYTES) await this.#fill(PKT_HEADER_BYTES);
     if (this.#buffered.length === 0) return null;
-    const pktBytes = decodePktLength(this.#buffered, 0);
+    const pktBytes = decodePktLength(this.#buffered);
     return decodePkt(await this.readExact(pktBytes));
   }
 
@@ -139,16 +121,16 @@ function joinPieces(pieces: readonly Uint8Array[], totalBytes: number): Uint8Arr
   return joined;
 }
 
-/** Bytes of the packet at `offset`, its header included; 4 for the special packets. */
-function decodePktLength(bytes: Uint8Array, offset: number): number {
-  if (bytes.length - offset < PKT_HEADER_BYTES) throw truncated();
+/** Bytes of the packet that begins here, its header included; 4 for the special packets. */
+function decodePktLength(bytes: Uint8Array): number {
+  if (bytes.length < PKT_HEADER_BYTES) throw truncated();
   let length = 0;
-  for (let at = offset; at < offset + PKT_HEADER_BYTES; at++) {
+  for (let at = 0; at < PKT_HEADER_BYTES; at++) {
     const nibble = hexNibble(bytes[at]!);
-    if (nibble < 0) throw badLength(bytes, offset);
+    if (nibble < 0) throw badLength(bytes);
     length = length * 16 + nibble;
   }
-  if (length === 3 || length > MAX_PKT_BYTES) throw badLength(bytes, offset);
+  if (length === 3 || length > MAX_PKT_BYTES) throw badLength(bytes);
   return Math.max(length, PKT_HEADER_BYTES);
 }
 
@@ -169,7 +151,7 @@ function truncated(): GitError {
   return new GitError("bad-request", { reason: "the body ends inside a packet" });
 }
 
-function badLength(bytes: Uint8Array, offset: number): GitError {
-  const length = JSON.stringify(toByteString(bytes.subarray(offset, offset + PKT_HEADER_BYTES)));
+function badLength(bytes: Uint8Array): GitError {
+  const length = JSON.stringify(toByteString(bytes.subarray(0, PKT_HEADER_BYTES)));
   return new GitError("bad-request", { reason: `bad pkt-line length ${length}` });
 }

@@ -1,4 +1,3 @@
-import { GitError } from "./errors.ts";
 import { encodePkt, MAX_PKT_BYTES, PKT_HEADER_BYTES, writePktLength } from "./pkt-line.ts";
 
 /** What a multiplexed packet carries. @see gitprotocol-pack(5) "Packfile Data" */
@@ -39,16 +38,6 @@ export function* encodeSideBand(
     payload.set(data, 1);
     yield encodePkt(payload);
   }
-}
-
-/** Splits a packet's payload into its band and data.
- * @throws GitError "bad-request" on an empty payload or an unknown band */
-export function decodeSideBand(payload: Uint8Array): { band: Band; data: Uint8Array } {
-  const band = payload[0];
-  if (band !== PACK_BAND && band !== PROGRESS_BAND && band !== ERROR_BAND) {
-    throw new GitError("bad-request", { reason: `side-band ${band ?? "missing"} is unknown` });
-  }
-  return { band, data: payload.subarray(1) };
 }
 
 /** Frames a long stream on one band into buffers of about 512 KB, all alike but the last. Each byte is copied once, packets are

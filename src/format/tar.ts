@@ -1,6 +1,6 @@
 // Tar as git writes it, to the byte: what a library makes of the same entries differs in uid, names, and when it takes extended headers.
 import { fromByteString, writeByteString } from "./byte-string.ts";
-import { GITLINK_MODE, SYMLINK_MODE, TREE_MODE } from "./tree.ts";
+import { GITLINK_MODE, isExecutable, SYMLINK_MODE, TREE_MODE } from "./tree.ts";
 
 /** Bytes of a tar's record: entries are padded to a multiple. */
 const RECORD_BYTES = 512;
@@ -62,7 +62,7 @@ export function encodeTarEntry({ path, mode, oid, sizeBytes, target }: TarEntry,
       records += encodeRecord("linkpath", target);
     }
   } else {
-    header.mode = (mode | (mode & 0o100 ? 0o777 : 0o666)) & ~UMASK & 0o7777;
+    header.mode = (mode | (isExecutable(mode) ? 0o777 : 0o666)) & ~UMASK & 0o7777;
     if (sizeBytes > MAX_OCTAL) {
       header.sizeBytes = 0;
       records += encodeRecord("size", String(sizeBytes));

@@ -17,6 +17,9 @@ export const GITLINK_MODE = 0o160000;
 /** The bits of a mode that tell a file's kind from its permissions. */
 const KIND_MASK = 0o170000;
 
+/** The bit by which git tells files that can be run. */
+const OWNER_RUNS = 0o100;
+
 /** One entry of a tree. */
 export interface TreeEntry {
   /** As written, so that 0o100664 of old histories stays. */
@@ -27,15 +30,35 @@ export interface TreeEntry {
   readonly oid: Oid;
 }
 
+/** The bits of a mode that say what a thing is, without its permissions. */
+export function kindBits(mode: number): number {
+  return mode & KIND_MASK;
+}
+
 /** Whether the mode is a directory's. */
 export function isTreeMode(mode: number): boolean {
-  return (mode & KIND_MASK) === TREE_MODE;
+  return kindBits(mode) === TREE_MODE;
+}
+
+/** Whether the mode is a file's, one that can be run or not. */
+export function isFileMode(mode: number): boolean {
+  return kindBits(mode) === kindBits(FILE_MODE);
+}
+
+/** Whether a file of this mode can be run. */
+export function isExecutable(mode: number): boolean {
+  return (mode & OWNER_RUNS) !== 0;
+}
+
+/** A mode as git shows it: six octal digits. */
+export function formatMode(mode: number): string {
+  return mode.toString(8).padStart(6, "0");
 }
 
 /** The type of object that an entry of this mode names. Like git, reads every unknown kind as a
  * gitlink, whose commit lies in another repository. */
 export function typeOfMode(mode: number): ObjectType {
-  switch (mode & KIND_MASK) {
+  switch (kindBits(mode)) {
     case TREE_MODE:
       return "tree";
     case FILE_MODE & KIND_MASK:
@@ -50,8 +73,8 @@ export function typeOfMode(mode: number): ObjectType {
 export function canonicalMode(mode: number): number {
   if (isTreeMode(mode)) return TREE_MODE;
   if (typeOfMode(mode) === "commit") return GITLINK_MODE;
-  if ((mode & KIND_MASK) === SYMLINK_MODE) return SYMLINK_MODE;
-  return (mode & 0o100) === 0 ? FILE_MODE : EXECUTABLE_MODE;
+  if (kindBits(mode) === SYMLINK_MODE) return SYMLINK_MODE;
+  return isExecutable(mode) ? EXECUTABLE_MODE : FILE_MODE;
 }
 
 /** Orders entries as trees do: by the bytes of their names, a directory's as if it ended in "/". */

@@ -1,13 +1,11 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Requester } from "../access/caller.ts";
 import wasm from "../codec/holdfast.wasm";
-import { instantiateCodec } from "../codec/codec.ts";
 import { lowerLimits, type Limits } from "../format/limits.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
-import { Traffic } from "../repository/pacing/traffic.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import type { RegistryPort } from "../store/registry/registry.ts";
@@ -15,16 +13,11 @@ import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
+import { codec, traffic } from "./isolate.ts";
 
 /** The status by which an object refuses a push because it is no repository, with the push's body in the response as it came: the name
  * that led here may lead elsewhere by now. It is never shown to a client. */
 export const GONE = 410;
-
-/** Of all objects of the isolate, and of the Worker where it shares their isolate, as the local runtime has it. */
-export const traffic = new Traffic();
-
-/** Of all objects of the isolate: what the codec does is done before anybody else's turn. */
-const codec = instantiateCodec(wasm);
 
 /** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
 export const ORIGIN_HEADER = "Holdfast-Origin";

@@ -1,7 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
-import wasm from "../codec/holdfast.wasm";
-import { instantiateCodec } from "../codec/codec.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
@@ -20,9 +18,10 @@ import { printEvent } from "./event-log.ts";
 import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
 import { serveHealth } from "./health.ts";
 import { HostRequest } from "./host-request.ts";
+import { codec, traffic } from "./isolate.ts";
 import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
-import { configuredLimits, RepositoryObject, traffic } from "./repository-object.ts";
+import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
 import { showRepository, welcome } from "./visitors.ts";
 
@@ -30,9 +29,6 @@ export { RegistryObject, RepositoryObject };
 
 type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;
-
-/** One for the isolate: its calls are synchronous, so no two requests are ever in it. */
-const codec = instantiateCodec(wasm);
 
 const app = new Hono<HostEnv>();
 

@@ -1,34 +1,8 @@
-import { type GitErrorCode, isGitError } from "../format/errors.ts";
+import { isGitError } from "../format/errors.ts";
+import { statusOf } from "../format/http-status.ts";
 import { encodePkt } from "../format/pkt-line.ts";
 import { ERROR_BAND } from "../format/side-band.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
-
-/** The HTTP status for each failure that ends a Git request before the protocol can report it. */
-const STATUS: Record<GitErrorCode, number> = {
-  "corrupt-pack": 400,
-  "corrupt-object": 400,
-  "corrupt-delta": 400,
-  "bad-object": 400,
-  "missing-object": 400,
-  "wrong-type": 400,
-  "sha1-collision": 400,
-  "too-large": 413,
-  "bad-ref-name": 400,
-  "bad-request": 400,
-  invalid: 400,
-  ambiguous: 400,
-  stale: 409,
-  conflict: 409,
-  unsupported: 415,
-  "not-found": 404,
-  unauthenticated: 401,
-  "rate-limited": 429,
-  forbidden: 403,
-  timeout: 408,
-  "storage-failed": 500,
-  "storage-full": 503,
-  unavailable: 503,
-};
 
 /** What a client is told when the server is at fault. */
 const INTERNAL = "internal error";
@@ -38,7 +12,14 @@ const INTERNAL = "internal error";
  * failure */
 export function errorResponse(thrown: unknown): Response {
   const error = whenFull(thrown) ?? thrown;
-  return textResponse(isGitError(error) ? STATUS[error.code] : 500, errorText(error), errorHeaders(error));
+  return textResponse(httpStatus(error), errorText(error), errorHeaders(error));
+}
+
+/** The HTTP status of a failure that ends a Git request before its protocol can report it: git's protocol has no word for what is well formed
+ * and wrong. */
+function httpStatus(error: unknown): number {
+  const status = isGitError(error) ? statusOf(error.code) : 500;
+  return status === 422 ? 400 : status;
 }
 
 /** Headers for a failure. Git asks its user for a password when the server offers Basic
@@ -70,7 +51,7 @@ export const NO_CACHE: Readonly<Record<string, string>> = {
 /** What a client may learn about a failure. The details of a server error go to the log only. */
 export function errorText(thrown: unknown): string {
   const error = whenFull(thrown) ?? thrown;
-  if (!isGitError(error) || STATUS[error.code] >= 500) {
+  if (httpStatus(error) >= 500) {
     // oxlint-disable-next-line no-console -- the client already has its answer, so the log is the only place left.
     console.error(error);
   }

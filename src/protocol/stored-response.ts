@@ -1,4 +1,4 @@
-import { checkConditions, wantedRange } from "../format/conditional-request.ts";
+import { answerBytes } from "../format/conditional-request.ts";
 import type { ChunkStore } from "../store/chunks/chunk-store.ts";
 import { errorResponse, textResponse } from "./error-response.ts";
 
@@ -18,21 +18,22 @@ export interface StoredFile {
 export async function storedResponse(request: Request, file: StoredFile, chunks: ChunkStore): Promise<Response> {
   const { method } = request;
   if (method !== "GET" && method !== "HEAD") return textResponse(405, "read only", { Allow: "GET, HEAD" });
-  const etag = `"${file.etag}"`;
-  const shown = { ETag: etag, "Cache-Control": file.cacheControl, "Accept-Ranges": "bytes" };
-  const refusal = checkConditions(request.headers, etag);
-  if (refusal === 304) return new Response(null, { status: 304, headers: shown });
-  if (refusal === 412) return textResponse(412, "the file is not the one that the request expects");
-  const range = wantedRange(request, etag, file.sizeBytes);
-  if (range === "unsatisfiable") {
-    return textResponse(416, `there are ${file.sizeBytes} bytes`, { "Content-Range": `bytes */${file.sizeBytes}` });
+  const { key, sizeBytes, cacheControl } = file;
+  const answer = answerBytes(request, { etag: `"${file.etag}"`, sizeBytes, cacheControl });
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304, headers: answer.headers });
+    case "precondition-failed":
+      return textResponse(412, "the file is not the one that the request expects");
+    case "unsatisfiable":
+      return textResponse(416, `there are ${sizeBytes} bytes`, answer.headers);
+    case "bytes":
   }
-  const { start, length } = range ?? { start: 0, length: file.sizeBytes };
-  const headers = new Headers({ ...shown, "Content-Type": file.contentType, "Content-Length": String(length) });
-  if (range !== null) headers.set("Content-Range", `bytes ${start}-${start + length - 1}/${file.sizeBytes}`);
+  const { status, headers, range } = answer;
+  headers.set("Content-Type", file.contentType);
   try {
-    const body = method === "HEAD" ? null : await chunks.open(file.key, start, length);
-    return new Response(body, { status: range === null ? 200 : 206, headers });
+    const body = method === "HEAD" ? null : await chunks.open(key, range.start, range.length);
+    return new Response(body, { status, headers });
   } catch (error) {
     return errorResponse(error);
   }

@@ -4,7 +4,7 @@ import type { Context } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
 import type { DiffPage } from "../repository/diff/diff.ts";
 import { encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "./paging.ts";
-import { NullableOidSchema } from "./schemas.ts";
+import { ModeSchema, NullableOidSchema } from "./schemas.ts";
 
 /** The media type of a patch. */
 const PATCH_TYPE = "text/x-diff";
@@ -23,10 +23,7 @@ export const DiffQuerySchema = z.object({
     }),
 });
 
-const Mode = z
-  .string()
-  .nullable()
-  .openapi({ description: "octal; null: the file was not or is not there", example: "100644" });
+const Mode = ModeSchema.nullable().openapi({ description: "octal; null: the file was not or is not there" });
 
 const Lines = z
   .number()

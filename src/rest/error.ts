@@ -1,34 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { HTTPException } from "hono/http-exception";
-import { GitError, type GitErrorCode, isGitError } from "../format/errors.ts";
+import { GitError, isGitError } from "../format/errors.ts";
+import { statusOf } from "../format/http-status.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
-
-/** The HTTP status of each failure. */
-const STATUS = {
-  "corrupt-pack": 422,
-  "corrupt-object": 422,
-  "corrupt-delta": 422,
-  "bad-object": 422,
-  "missing-object": 422,
-  "wrong-type": 422,
-  "sha1-collision": 422,
-  "too-large": 413,
-  "bad-ref-name": 422,
-  "bad-request": 400,
-  invalid: 422,
-  ambiguous: 422,
-  stale: 409,
-  conflict: 409,
-  unsupported: 415,
-  "not-found": 404,
-  unauthenticated: 401,
-  "rate-limited": 429,
-  forbidden: 403,
-  timeout: 408,
-  "storage-failed": 500,
-  "storage-full": 503,
-  unavailable: 503,
-} as const satisfies Record<GitErrorCode, number>;
 
 const Lines = z.object({
   start: z
@@ -118,7 +92,7 @@ export function answerError(thrown: unknown): Response {
     thrown instanceof HTTPException && thrown.status === 400
       ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
       : (whenFull(thrown) ?? thrown);
-  const status = isGitError(error) ? STATUS[error.code] : 500;
+  const status = isGitError(error) ? statusOf(error.code) : 500;
   if (status >= 500) {
     // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.
     console.error(error);

@@ -1,22 +1,19 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../format/byte-string.ts";
 import { isHexOid, OID_BYTES, toHex } from "../format/oid.ts";
-import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../format/tree.ts";
+import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../format/tree.ts";
 import type { FileColumns } from "../repository/files/file-columns.ts";
 import { MAX_FILES_PER_PAGE } from "../repository/files/list-files.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
-import { CommitSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
+import { CommitSchema, ModeSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const Entry = z.object({
   path: z.string().openapi({ description: "from the repository's root" }),
   type: z.enum(["file", "dir", "symlink", "submodule"]),
-  mode: z
-    .string()
-    .regex(/^[0-7]{6,}$/)
-    .openapi({ description: "as git writes it", example: "100644" }),
+  mode: ModeSchema,
   oid: OidSchema,
   size: z.number().int().nullable().openapi({ description: "bytes; null for directories and submodules" }),
 });
@@ -143,7 +140,7 @@ function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): 
     return {
       path: decodeText(prefix + path),
       type: isTreeMode(mode) ? "dir" : type === "commit" ? "submodule" : mode === SYMLINK_MODE ? "symlink" : "file",
-      mode: mode.toString(8).padStart(6, "0"),
+      mode: formatMode(mode),
       oid: toHex(oids, i * OID_BYTES),
       size: type === "blob" ? sizes[i]! : null,
     };

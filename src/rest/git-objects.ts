@@ -3,14 +3,14 @@ import { decodeText } from "../format/byte-string.ts";
 import { checkLimit } from "../format/limits.ts";
 import { toHex } from "../format/oid.ts";
 import { parseTag } from "../format/tag.ts";
-import { parseTree, typeOfMode } from "../format/tree.ts";
+import { formatMode, parseTree, typeOfMode } from "../format/tree.ts";
 import { toCommitRecord, toIdentRecord } from "../repository/objects/commit-record.ts";
 import { BlobReader } from "../repository/files/blob-reader.ts";
 import { MAX_SHOWN_BYTES } from "../repository/files/read-object.ts";
 import { answerByIds } from "./conditional.ts";
 import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
-import { CommitSchema, IdentSchema, OidSchema, RepositoryParams } from "./schemas.ts";
+import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams } from "./schemas.ts";
 
 const Type = z.enum(["commit", "tree", "blob", "tag"]);
 
@@ -29,10 +29,7 @@ const TreeSchema = z
     entries: z.array(
       z.object({
         name: z.string(),
-        mode: z
-          .string()
-          .regex(/^[0-7]{6,}$/)
-          .openapi({ example: "100644" }),
+        mode: ModeSchema,
         type: Type,
         oid: OidSchema,
       }),
@@ -93,7 +90,7 @@ export const gitObjectRoutes = newRoutes()
     const answer = () => {
       const entries = parseTree(content).map(({ name, mode, oid: entry }) => ({
         name: decodeText(name),
-        mode: mode.toString(8).padStart(6, "0"),
+        mode: formatMode(mode),
         type: typeOfMode(mode),
         oid: toHex(entry),
       }));

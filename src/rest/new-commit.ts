@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import { GitError } from "../format/errors.ts";
-import type { Operation } from "../repository/commit/operation.ts";
+import { FILE_MODES, type FileMode, type Operation } from "../repository/commit/operation.ts";
 import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import {
@@ -22,7 +22,7 @@ const MAX_OPERATIONS = 10_000;
 const Path = TextSchema.min(1).openapi({ description: "parts separated by slashes", example: "docs/page.md" });
 
 const Mode = z
-  .enum(["100644", "100755", "120000"])
+  .enum(Object.keys(FILE_MODES) as FileMode[])
   .openapi({ description: "a file, one that can be run, a symbolic link whose content is its target" });
 
 const Put = z.object({

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { contentDisposition } from "../format/content-disposition.ts";
 import { safeContentType } from "../format/content-type.ts";
-import { checkConditions, wantedRange } from "../format/conditional-request.ts";
+import { answerBytes } from "../format/conditional-request.ts";
 import { GitError } from "../format/errors.ts";
 import type { ByteRange } from "../format/byte-range.ts";
 import { streamPieces } from "../repository/files/piece-stream.ts";
@@ -48,32 +48,25 @@ serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
 /** Answers with a file, whole or a range of it, under conditions or not.
  * @see RFC 9110, sections 13 and 14 */
 async function answerFile(request: Request, file: LocatedFile, variables: RestEnv["Variables"]): Promise<Response> {
-  const etag = `"${file.oid}"`;
-  const shown = {
-    ETag: etag,
-    "Cache-Control": file.isImmutable ? FOR_EVER : "private, no-cache",
-    "Accept-Ranges": "bytes",
-  };
-  const refusal = checkConditions(request.headers, etag);
-  if (refusal === 304) return new Response(null, { status: 304, headers: shown });
-  if (refusal === 412) return refuse(412, "precondition-failed", "the file is another than expected");
-  const range = wantedRange(request, etag, file.sizeBytes);
-  if (range === "unsatisfiable") {
-    const there = `${file.sizeBytes} bytes`;
-    return refuse(416, "range", `the file has ${there}`, { "Content-Range": `bytes */${file.sizeBytes}` });
+  const { path, sizeBytes } = file;
+  const cacheControl = file.isImmutable ? FOR_EVER : "private, no-cache";
+  const answer = answerBytes(request, { etag: `"${file.oid}"`, sizeBytes, cacheControl });
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304, headers: answer.headers });
+    case "precondition-failed":
+      return refuse(412, "precondition-failed", "the file is another than expected");
+    case "unsatisfiable":
+      return refuse(416, "range", `the file has ${sizeBytes} bytes`, answer.headers);
+    case "bytes":
   }
-  const { start, length } = range ?? { start: 0, length: file.sizeBytes };
-  const headers = new Headers({
-    ...shown,
-    "Content-Type": safeContentType(file.path),
-    "Content-Length": String(length),
-    "Content-Disposition": contentDisposition("inline", file.path.slice(file.path.lastIndexOf("/") + 1)),
-    "Content-Security-Policy": SANDBOX,
-    "X-Content-Type-Options": "nosniff",
-  });
-  if (range !== null) headers.set("Content-Range", `bytes ${start}-${start + length - 1}/${file.sizeBytes}`);
-  const body = request.method === "HEAD" ? null : await readFile(file, { start, length }, variables);
-  return new Response(body, { status: range === null ? 200 : 206, headers });
+  const { status, headers, range } = answer;
+  headers.set("Content-Type", safeContentType(path));
+  headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
+  headers.set("Content-Security-Policy", SANDBOX);
+  headers.set("X-Content-Type-Options", "nosniff");
+  const body = request.method === "HEAD" ? null : await readFile(file, range, variables);
+  return new Response(body, { status, headers });
 }
 
 /** Reads what is asked of a file: as it was written to a worktree, else of its blob. A large blob is inflated from its beginning up to the

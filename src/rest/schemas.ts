@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { encodeText } from "../format/byte-string.ts";
 import type { Ident } from "../format/ident.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
+import { FILE_MODE, formatMode } from "../format/tree.ts";
 
 /** What an identity cannot hold. */
 // oxlint-disable-next-line no-control-regex -- those are what is refused.
@@ -18,6 +19,12 @@ export const OidSchema = z
   .string()
   .regex(/^[0-9a-f]{40}$/)
   .openapi("Oid", { description: "object id, 40 hex digits", example: "e83c5163316f89bfbde7d9ab23ca2e25604af290" });
+
+/** A mode as answers show it. */
+export const ModeSchema = z
+  .string()
+  .regex(/^[0-7]{6,}$/)
+  .openapi({ description: "octal, as git writes it", example: formatMode(FILE_MODE) });
 
 /** A whole object id, or null. (`OidSchema.nullable()` would be described as an id that is null besides.) */
 export const NullableOidSchema = z.union([OidSchema, z.null()]);

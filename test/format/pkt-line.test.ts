@@ -1,18 +1,9 @@
 import { expect, test } from "vitest";
 import { fromByteString } from "../../src/format/byte-string.ts";
-import {
-  ByteReader,
-  decodePkts,
-  DELIM_PKT,
-  encodePkt,
-  FLUSH_PKT,
-  MAX_PKT_BYTES,
-  type Pkt,
-  pktText,
-  RESPONSE_END_PKT,
-} from "../../src/format/pkt-line.ts";
+import { ByteReader, encodePkt, FLUSH_PKT, MAX_PKT_BYTES, type Pkt, pktText } from "../../src/format/pkt-line.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { Random } from "../harness/random.ts";
+import { DELIM_PKT, RESPONSE_END_PKT, decodePkts } from "../harness/pkt-decoder.ts";
 
 const BAD_REQUEST = expect.objectContaining({ code: "bad-request" });
 

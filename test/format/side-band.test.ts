@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
-import { decodePkts, DELIM_PKT, encodePkt, FLUSH_PKT } from "../../src/format/pkt-line.ts";
+import { encodePkt, FLUSH_PKT } from "../../src/format/pkt-line.ts";
 import {
-  decodeSideBand,
   encodeSideBand,
   PACK_BAND,
   PROGRESS_BAND,
@@ -12,6 +11,7 @@ import {
 } from "../../src/format/side-band.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { Random } from "../harness/random.ts";
+import { DELIM_PKT, decodePkts, decodeSideBand } from "../harness/pkt-decoder.ts";
 
 /** The data of one band, packet by packet. */
 function bandData(framed: Uint8Array, wanted: number): Uint8Array[] {

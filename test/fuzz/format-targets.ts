@@ -7,8 +7,8 @@ import { isGitError } from "../../src/format/errors.ts";
 import { parseFilter } from "../../src/format/filter.ts";
 import { encodeIdent, parseIdent } from "../../src/format/ident.ts";
 import { StepBudget } from "../../src/format/step-budget.ts";
-import { ByteReader, decodePkts, encodePkt, type Pkt } from "../../src/format/pkt-line.ts";
-import { decodeSideBand, encodeSideBand, SideBandFramer } from "../../src/format/side-band.ts";
+import { ByteReader, encodePkt, type Pkt } from "../../src/format/pkt-line.ts";
+import { encodeSideBand, SideBandFramer } from "../../src/format/side-band.ts";
 import { parseSparsePatterns } from "../../src/format/sparse-patterns.ts";
 import { encodeTag, parseTag } from "../../src/format/tag.ts";
 import { encodeTree, parseTree } from "../../src/format/tree.ts";
@@ -16,6 +16,7 @@ import { checkObject, type Subject } from "../codec/fsck-module.ts";
 import type { Random } from "../harness/random.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { damaged, inPieces, someOid, somePicks } from "./mutations.ts";
+import { decodePkts, decodeSideBand } from "../harness/pkt-decoder.ts";
 
 const WORDS = ["want ", "have ", "0000", "done", "fff0", " ", "\n", "\0", "x", "refs/heads/main"];
 const PERSONS = ["A B <a@b>", "A <>", "<a@b>", "A<a>", "A > <a>", "A <a", "A <a<b>", "A", " <a> \t", "é <é@é>"];

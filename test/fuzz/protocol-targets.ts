@@ -1,6 +1,6 @@
 import { ok } from "node:assert/strict";
 import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
-import { ByteReader, decodePkts, encodePkt } from "../../src/format/pkt-line.ts";
+import { ByteReader, encodePkt } from "../../src/format/pkt-line.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import { readPushHead } from "../../src/protocol/receive-pack-request.ts";
 import { serveV0 } from "../../src/protocol/upload-pack-v0.ts";
@@ -11,6 +11,7 @@ import type { Random } from "../harness/random.ts";
 import { nodeCodec } from "../repository/stored-repository.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { damaged, inPieces, someOid, somePicks } from "./mutations.ts";
+import { decodePkts } from "../harness/pkt-decoder.ts";
 
 /** Lower than in earnest, so that they are met. */
 const LIMITS = { ...DEFAULT_LIMITS, maxWants: 20, maxHaves: 20, maxShallows: 5, maxDeepenNots: 2, maxRefsPerPush: 5 };

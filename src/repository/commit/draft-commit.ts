@@ -1,7 +1,8 @@
+import { formatMode } from "../../format/tree.ts";
 import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
 import { encodeCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { COMMIT } from "../../format/object.ts";
 import { equalOids, fromHex, isHexOid, type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { mergeConflict } from "../merge/merge-conflict.ts";
@@ -14,8 +15,6 @@ import { NewObjects } from "../publish/new-objects.ts";
 import { applyOperations, pathsOf } from "./operation.ts";
 import { isSame, staleRef } from "../publish/publish.ts";
 import { TreeDraft } from "./tree-draft.ts";
-
-const COMMIT = toTypeNumber("commit");
 
 /** A commit made for a branch but not published yet. */
 export interface DraftedCommit {
@@ -152,7 +151,7 @@ class Drafting {
       const there = entry !== null && entry !== "blocked" && entry.kind === "object" ? entry : null;
       files.push({
         path: decodeText(path),
-        mode: there && there.mode.toString(8).padStart(6, "0"),
+        mode: there && formatMode(there.mode),
         oid: there && toHex(there.oid),
       });
     }

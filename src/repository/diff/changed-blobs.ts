@@ -28,14 +28,14 @@ export class ChangedBlobs implements RenameBlobs {
   }
 
   sizes(numbers: readonly number[]): ReadonlyMap<number, number> {
-    const unknown = toNumberSet(numbers.filter((number) => !this.#sizes.has(number)));
+    const unknown = NumberSet.fromUnsorted(numbers.filter((number) => !this.#sizes.has(number)));
     const { number, size } = this.#repository.tables.objects.locate(unknown);
     number.forEach((found, i) => this.#sizes.set(found, size[i]!));
     return this.#sizes;
   }
 
   async *read(numbers: readonly number[]): AsyncGenerator<readonly [number, Uint8Array], void, void> {
-    for await (const [number, { bytes }] of this.#repository.reader.readEach(toNumberSet(numbers))) {
+    for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
       yield [number, bytes];
     }
   }
@@ -76,8 +76,4 @@ function contentOf(version: FileVersion | null, contents: ReadonlyMap<number, Ui
   if (version === null) return NOTHING;
   if (version.number === 0) return fromByteString(`Subproject commit ${toHex(version.oid)}\n`);
   return contents.get(version.number) ?? NOTHING;
-}
-
-function toNumberSet(numbers: readonly number[]): NumberSet {
-  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
 }

@@ -1,3 +1,4 @@
+import { formatMode } from "../../format/tree.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
@@ -182,5 +183,5 @@ function describe(change: FileChange): Omit<FileRecord, "additions" | "deletions
 }
 
 function modeOf(version: FileVersion | null): string | null {
-  return version === null ? null : version.mode.toString(8).padStart(6, "0");
+  return version === null ? null : formatMode(version.mode);
 }

@@ -1,3 +1,4 @@
+import { kindBits } from "../../format/tree.ts";
 import type { Oid } from "../../format/oid.ts";
 
 /** A file on one side of a comparison. */
@@ -29,15 +30,10 @@ export interface FileChange {
  * @see git-diff(1) --diff-filter */
 export type FileStatus = "A" | "D" | "M" | "R" | "T";
 
-/** The bits of a mode that give the type, without the permissions. */
-export function typeBits(mode: number): number {
-  return mode & 0o170000;
-}
-
 /** Returns what happened to a file. */
 export function statusOf({ old, next, similarity }: FileChange): FileStatus {
   if (old === null) return "A";
   if (next === null) return "D";
   if (similarity !== null) return "R";
-  return typeBits(old.mode) === typeBits(next.mode) ? "M" : "T";
+  return kindBits(old.mode) === kindBits(next.mode) ? "M" : "T";
 }

@@ -1,6 +1,6 @@
 import { toHex } from "../../format/oid.ts";
-import { FILE_MODE } from "../../format/tree.ts";
-import { type FileChange, type FileVersion, typeBits } from "./file-change.ts";
+import { isFileMode } from "../../format/tree.ts";
+import { type FileChange, type FileVersion } from "./file-change.ts";
 import { type Fingerprint, MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "./similarity.ts";
 
 /** A renamed file is at least half the same. */
@@ -289,7 +289,7 @@ function uniqueByName(candidates: readonly Candidate[]): Map<string, Candidate |
 }
 
 function isRegularFile({ version }: Candidate): boolean {
-  return typeBits(version.mode) === typeBits(FILE_MODE);
+  return isFileMode(version.mode);
 }
 
 /** What makes one source better than another. */

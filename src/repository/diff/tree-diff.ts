@@ -70,7 +70,7 @@ async function readTrees(
   const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));
   numbers.delete(0);
   const trees = new Map<number, NamedTree>();
-  for await (const tree of reader.readTrees(NumberSet.fromSorted(Uint32Array.from(numbers).sort()))) {
+  for await (const tree of reader.readTrees(NumberSet.fromUnsorted(numbers))) {
     trees.set(tree.number, tree);
   }
   return trees;

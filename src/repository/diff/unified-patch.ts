@@ -1,3 +1,4 @@
+import { formatMode } from "../../format/tree.ts";
 import { NULL_OID_HEX, toHex } from "../../format/oid.ts";
 import { formatLiteral, isBinary } from "./binary-patch.ts";
 import { ByteWriter } from "./byte-writer.ts";
@@ -103,10 +104,6 @@ function writePatch(into: ByteWriter, change: FileChange, compared: Comparison, 
       into.writeByteString(formatLiteral(bytes.length, deflate(bytes)));
     }
   }
-}
-
-function formatMode(mode: number): string {
-  return mode.toString(8).padStart(6, "0");
 }
 
 /** Appends a tab to a name with a space, for tools that would end the name there. */

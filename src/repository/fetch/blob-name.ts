@@ -1,13 +1,10 @@
 import { isHexOid } from "../../format/oid.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { BLOB, TREE } from "../../format/object.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
-
-const BLOB = toTypeNumber("blob");
-const TREE = toTypeNumber("tree");
 
 /** Finds the blob that a name stands for: an id, or `<id or ref>:<path>`.
  * @param name byte string
@@ -51,7 +48,7 @@ async function findEntry(
   name: string,
 ): Promise<number | null> {
   if (typeOf(objects, tree) !== TREE) return null;
-  for await (const { entries, numbers } of reader.readTrees(NumberSet.range(tree, tree + 1))) {
+  for await (const { entries, numbers } of reader.readTrees(NumberSet.of(tree))) {
     const index = entries.findIndex((entry) => entry.name === name);
     return index < 0 || numbers[index] === 0 ? null : numbers[index]!;
   }
@@ -59,5 +56,5 @@ async function findEntry(
 }
 
 function typeOf(objects: ObjectIndex, number: number): number {
-  return objects.locate(NumberSet.range(number, number + 1)).type[0]!;
+  return objects.locate(NumberSet.of(number)).type[0]!;
 }

@@ -1,4 +1,4 @@
-import { toTypeNumber } from "../../format/object.ts";
+import { TREE } from "../../format/object.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -7,8 +7,6 @@ import type { Reachability } from "../../store/graph/reachability.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { needsPaths, type PackFilter } from "./pack-filter.ts";
 import { type FindHad, walkSparse, walkTrees } from "../objects/tree-walk.ts";
-
-const TREE = toTypeNumber("tree");
 
 /** What a client wants and has. */
 export interface SelectionRequest {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { ObjectFilter } from "../../format/filter.ts";
 import { isGitError } from "../../format/errors.ts";
 import { concatOids, OID_BYTES, toHex } from "../../format/oid.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { COMMIT, TAG } from "../../format/object.ts";
 import { parseSparsePatterns, type SparsePatterns } from "../../format/sparse-patterns.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
@@ -24,9 +24,6 @@ import { TagPeeling } from "../objects/tag-peeling.ts";
 
 /** Counts how often it has changed what is answered to one and the same request: what was stored before is not found any more. */
 const ANSWERS = 2;
-
-const COMMIT = toTypeNumber("commit");
-const TAG = toTypeNumber("tag");
 
 /** A `FetchOutcome`, its cost not yet known. */
 export type FetchAnswer =
@@ -144,7 +141,7 @@ export class UploadPack {
   /** Those among some objects that a ref leads to. */
   #findGranted(numbers: Uint32Array): NumberSet {
     const { reachability, advertised } = this.#stores;
-    return reachability.within(toNumberSet(numbers.filter((number) => number !== 0)), advertised.reachable);
+    return reachability.within(NumberSet.fromUnsorted(numbers.filter((number) => number !== 0)), advertised.reachable);
   }
 
   #locate(request: FetchRequest, wants: readonly number[], wantedRefs: readonly WantedRef[]): Asked {
@@ -153,14 +150,14 @@ export class UploadPack {
     const peeling = new TagPeeling(graph);
     const peeled = nodes.map((position) => peeling.endOf(position));
     const passed = Array.from(peeling.passed, (position) => graph.number(position));
-    const ends = objects.locate(toNumberSet(peeled.map((position) => graph.number(position))));
+    const ends = objects.locate(NumberSet.fromUnsorted(peeled.map((position) => graph.number(position))));
     const commits = ends.number.filter((_, i) => ends.type[i] === COMMIT);
     const tags = ends.number.filter((_, i) => ends.type[i] === TAG);
     return {
       request,
       wants,
       nodes,
-      given: toNumberSet([...wants, ...passed, ...commits, ...tags]),
+      given: NumberSet.fromUnsorted([...wants, ...passed, ...commits, ...tags]),
       tags: Array.from(tags, (number) => graph.position(number)),
       commits: Array.from(commits, (number) => graph.position(number)),
       haves: objects.lookupMany(request.haves),
@@ -195,7 +192,7 @@ export class UploadPack {
   #toShallowUpdate({ shallow, unshallow }: ShallowBoundary): ShallowUpdate {
     const { objects, graph } = this.#stores;
     const oids = (positions: readonly number[]): Uint8Array =>
-      objects.locate(toNumberSet(positions.map((position) => graph.number(position)))).oid;
+      objects.locate(NumberSet.fromUnsorted(positions.map((position) => graph.number(position)))).oid;
     return { shallow: oids(shallow), unshallow: oids(unshallow) };
   }
 
@@ -243,7 +240,7 @@ export class UploadPack {
       wanted: graph.ancestors([...nodes, ...unshallow], after),
       had: graph.ancestors(had, before),
       hadBorder: before,
-      ungraphed: toNumberSet(wants.filter((number) => graph.position(number) < 0)),
+      ungraphed: NumberSet.fromUnsorted(wants.filter((number) => graph.position(number) < 0)),
       given,
       tags,
       filter: toPackFilter(request.filter, new Map(Array.from(patterns, ([name, { list }]) => [name, list]))),
@@ -294,10 +291,6 @@ export class UploadPack {
         tag = graph.number(next);
       }
     });
-    return toNumberSet([...added]);
+    return NumberSet.fromUnsorted(added);
   }
-}
-
-function toNumberSet(numbers: readonly number[] | Uint32Array): NumberSet {
-  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
 }

@@ -82,7 +82,7 @@ async function showCommits(
 ): Promise<LastCommits> {
   const { graph, objects } = repository.tables;
   const entriesOf = new Map(Array.from(found, ([position, entries]) => [graph.number(position), entries]));
-  const numbers = NumberSet.fromSorted([...entriesOf.keys()].toSorted((a, b) => a - b));
+  const numbers = NumberSet.fromUnsorted(entriesOf.keys());
   const indexes = new Int32Array(count).fill(-1);
   const commits: CommitRecord[] = [];
   const { oid } = objects.locate(numbers);
@@ -144,7 +144,7 @@ class Listings {
   async #read<Result>(use: (listing: Listing) => Result): Promise<Map<number, Result>> {
     const results = new Map<number, Result>();
     const trees = [...new Set(this.#trees.values())].filter((tree) => tree !== 0);
-    const unknown = NumberSet.fromSorted(trees.toSorted((a, b) => a - b));
+    const unknown = NumberSet.fromUnsorted(trees);
     for await (const [number, { bytes }] of this.#repository.reader.readEach(unknown)) {
       results.set(number, use(new Map(parseTree(bytes).map((entry) => [entry.name, entry]))));
     }

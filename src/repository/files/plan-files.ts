@@ -1,6 +1,6 @@
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
-import { isTreeMode, type TreeEntry } from "../../format/tree.ts";
+import { isFileMode, isTreeMode, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
 import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
@@ -108,7 +108,7 @@ async function findCandidates(
   };
   const directories = purpose === "archive";
   for await (const file of walkFiles(repository, { tree, prefix: "", after, directories, enter })) {
-    if (purpose === "search" && !isRegular(file.mode)) continue;
+    if (purpose === "search" && !isFileMode(file.mode)) continue;
     conversions.push(attributes.conversionOf(file.path, file.mode));
     files.push(file);
     await budget.pause();
@@ -160,8 +160,4 @@ function firstRows({ paths, modes, oids, numbers, sizes }: FileColumns, count: n
     numbers: numbers.slice(0, count),
     sizes: sizes.slice(0, count),
   };
-}
-
-function isRegular(mode: number): boolean {
-  return (mode & 0o170000) === 0o100000;
 }

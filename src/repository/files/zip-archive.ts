@@ -1,7 +1,7 @@
 import { crc32, deflateRawSync } from "node:zlib";
 import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { isDirectory } from "../../format/tar.ts";
-import { SYMLINK_MODE } from "../../format/tree.ts";
+import { isExecutable, SYMLINK_MODE } from "../../format/tree.ts";
 import {
   encodeZipDescriptor,
   encodeZipDirectoryEntry,
@@ -94,7 +94,7 @@ async function* streamEntry(file: ArchiveEntry, { timeSeconds }: Archive): Async
 function modeOf({ mode }: ArchiveEntry): number {
   if (isDirectory(mode)) return MODE.directory;
   if (mode === SYMLINK_MODE) return MODE.link;
-  return (mode & 0o100) === 0 ? MODE.file : MODE.executable;
+  return isExecutable(mode) ? MODE.executable : MODE.file;
 }
 
 /** The same pieces, each passed to `show` on its way. */

@@ -1,4 +1,4 @@
-import { isObjectType, toTypeNumber } from "../../format/object.ts";
+import { TREE, isObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import type { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
@@ -6,8 +6,6 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-index.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
-
-const TREE = toTypeNumber("tree");
 
 /** Graph nodes that are checked together, the objects that they introduced, and the bytes of the
  * trees among these, unless one node introduced more. */
@@ -162,7 +160,7 @@ class Page {
       for (const entry of entries) pending.push(entry);
     }
     this.#run.checked.nodes += 1;
-    this.#compare(node, NumberSet.fromSorted([...brought].toSorted((a, b) => a - b)), introduced);
+    this.#compare(node, NumberSet.fromUnsorted(brought), introduced);
   }
 
   #compare(node: number, brought: NumberSet, introduced: NumberSet): void {

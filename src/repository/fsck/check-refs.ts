@@ -1,16 +1,13 @@
 import { isRefName } from "../../format/ref-name.ts";
 import { parseTag } from "../../format/tag.ts";
 import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { COMMIT, TAG } from "../../format/object.ts";
 import type { ObjectRow } from "../../store/index/object-index.ts";
 import type { Ref } from "../../store/refs/refs.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 
 /** Refs that are read at a time. */
 const PAGE_REFS = 500;
-
-const COMMIT = toTypeNumber("commit");
-const TAG = toTypeNumber("tag");
 
 /** Checks HEAD, and the refs by name: that they point to nodes of the graph, that tags are peeled
  * correctly, and that the names do not conflict. */

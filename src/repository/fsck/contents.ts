@@ -1,6 +1,6 @@
 import type { CheckedObject } from "../../codec/codec.ts";
 import { listFindings } from "../../codec/fsck-messages.ts";
-import { fromTypeNumber, isObjectType, type ObjectTypeNumber, toTypeNumber } from "../../format/object.ts";
+import { COMMIT, TREE, TAG, fromTypeNumber, isObjectType, type ObjectTypeNumber } from "../../format/object.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Lookup, ObjectRow } from "../../store/index/object-index.ts";
@@ -9,10 +9,6 @@ import { damageOf, type FsckRun } from "./fsck-run.ts";
 
 /** References that are looked up at a time. */
 const BATCH_REFERENCES = 20_000;
-
-const COMMIT = toTypeNumber("commit");
-const TREE = toTypeNumber("tree");
-const TAG = toTypeNumber("tag");
 
 /** A commit, tree or tag, and what it names. */
 interface Content {
@@ -134,7 +130,7 @@ export class Contents {
   /** Compares the cached entries of trees with the trees. */
   #checkTrees(batch: readonly Content[], found: Lookup): void {
     const trees = batch.filter(({ type }) => type === TREE);
-    const numbers = NumberSet.fromSorted(trees.map(({ row }) => row.number).toSorted((a, b) => a - b));
+    const numbers = NumberSet.fromUnsorted(trees.map(({ row }) => row.number));
     const remembered = this.#run.tables.trees.find(numbers);
     for (const { row, named, at } of trees) {
       const words = remembered.get(row.number);

@@ -69,7 +69,7 @@ export class StoredEntries {
 
   /** Reads the rows of the delta chains of objects that are read next. */
   prepare(rows: readonly ObjectRow[]): void {
-    const numbers = NumberSet.fromSorted(rows.map(({ number }) => number).toSorted((a, b) => a - b));
+    const numbers = NumberSet.fromUnsorted(rows.map(({ number }) => number));
     this.#known = this.#audit.namedObjects(this.#tablesNow().objects.withBases(numbers).toArray());
   }
 

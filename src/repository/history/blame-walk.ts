@@ -182,7 +182,7 @@ export function readTexts(
   needed: number,
   blobs: ReadonlySet<number>,
 ): AsyncGenerator<[number: number, object: WholeObject], void, void> {
-  const { number, size } = tables.objects.locate(NumberSet.fromSorted(Uint32Array.from(blobs).sort()));
+  const { number, size } = tables.objects.locate(NumberSet.fromUnsorted(blobs));
   const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
   let sizeBytes = sizes.get(needed)!;
   if (sizeBytes > MAX_FILE_BYTES) {
@@ -192,7 +192,7 @@ export function readTexts(
   for (const blob of blobs) {
     if (blob !== needed && (sizeBytes += sizes.get(blob)!) <= BATCH_BYTES) read.push(blob);
   }
-  return reader.readEach(NumberSet.fromSorted(Uint32Array.from(read).sort()));
+  return reader.readEach(NumberSet.fromUnsorted(read));
 }
 
 /** The type of file that a commit has at the path, executable or not; null: none. */

@@ -1,7 +1,7 @@
 import { equalOids } from "../../format/oid.ts";
-import { FILE_MODE } from "../../format/tree.ts";
+import { isFileMode } from "../../format/tree.ts";
 import { ChangedBlobs } from "../diff/changed-blobs.ts";
-import { type FileVersion, typeBits } from "../diff/file-change.ts";
+import { type FileVersion } from "../diff/file-change.ts";
 import { compareRanked, offer } from "../diff/renames.ts";
 import { MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "../diff/similarity.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
@@ -94,7 +94,7 @@ async function findSimilar(sources: readonly Source[], file: FileVersion, blobs:
 }
 
 function isRegular({ mode }: FileVersion): boolean {
-  return typeBits(mode) === typeBits(FILE_MODE);
+  return isFileMode(mode);
 }
 
 function mayPair(a: FileVersion, b: FileVersion): boolean {

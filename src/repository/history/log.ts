@@ -60,6 +60,6 @@ function checkPlace({ tables, advertised }: OpenRepository, { open, walked }: Wa
   const invalid = () =>
     new GitError("invalid", { what: "cursor", field: "cursor", reason: "no ref reaches it any more" });
   if (!isThere) throw invalid();
-  const { type } = objects.locate(NumberSet.fromSorted(Uint32Array.from(numbers).sort()));
+  const { type } = objects.locate(NumberSet.fromUnsorted(numbers));
   if (type.some((one) => one !== 1)) throw invalid();
 }

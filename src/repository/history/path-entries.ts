@@ -89,7 +89,7 @@ export class PathEntries {
     const found: { tree: number; mode: number; hex: string }[] = [];
     const oids = new Map<string, Oid>();
     const { reader } = this.#repository;
-    for await (const [tree, { bytes }] of reader.readEach(NumberSet.fromSorted(Uint32Array.from(trees).sort()))) {
+    for await (const [tree, { bytes }] of reader.readEach(NumberSet.fromUnsorted(trees))) {
       const entry = findTreeEntry(bytes, name);
       if (entry === null) entries.set(tree, ABSENT);
       else {

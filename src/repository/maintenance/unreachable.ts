@@ -1,9 +1,7 @@
-import { toTypeNumber } from "../../format/object.ts";
+import { TREE } from "../../format/object.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-
-const TREE = toTypeNumber("tree");
 
 /** What may go. */
 export interface Unreachable {
@@ -71,7 +69,7 @@ export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, m
   }
   for (const object of introduced.intersection(walked).toArray())
     if (!successors.has(object)) successors.set(object, 0);
-  const staying = NumberSet.fromSorted(Uint32Array.from(successors.keys()).sort());
+  const staying = NumberSet.fromUnsorted(successors.keys());
   const { number, introducer } = objects.locate(staying);
   const orphaned = Array.from(number, (object, i) => ({ object, former: introducer[i]! }))
     .filter(({ former }) => !stays(former))

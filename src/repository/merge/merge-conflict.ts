@@ -1,3 +1,4 @@
+import { formatMode } from "../../format/tree.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
@@ -68,5 +69,5 @@ function showConflict({ path, kind, related, versions, hunks, isCut }: Conflict,
 }
 
 function showVersion(version: Version | null): ShownVersion | null {
-  return version && { mode: version.mode.toString(8).padStart(6, "0"), oid: toHex(version.oid) };
+  return version && { mode: formatMode(version.mode), oid: toHex(version.oid) };
 }

@@ -56,7 +56,7 @@ export class MergeObjects {
       if (made !== undefined) sizes.set(toHex(oid), made.content.length);
       return made === undefined;
     });
-    const numbers = NumberSet.fromSorted([...this.#numbersOf(stored).keys()].sort((a, b) => a - b));
+    const numbers = NumberSet.fromUnsorted(this.#numbersOf(stored).keys());
     const rows = this.#repository.tables.objects.locate(numbers);
     rows.size.forEach((sizeBytes, i) => sizes.set(toHex(rows.oid, i * OID_BYTES), sizeBytes));
     return sizes;
@@ -97,7 +97,7 @@ export class MergeObjects {
       else yield [toHex(oid), made.content];
     }
     const hexes = this.#numbersOf(stored);
-    const numbers = NumberSet.fromSorted([...hexes.keys()].sort((a, b) => a - b));
+    const numbers = NumberSet.fromUnsorted(hexes.keys());
     for await (const [number, { bytes }] of this.#repository.reader.readEach(numbers))
       yield [hexes.get(number)!, bytes];
   }

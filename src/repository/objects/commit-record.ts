@@ -53,7 +53,7 @@ export async function* readCommits(
   { reader, tables }: OpenRepository,
   numbers: readonly number[],
 ): AsyncGenerator<[number: number, commit: CommitRecord], void, void> {
-  const sorted = NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+  const sorted = NumberSet.fromUnsorted(numbers);
   const { oid } = tables.objects.locate(sorted);
   let at = 0;
   for await (const [number, { bytes }] of reader.readEach(sorted)) {

@@ -52,7 +52,7 @@ export class ObjectReader {
   /** Reads one object by its number.
    * @throws GitError "storage-failed", "corrupt-pack" when what is stored is not what was proven */
   async read(number: number): Promise<WholeObject> {
-    for await (const [, object] of this.readEach(NumberSet.range(number, number + 1))) return object;
+    for await (const [, object] of this.readEach(NumberSet.of(number))) return object;
     throw new RangeError(`object ${number} was not read`);
   }
 

@@ -64,7 +64,7 @@ export class OpenRepository {
 
   /** Whether a ref leads to an object. */
   isReachable(number: number): boolean {
-    const wanted = NumberSet.range(number, number + 1);
+    const wanted = NumberSet.of(number);
     return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
   }
 

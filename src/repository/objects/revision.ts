@@ -86,7 +86,7 @@ function peelTags(repository: OpenRepository, revision: Revision): Revision {
 
 /** The id and type of a stored object. */
 export function revisionOf({ tables }: OpenRepository, number: number): Revision {
-  const { oid, type } = tables.objects.locate(NumberSet.range(number, number + 1));
+  const { oid, type } = tables.objects.locate(NumberSet.of(number));
   return { oid, number, type: fromTypeNumber(type[0]!) };
 }
 

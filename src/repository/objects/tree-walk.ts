@@ -52,10 +52,10 @@ export async function walkTrees(
       steps = 0;
       await pause();
     }
-    const below = toNumberSet(met);
+    const below = NumberSet.fromUnsorted(met);
     const fresh = below.difference(had(below)).difference(found);
     found = found.union(fresh);
-    trees = toNumberSet(subtrees).intersection(fresh);
+    trees = NumberSet.fromUnsorted(subtrees).intersection(fresh);
   }
   return found;
 }
@@ -99,7 +99,7 @@ export async function walkSparse(
       for (const tree of places.keys()) found.add(tree);
       break;
     }
-    for await (const { number, entries, numbers } of reader.readTrees(toNumberSet([...places.keys()]))) {
+    for await (const { number, entries, numbers } of reader.readTrees(NumberSet.fromUnsorted(places.keys()))) {
       if (!found.has(number)) budget.allow(entries.length * STEPS_PER_ENTRY);
       found.add(number);
       for (const place of places.get(number)!) {
@@ -129,14 +129,10 @@ export async function walkSparse(
       }
     }
     for (const blob of blobs) found.add(blob);
-    const trees = toNumberSet([...below.keys()]);
+    const trees = NumberSet.fromUnsorted(below.keys());
     for (const tree of had(trees).toArray()) below.delete(tree);
     places = below;
   }
-  const all = toNumberSet([...found]);
+  const all = NumberSet.fromUnsorted(found);
   return all.difference(had(all));
-}
-
-function toNumberSet(numbers: readonly number[]): NumberSet {
-  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
 }

@@ -39,7 +39,7 @@ export function collectChains(
 
 /** Reads the rows of the objects, and of all that their chains lead to. */
 function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, ChainEntry> {
-  const rows = objects.locate(objects.withBases(NumberSet.fromSorted(Uint32Array.from(numbers).sort())));
+  const rows = objects.locate(objects.withBases(NumberSet.fromUnsorted(numbers)));
   const chains = Array.from(rows.number, (number, i): [number, ChainEntry] => [
     number,
     { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]!, base: rows.base[i]! },

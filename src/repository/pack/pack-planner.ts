@@ -155,8 +155,8 @@ class PackPlanner {
       needed.add(base);
     });
     const { findHad } = this.#contents;
-    const had = findHad === null || foreign.size === 0 ? NumberSet.EMPTY : findHad(toNumberSet(foreign));
-    return new Bases(this.#objects.locate(toNumberSet(needed)), had);
+    const had = findHad === null || foreign.size === 0 ? NumberSet.EMPTY : findHad(NumberSet.fromUnsorted(foreign));
+    return new Bases(this.#objects.locate(NumberSet.fromUnsorted(needed)), had);
   }
 }
 
@@ -185,10 +185,6 @@ class Bases {
   #index(number: number): number {
     return lastIndexUpTo(this.#rows.number.length, (k) => this.#rows.number[k]! <= number);
   }
-}
-
-function toNumberSet(numbers: Set<number>): NumberSet {
-  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
 }
 
 /** The last index below `length` for which `holds`, given that it holds up to some index only; −1: for none. */

@@ -3,7 +3,7 @@ import { type RefChange, RefRules } from "../../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit, type Limits, MAX_ANCESTRY_STEPS } from "../../format/limits.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { COMMIT, TREE, TAG } from "../../format/object.ts";
 import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
 import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -21,10 +21,6 @@ import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
-
-const COMMIT = toTypeNumber("commit");
-const TREE = toTypeNumber("tree");
-const TAG = toTypeNumber("tag");
 
 /** A push whose pack, if it has one, is indexed and stored. */
 export interface PushToApply {
@@ -196,7 +192,7 @@ class PushApplication {
     return {
       get: (number) => {
         if (!known.has(number)) {
-          const { introducer, type } = objects.locate(NumberSet.range(number, number + 1));
+          const { introducer, type } = objects.locate(NumberSet.of(number));
           add(number, introducer[0]!, type[0]!);
           this.#addSeveral(known, [number]);
         }
@@ -207,9 +203,7 @@ class PushApplication {
   }
 
   #addSeveral(known: Map<number, StoredObject>, numbers: readonly number[]): void {
-    const several = this.#tables.reachability.severalIntroducers(
-      NumberSet.fromSorted(Uint32Array.from(numbers).sort()),
-    );
+    const several = this.#tables.reachability.severalIntroducers(NumberSet.fromUnsorted(numbers));
     for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
   }
 
@@ -289,13 +283,11 @@ class PushApplication {
     const end = this.#peeling.endOf(graph.position(target.number));
     // The last tag has what it is of as its tree; a commit is what it is.
     const number = this.#typeOf(graph.number(end)) === TAG ? graph.tree(end) : graph.number(end);
-    return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.range(number, number + 1)).oid;
+    return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.of(number)).oid;
   }
 
   #typeOf(number: number): number {
-    return (
-      this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.range(number, number + 1)).type[0]!
-    );
+    return this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.of(number)).type[0]!;
   }
 
   /** Refuses more refs than a repository may have. Fewer are let through, however many are left.
@@ -372,10 +364,7 @@ export function changeOf(command: RefCommand, isForward: RefChange["isForward"])
 function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
   const groups = Map.groupBy(pairs, ({ node }) => node);
   return new Map(
-    [...groups].map(([node, members]) => [
-      node,
-      NumberSet.fromSorted(members.map(({ object }) => object).sort((a, b) => a - b)),
-    ]),
+    [...groups].map(([node, members]) => [node, NumberSet.fromUnsorted(members.map(({ object }) => object))]),
   );
 }
 

@@ -11,7 +11,7 @@ import {
   MIN_CONTENDED_BYTES,
   PUSH_LESS,
 } from "../../format/limits.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { BLOB } from "../../format/object.ts";
 import { OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
@@ -21,8 +21,6 @@ import { type LargeBase, MadeObjects } from "./made-objects.ts";
 import { pause } from "../pacing/pause.ts";
 import { PushMemory } from "./push-memory.ts";
 import { type Permit, Semaphore } from "../pacing/semaphore.ts";
-
-const BLOB = toTypeNumber("blob");
 
 /** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;

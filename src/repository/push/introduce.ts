@@ -1,6 +1,6 @@
 import { GitError } from "../../format/errors.ts";
 import { MAX_INTRODUCTION_STEPS, MAX_REINTRODUCTIONS } from "../../format/limits.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { TREE } from "../../format/object.ts";
 import { StepBudget } from "../../format/step-budget.ts";
 import type { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
@@ -8,8 +8,6 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
-
-const TREE = toTypeNumber("tree");
 
 /** Bytes of the sets of ancestors that are kept. */
 const ANCESTOR_BYTES = 16 * 1024 * 1024;

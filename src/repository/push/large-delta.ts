@@ -1,11 +1,9 @@
 import type { Codec } from "../../codec/codec.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
-import { objectHeader, toTypeNumber } from "../../format/object.ts";
-import { encodeEntryHeader, type EntryType } from "../../format/pack.ts";
+import { BLOB, objectHeader } from "../../format/object.ts";
+import { encodeEntryHeader } from "../../format/pack.ts";
 import { type CountWork, inflateStored, type LargeContent, type StoredEntry } from "./large-content.ts";
-
-const BLOB = toTypeNumber("blob") as EntryType;
 
 /** Effort of deflating what is made: storing it costs most of what applying its delta does, and less of it would cost less. */
 const LEVEL = 1;

@@ -5,7 +5,7 @@ import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
 import { FREE_CONTENT_BYTES } from "../../codec/pack-indexer.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts";
 import { MAX_DELTA_BLOB_BYTES } from "../../format/limits.ts";
-import { toTypeNumber } from "../../format/object.ts";
+import { TREE, BLOB } from "../../format/object.ts";
 import { newChunkCounters, type ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -23,9 +23,6 @@ import { changeOf, findUnread, type PushToApply, applyPush, type ApplyOutcome } 
 import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 import { keptTree } from "../objects/tree-contents.ts";
-
-const TREE = toTypeNumber("tree");
-const BLOB = toTypeNumber("blob");
 
 /** How long a push may take before what it wrote counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
@@ -170,7 +167,7 @@ export class ReceivePack {
     const { tables, platform } = this.#repository;
     const number = tables?.objects.find(oid)?.number;
     if (number === undefined) return null;
-    const row = tables!.objects.locate(NumberSet.range(number, number + 1));
+    const row = tables!.objects.locate(NumberSet.of(number));
     const maxBlobBytes = Math.min(platform.limits.maxResidentObjectBytes, MAX_DELTA_BLOB_BYTES);
     if (row.base[0] === 0 && row.type[0] === BLOB && row.size[0]! > maxBlobBytes)
       return this.#openBase(row.size[0]!, row.chunk[0]!, row.offset[0]!, row.length[0]!);

@@ -1,12 +1,10 @@
-import { toTypeNumber } from "../../format/object.ts";
+import { COMMIT } from "../../format/object.ts";
 import type { AuthoredCommit } from "../../store/graph/author-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { pause } from "../pacing/pause.ts";
 import { readAuthor } from "./author.ts";
-
-const COMMIT = toTypeNumber("commit");
 
 /** A worker that may be interrupted before all is done. */
 interface Worker {

@@ -1,4 +1,4 @@
-import { FILE_MODE, isTreeMode } from "../../format/tree.ts";
+import { isFileMode, isTreeMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { FileSum } from "../../store/index/tree-sum-table.ts";
@@ -11,9 +11,6 @@ export const OTHER_FILES = -1;
 
 /** Trees read at a time. */
 const SLICE_TREES = 500;
-
-/** The bits of a mode that give an entry's type. */
-const KIND_MASK = 0o170000;
 
 /** A tree whose sums are not known yet. */
 interface OpenTree {
@@ -40,7 +37,7 @@ export async function sumTree(
   const known = new Map<number, readonly FileSum[]>();
   const open = new Map<number, OpenTree>();
   for (let level = [root]; level.length > 0;) {
-    const trees = NumberSet.fromSorted(Uint32Array.from(level).sort());
+    const trees = NumberSet.fromUnsorted(level);
     for (const [tree, sums] of tables.treeSums.find(trees, scheme)) known.set(tree, sums);
     const unknown = trees.toArray().filter((tree) => !known.has(tree));
     const below = new Set<number>();
@@ -60,8 +57,10 @@ export async function sumTree(
 
 /** The sizes of the files directly in these trees, by object number. */
 function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<number, number> {
-  const files = trees.flatMap(({ entries, numbers }) => Array.from(numbers).filter((_, i) => isFile(entries[i]!.mode)));
-  const { number, size } = objects.locate(NumberSet.fromSorted(Uint32Array.from(files).sort()));
+  const files = trees.flatMap(({ entries, numbers }) =>
+    Array.from(numbers).filter((_, i) => isFileMode(entries[i]!.mode)),
+  );
+  const { number, size } = objects.locate(NumberSet.fromUnsorted(files));
   return new Map(Array.from(number, (one, i) => [one, size[i]!]));
 }
 
@@ -71,13 +70,9 @@ function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<number, nu
   entries.forEach(({ mode, name }, i) => {
     const number = numbers[i]!;
     if (isTreeMode(mode)) subtrees.push(number);
-    else if (isFile(mode)) sums.add([languageOf(name)?.id ?? OTHER_FILES, 1, sizes.get(number)!]);
+    else if (isFileMode(mode)) sums.add([languageOf(name)?.id ?? OTHER_FILES, 1, sizes.get(number)!]);
   });
   return { sums, subtrees, waitsFor: subtrees.length };
-}
-
-function isFile(mode: number): boolean {
-  return (mode & KIND_MASK) === (FILE_MODE & KIND_MASK);
 }
 
 /** Adds up open trees, each after all its subtrees, and adds them to the known ones. */

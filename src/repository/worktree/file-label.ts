@@ -1,6 +1,6 @@
 import { safeContentType } from "../../format/content-type.ts";
 import { toHex } from "../../format/oid.ts";
-import { SYMLINK_MODE } from "../../format/tree.ts";
+import { formatMode, SYMLINK_MODE } from "../../format/tree.ts";
 import type { FileLabel } from "../../store/chunks/chunk-store.ts";
 import type { PendingFile } from "../../store/jobs/worktree-table.ts";
 
@@ -20,7 +20,7 @@ const SITE_TYPES: Readonly<Record<string, string>> = {
 
 /** The metadata of a file's R2 object: media type by extension, object id in hex, mode in octal. */
 export function labelFile({ path, oid, mode }: PendingFile): FileLabel {
-  return { contentType: mediaType(path, mode), metadata: { oid: toHex(oid), mode: mode.toString(8).padStart(6, "0") } };
+  return { contentType: mediaType(path, mode), metadata: { oid: toHex(oid), mode: formatMode(mode) } };
 }
 
 function mediaType(path: string, mode: number): string {

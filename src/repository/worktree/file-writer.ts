@@ -55,7 +55,7 @@ export class FileWriter {
    * @throws GitError "storage-failed", "corrupt-pack" */
   async write(tables: Tables, files: readonly PendingFile[], written: WrittenFile[]): Promise<void> {
     const filesOf = Map.groupBy(files, ({ source }) => source);
-    const numbers = NumberSet.fromSorted([...filesOf.keys()].toSorted((a, b) => a - b));
+    const numbers = NumberSet.fromUnsorted(filesOf.keys());
     const streamed = findStreamed(tables, numbers);
     const put = async (file: PendingFile, body: Uint8Array | SizedStream): Promise<void> => {
       const etag = await this.#store.putFile(this.#keyOf(file.path), body, labelFile(file));

@@ -234,7 +234,7 @@ export class ObjectIndex {
     for (const ranges of packRanges(numbers.runs)) {
       for (const [number] of this.#sql.exec(CHAINS, ranges.cells, ranges.rows).raw()) found.add(number as number);
     }
-    return NumberSet.fromSorted(Uint32Array.from(found).sort());
+    return NumberSet.fromUnsorted(found);
   }
 
   /** Those among some objects that are of one of the types, and no blob of `blobLimitBytes` or more. */

@@ -136,7 +136,7 @@ export class RowAudit {
 }
 
 function toSet(numbers: Iterable<number>): NumberSet {
-  return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+  return NumberSet.fromUnsorted(numbers);
 }
 
 /** An empty BLOB may come back as NULL. */

@@ -19,6 +19,16 @@ export class NumberSet {
     return start < end ? new NumberSet(Uint32Array.of(start, end)) : NumberSet.EMPTY;
   }
 
+  /** One number alone. */
+  static of(number: number): NumberSet {
+    return NumberSet.range(number, number + 1);
+  }
+
+  /** @param numbers in any order; repeats are allowed */
+  static fromUnsorted(numbers: Iterable<number>): NumberSet {
+    return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
+  }
+
   /** @param numbers ascending; repeats are allowed
    * @throws RangeError when a number is lower than the one before it */
   static fromSorted(numbers: Iterable<number>): NumberSet {
