@@ -9,6 +9,13 @@ export class UsageError extends Error {
 /** What the command line says. */
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: Options }>>["values"];
 
+/** Where the command line is, if not in `process.argv`, and what it has besides options. */
+export interface Words {
+  readonly args?: readonly string[];
+  /** Such as "HISTORY [URL]" or "[CLIENT...]": those in brackets may be left out. None unless set. */
+  readonly operands?: string;
+}
+
 /** The exit status of a command that was not told rightly what to do, and did nothing. */
 const MISUSED = 2;
 
@@ -19,15 +26,16 @@ const MISUSED = 2;
 export async function runCommandLine<const Options extends ParseArgsOptionsConfig>(
   usage: string,
   options: Options,
-  run: (values: Values<Options>) => Promise<void> | void,
+  run: (values: Values<Options>, operands: string[]) => Promise<void> | void,
+  { args = process.argv.slice(2), operands = "" }: Words = {},
 ): Promise<void> {
-  const args = process.argv.slice(2);
   if (args.includes("--help") || args.includes("-h")) {
     process.stdout.write(usage);
     return;
   }
   try {
-    await run(readValues(args, options));
+    const { values, positionals } = readValues(args, options, operands);
+    await run(values, positionals);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     console.error(error.message);
@@ -48,15 +56,22 @@ export function readCommandLine<const Config extends ParseArgsConfig>(
   }
 }
 
-/** @throws UsageError for an option that is not known or lacks its value, or a word that is no option */
+/** @throws UsageError for an option that is not known or lacks its value, or for operands that are too few or too many */
 function readValues<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
-): Values<Options> {
+  operands: string,
+): { values: Values<Options>; positionals: string[] } {
+  const words = operands.split(" ").filter((word) => word !== "");
+  const most = operands.includes("...") ? Infinity : words.length;
   try {
-    return parseArgs({ args: [...args], options }).values;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: words.length > 0 });
+    const missing = words.slice(positionals.length).find((word) => !word.startsWith("["));
+    if (missing !== undefined) throw new UsageError(`${missing} is missing (--help tells what there is)`);
+    if (positionals.length > most) throw new UsageError(`'${positionals[most]}' is one too many; --help tells why`);
+    return { values, positionals };
   } catch (error) {
-    throw misuse(error);
+    throw error instanceof UsageError ? error : misuse(error);
   }
 }
 
