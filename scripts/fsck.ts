@@ -1,5 +1,5 @@
 /** Checks that a repository is whole, through its API. */
-import { readCommandLine } from "./command-line.ts";
+import { runCommandLine } from "./command-line.ts";
 import { checkRepository, describeProblem, toCheckUrl } from "./fsck/check-repository.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/fsck.ts [OPTIONS] URL
@@ -17,49 +17,45 @@ HOLDFAST_TOKEN is the token, of a right to administer the repository.
 Exit status: 0 when nothing is wrong (orphans are told, and are nothing wrong), 1 when something is, 2 when it could not be found out.
 `;
 
+const OPTIONS = { rules: { type: "string" }, repair: { type: "boolean" }, quiet: { type: "boolean" } } as const;
+
 /** Attempts of a call that the server could not serve. */
 const ATTEMPTS = 5;
 
-async function main(): Promise<number> {
-  const { values, positionals } = readCommandLine({
-    allowPositionals: true,
-    options: {
-      rules: { type: "string" },
-      repair: { type: "boolean", default: false },
-      quiet: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
-  const [repository] = positionals;
-  if (values.help || repository === undefined) {
-    process.stderr.write(USAGE);
-    return values.help ? 0 : 2;
-  }
-  const url = toCheckUrl(repository);
-  if (values.rules !== undefined) url.searchParams.set("rules", values.rules);
-  if (values.repair) url.searchParams.set("repair", "true");
+/** @returns how many problems there are */
+async function check(url: URL, isQuiet: boolean): Promise<number> {
   const sums: Record<string, number> = {};
   let damages = 0;
   let orphans = 0;
-  for await (const report of checkRepository({ url, attempts: ATTEMPTS })) {
-    for (const problem of report.problems) {
+  for await (const { problems, problemCount, checked } of checkRepository({ url, attempts: ATTEMPTS })) {
+    for (const problem of problems) {
       console.log(describeProblem(problem));
       if (problem.kind === "orphan") orphans += 1;
       else damages += 1;
     }
-    const untold = report.problemCount - report.problems.length;
+    const untold = problemCount - problems.length;
     if (untold > 0) console.log(`and ${untold} more`);
     damages += untold;
-    for (const [name, count] of Object.entries(report.checked)) sums[name] = (sums[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(checked)) sums[name] = (sums[name] ?? 0) + count;
     const progress = Object.entries(sums).map(([name, count]) => `${name} ${count}`);
-    if (!values.quiet) process.stderr.write(`${progress.join(", ")}\n`);
+    if (!isQuiet) process.stderr.write(`${progress.join(", ")}\n`);
   }
   console.log(`${damages} problems, ${orphans} orphans`);
-  return damages === 0 ? 0 : 1;
+  return damages;
 }
 
 try {
-  process.exitCode = await main();
+  await runCommandLine(
+    USAGE,
+    OPTIONS,
+    async ({ rules, repair = false, quiet = false }, [repository]) => {
+      const url = toCheckUrl(repository!);
+      if (rules !== undefined) url.searchParams.set("rules", rules);
+      if (repair) url.searchParams.set("repair", "true");
+      process.exitCode = (await check(url, quiet)) === 0 ? 0 : 1;
+    },
+    { operands: "URL" },
+  );
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 2;

@@ -1,9 +1,11 @@
 /** What refs may be at, by what was asked and what was acknowledged: every view of them must be one that they had at some moment while it was
  * taken.
  *
- * A value is a ref's from when the move to it began, at the earliest, to when a move from it was acknowledged, at the latest. Whoever looks at
- * refs must see values that were all there at one moment of the looking. This is less than an order of all that was done (`RefModel` looks for
- * one), and is found at once however much goes on; it tells which ref is wrong. */
+ * A value is a ref's from when the move to it began, at the earliest, to when a move from it was
+ * acknowledged, at the latest. Whoever looks at refs must see values that were all there at one moment
+ * of the looking. This is less than an order of all that was done, which the simulation of
+ * `test/repository` looks for (`RefModel`), and is found at once however much goes on; it tells which
+ * ref is wrong. */
 
 /** A move of a ref. */
 export interface Move {

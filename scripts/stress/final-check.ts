@@ -1,8 +1,7 @@
 /** When all is quiet: what is there must be what was acknowledged, by every way to see it. */
 import { checkRepository, describeProblem, toCheckUrl } from "../fsck/check-repository.ts";
-import { demandSame } from "./same.ts";
+import { demandSame, WrongAnswer } from "../verify/report.ts";
 import type { StressedRepository } from "./stressed-repository.ts";
-import { WrongAnswer } from "./tally.ts";
 
 /** Clones it, holds refs against what was acknowledged and against the API, and has the server check itself. */
 export async function checkAtEnd(repository: StressedRepository): Promise<void> {
@@ -10,13 +9,16 @@ export async function checkAtEnd(repository: StressedRepository): Promise<void> 
   await repository.clone("clone at the end");
   repository.settle();
   if (refs === null) return;
-  await repository.check("refs at the end", async () => {
-    const problems = repository.refs.compare(refs);
-    if (problems.length > 0) throw new WrongAnswer(problems.join("; "));
-  });
+  await repository.check("refs at the end", () => demandNone(repository.refs.compare(refs)));
   await compareList(repository, "branches", "refs/heads/", refs);
   await compareList(repository, "tags", "refs/tags/", refs);
-  await checkStored(repository);
+  const problems = await repository.run("fsck of the server", () => listProblems(repository.url));
+  await repository.check("fsck of the server", () => demandNone(problems ?? []));
+}
+
+/** @throws WrongAnswer with what is wrong, if anything is */
+function demandNone(problems: readonly string[]): void {
+  if (problems.length > 0) throw new WrongAnswer(problems.join("; "));
 }
 
 async function compareList(
@@ -26,30 +28,24 @@ async function compareList(
   refs: ReadonlyMap<string, string>,
 ): Promise<void> {
   const { target, path } = repository;
-  const items = await repository.run(`GET ${list} at the end`, () =>
+  const pages = await repository.run(`GET ${list} at the end`, () =>
     target.readPages<{ name: string; commit?: string; oid?: string }>(`${path}/${list}?limit=100`, list),
   );
-  if (items === null) return;
-  const listed = items.map(({ name, commit, oid }) => `${commit ?? oid} ${prefix}${name}`);
+  if (pages === null) return;
+  const listed = pages.items.map(({ name, commit, oid }) => `${commit ?? oid} ${prefix}${name}`);
   const expected = [...refs].filter(([name]) => name.startsWith(prefix)).map(([name, oid]) => `${oid} ${name}`);
-  await repository.check(`${list} at the end`, async () => {
+  await repository.check(`${list} at the end`, () => {
     demandSame(`list of ${list}`, listed.toSorted().join("\n"), expected.toSorted().join("\n"));
   });
 }
 
 /** Goes through all that is stored. */
-async function checkStored(repository: StressedRepository): Promise<void> {
-  const { url } = repository;
-  const problems = await repository.run("fsck of the server", async () => {
-    const found: string[] = [];
-    for await (const report of checkRepository({ url: toCheckUrl(url), attempts: 1 })) {
-      found.push(...report.problems.filter(({ kind }) => kind !== "orphan").map(describeProblem));
-      const untold = report.problemCount - report.problems.length;
-      if (untold > 0) found.push(`and ${untold} more`);
-    }
-    return found;
-  });
-  await repository.check("fsck of the server", async () => {
-    if (problems !== null && problems.length > 0) throw new WrongAnswer(problems.join("; "));
-  });
+async function listProblems(url: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const report of checkRepository({ url: toCheckUrl(url), attempts: 1 })) {
+    for (const problem of report.problems) if (problem.kind !== "orphan") found.push(describeProblem(problem));
+    const untold = report.problemCount - report.problems.length;
+    if (untold > 0) found.push(`and ${untold} more`);
+  }
+  return found;
 }

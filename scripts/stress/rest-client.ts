@@ -2,10 +2,9 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Random } from "../../test/harness/random.ts";
-import { demandSame, demandSameBytes } from "./same.ts";
+import { demandSame, WrongAnswer } from "../verify/report.ts";
+import { unexpected } from "../verify/target.ts";
 import { MAIN, type StressedRepository } from "./stressed-repository.ts";
-import { WrongAnswer } from "./tally.ts";
-import { unexpected, UnexpectedAnswer } from "./target.ts";
 
 const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
 
@@ -23,21 +22,13 @@ const REQUESTS = {
   archive: 1,
   commit: 3,
   commitOnBase: 2,
-  moveBranch: 2,
-  moveTag: 2,
+  moveRef: 4,
   listBranches: 1,
 } as const satisfies Partial<Record<keyof RestClient, number>>;
 
 const CHOICES = Object.entries(REQUESTS).flatMap(([name, weight]) =>
   Array<keyof typeof REQUESTS>(weight).fill(name as keyof typeof REQUESTS),
 );
-
-interface DirectoryEntry {
-  readonly name: string;
-  readonly type: string;
-  readonly mode: string;
-  readonly oid: string;
-}
 
 interface MadeCommit {
   readonly commit: string;
@@ -51,6 +42,15 @@ interface Refusal {
 /** The commits of the main branch that clients have seen, oldest first. */
 export class SeenCommits {
   readonly #oids: string[] = [];
+
+  /** Those that are there now; null: that cannot be seen. */
+  static async of(repository: StressedRepository): Promise<SeenCommits | null> {
+    const tip = (await repository.look())?.get(MAIN);
+    if (tip === undefined) return null;
+    const seen = new SeenCommits();
+    for (const oid of (await repository.history.tell("rev-list", "--reverse", tip)).split("\n")) seen.add(oid);
+    return seen;
+  }
 
   /** Notes a commit that is in the local repository. */
   add(oid: string): void {
@@ -98,7 +98,7 @@ export class RestClient {
       () => target.read(`${path}/raw/${oid}/${file}`),
       async ({ bytes, etag }) => {
         const what = `${file} of ${oid}`;
-        demandSameBytes(what, bytes, await history.tellBytes("cat-file", "blob", `${oid}:${file}`));
+        demandSame(what, bytes, await history.tellBytes("cat-file", "blob", `${oid}:${file}`));
         demandSame(`ETag of ${what}`, String(etag), `"${await history.tell("rev-parse", `${oid}:${file}`)}"`);
       },
     );
@@ -129,8 +129,8 @@ export class RestClient {
           `${path}/files/all?ref=${oid}`,
           "files",
         ),
-      async (files) => {
-        const lines = files.map((file) => `${file.mode} blob ${file.oid} ${file.size}\t${file.path}`);
+      async ({ items }) => {
+        const lines = items.map((file) => `${file.mode} blob ${file.oid} ${file.size}\t${file.path}`);
         const listed = (await history.tell("ls-tree", "-r", "-l", oid)).replaceAll(/ +/g, " ");
         demandSame(`files of ${oid}`, lines.join("\n"), listed);
       },
@@ -143,12 +143,12 @@ export class RestClient {
     const begin = refs.now();
     await this.#hold(
       "GET files",
-      () => target.demand<{ commit: string; entries: DirectoryEntry[] }>(`${path}/files?ref=main`),
+      () => target.demand<{ commit: string; entries: Record<string, string>[] }>(`${path}/files?ref=main`),
       async ({ commit, entries }) => {
         refs.look("GET files", begin, new Map([[MAIN, commit]]), MAIN);
         await this.#know(commit);
         const lines = entries.map(
-          ({ mode, type, oid, name }) => `${mode} ${type === "dir" ? "tree" : "blob"} ${oid}\t${name}`,
+          (one) => `${one["mode"]} ${one["type"] === "dir" ? "tree" : "blob"} ${one["oid"]}\t${one["name"]}`,
         );
         demandSame(`root of ${commit}`, lines.join("\n"), await history.tell("ls-tree", commit));
       },
@@ -206,7 +206,7 @@ export class RestClient {
       "GET archive",
       () => target.read(`${path}/archive/${oid}.tar?path=${dir}`),
       async ({ bytes }) => {
-        demandSameBytes(`archive of ${dir} of ${oid}`, bytes, await history.tellBytes("archive", oid, dir));
+        demandSame(`archive of ${dir} of ${oid}`, bytes, await history.tellBytes("archive", oid, dir));
       },
     );
   }
@@ -263,65 +263,34 @@ export class RestClient {
     return null;
   }
 
-  /** Makes a branch, reads it, and deletes it at times. */
-  async moveBranch(): Promise<void> {
-    const oid = this.#seen.pick(this.#random);
+  /** Makes a branch or a tag, reads it, and deletes it at times. */
+  async moveRef(): Promise<void> {
+    const { path, refs, target } = this.#repository;
+    const isTag = this.#random.below(2) === 0;
+    const [list, kind, commit] = [isTag ? "tags" : "branches", isTag ? "tags" : "heads", this.#seen.pick(this.#random)];
     const name = `${this.#name}-${++this.#count}`;
-    const isMade = await this.#moveRef("heads", name, null, async (place) => {
-      await this.#repository.target.demand(place, { method: "POST", json: { name, startPoint: oid } }, [201]);
-      return oid;
-    });
-    if (isMade === null) return;
-    await this.#hold(
-      "GET branch",
-      () => this.#repository.target.demand<{ commit: string }>(`${this.#repository.path}/branches/${name}`),
-      async ({ commit }) => demandSame(`branch ${name}`, commit, oid),
-    );
-    if (this.#random.below(2) === 0) await this.#delete("heads", name, oid);
-  }
-
-  /** Makes a tag, annotated or not, reads it, and deletes it at times. */
-  async moveTag(): Promise<void> {
-    const target = this.#seen.pick(this.#random);
-    const name = `${this.#name}-${++this.#count}`;
+    const [ref, place] = [`refs/${kind}/${name}`, `${path}/${list}`];
     const annotation = this.#random.below(2) === 0 ? {} : { message: `Tag ${name}\n`, tagger: AUTHOR };
-    const oid = await this.#moveRef("tags", name, null, async (place) => {
-      const json = { name, target, ...annotation };
-      return (await this.#repository.target.demand<{ oid: string }>(place, { method: "POST", json }, [201])).oid;
+    const json = isTag ? { name, target: commit, ...annotation } : { name, startPoint: commit };
+    const made = refs.begin(ref, null, undefined);
+    const oid = await this.#repository.run(`POST ${list}`, async () => {
+      made.next = (await target.demand<{ oid?: string }>(place, { method: "POST", json }, [201])).oid ?? commit;
+      refs.end(made, "acknowledged");
+      return made.next;
     });
     if (oid === null) return;
     await this.#hold(
-      "GET tag",
-      () =>
-        this.#repository.target.demand<{ oid: string; target: { oid: string } }>(
-          `${this.#repository.path}/tags/${name}`,
-        ),
-      async (tag) => demandSame(`tag ${name}`, `${tag.oid} ${tag.target.oid}`, `${oid} ${target}`),
+      `GET ${isTag ? "tag" : "branch"}`,
+      () => target.demand<{ oid?: string; target?: { oid: string }; commit?: string }>(`${place}/${name}`),
+      async (found) => {
+        demandSame(ref, `${found.oid ?? found.commit} ${found.target?.oid ?? found.commit}`, `${oid} ${commit}`);
+      },
     );
-    if (this.#random.below(2) === 0) await this.#delete("tags", name, oid);
-  }
-
-  async #delete(kind: "heads" | "tags", name: string, oid: string): Promise<void> {
-    await this.#moveRef(kind, name, oid, async (place) => {
-      await this.#repository.target.demand(`${place}/${name}?expected=${oid}`, { method: "DELETE" }, [204]);
-      return null;
-    });
-  }
-
-  /** @param move gets where the API has refs of the kind, and returns what the ref is at then @returns that; null also if it failed */
-  async #moveRef(
-    kind: "heads" | "tags",
-    name: string,
-    old: string | null,
-    move: (place: string) => Promise<string | null>,
-  ): Promise<string | null> {
-    const { path, refs } = this.#repository;
-    const routes = kind === "heads" ? "branches" : "tags";
-    const noted = refs.begin(`refs/${kind}/${name}`, old, old === null ? undefined : null);
-    return this.#repository.run(`${old === null ? "POST" : "DELETE"} ${routes}`, async () => {
-      noted.next = await move(`${path}/${routes}`);
-      refs.end(noted, "acknowledged");
-      return noted.next;
+    if (this.#random.below(2) === 0) return;
+    const gone = refs.begin(ref, oid, null);
+    await this.#repository.run(`DELETE ${list}`, async () => {
+      await target.demand(`${place}/${name}?expected=${oid}`, { method: "DELETE" }, [204]);
+      refs.end(gone, "acknowledged");
     });
   }
 
@@ -332,8 +301,8 @@ export class RestClient {
     await this.#hold(
       "GET branches",
       () => target.readPages<{ name: string; commit: string }>(`${path}/branches?limit=100`, "branches"),
-      async (branches) => {
-        for (const { name, commit } of branches) {
+      async ({ items }) => {
+        for (const { name, commit } of items) {
           const ref = `refs/heads/${name}`;
           refs.look("GET branches", begin, new Map([[ref, commit]]), ref);
         }
@@ -358,7 +327,5 @@ export class RestClient {
  * @throws UnexpectedAnswer if that fails */
 export async function fetchCommit({ target, history, url }: StressedRepository, oid: string): Promise<void> {
   if (await history.has(oid)) return;
-  const args = ["fetch", "-q", "--no-write-fetch-head", "--no-tags", url, oid];
-  const { code, stderr } = await target.git(history.dir, ...args);
-  if (code !== 0) throw new UnexpectedAnswer(`git fetch of ${oid} ended with ${code}: ${stderr}`);
+  await target.demandGit(history.dir, "fetch", "-q", "--no-write-fetch-head", "--no-tags", url, oid);
 }

@@ -1,16 +1,14 @@
 /** One repository under stress: what git does to it, and whether what it gets is what was acknowledged. */
 import { rmSync } from "node:fs";
+import type { Random } from "../../test/harness/random.ts";
 import { git, makeRepository, tryGit } from "../../test/harness/git.ts";
+import { type Tally, WrongAnswer } from "../verify/report.ts";
+import { type Target, UnexpectedAnswer } from "../verify/target.ts";
 import { AcknowledgedRefs, type Move } from "./acknowledged-refs.ts";
 import type { LocalHistory } from "./local-history.ts";
-import { type Tally, WrongAnswer } from "./tally.ts";
-import { type Target, UnexpectedAnswer } from "./target.ts";
 
 /** The branch that everything begins with. */
 export const MAIN = "refs/heads/main";
-
-/** Below which owner repositories are made. */
-const OWNER = "stress";
 
 /** A ref to be moved. Null: it is not there, or is not to be. */
 export interface WantedMove {
@@ -36,12 +34,11 @@ export class StressedRepository {
   readonly path: string;
   readonly #tally: Tally;
 
-  constructor(target: Target, tally: Tally, history: LocalHistory, name: string, files: number) {
+  constructor(target: Target, tally: Tally, history: LocalHistory, files: number) {
     this.target = target;
     this.history = history;
     this.files = files;
-    this.url = `${target.url}/${OWNER}/${name}.git`;
-    this.path = `/repos/${OWNER}/${name}`;
+    ({ url: this.url, path: this.path } = target.newRepository());
     this.#tally = tally;
   }
 
@@ -51,7 +48,7 @@ export class StressedRepository {
   }
 
   /** Looks at what came of something. @see Tally.check */
-  check(what: string, work: () => Promise<void>): Promise<boolean> {
+  check(what: string, work: () => Promise<void> | void): Promise<boolean> {
     return this.#tally.check(`${what}, ${this.files} files`, work);
   }
 
@@ -73,12 +70,18 @@ export class StressedRepository {
     });
   }
 
+  /** Pushes a commit that changes some files of the main branch. */
+  async grow(operation: string, count: number, random: Random): Promise<void> {
+    const old = (await this.look())?.get(MAIN);
+    if (old === undefined) return;
+    await this.push(operation, { ref: MAIN, old, next: await this.history.change(old, count, random) });
+  }
+
   /** Lists refs with git. @returns null when that fails */
   look(operation = "ls-remote"): Promise<Map<string, string> | null> {
     return this.run(operation, async () => {
       const begin = this.refs.now();
-      const { code, stdout, stderr } = await this.target.git(this.history.dir, "ls-remote", "--refs", this.url);
-      if (code !== 0) throw new UnexpectedAnswer(`git ls-remote ended with ${code}: ${stderr}`);
+      const { stdout } = await this.target.demandGit(this.history.dir, "ls-remote", "--refs", this.url);
       const refs = parseRefs(stdout, "\t");
       this.refs.look(operation, begin, refs);
       return refs;
@@ -112,23 +115,18 @@ export class StressedRepository {
     const refs = parseRefs(await git(dir, "for-each-ref", "--format=%(objectname) %(refname)"), " ");
     this.refs.look(operation, begin, refs);
     await this.look();
-    return this.#verify(operation, dir);
+    return this.verifyCut(operation, dir);
   }
 
-  /** Has git's fsck look at all that a clone has. @returns whether it is whole */
-  #verify(operation: string, dir: string): Promise<boolean> {
+  /** Has git's fsck look at all that a clone has, and counts it if nothing is wrong. @param look looks further
+   * @returns whether it is whole */
+  verifyCut(operation: string, dir: string, look?: () => Promise<void>): Promise<boolean> {
     return this.check(operation, async () => {
-      await checkClone(dir);
-      this.#tally.clones++;
-    });
-  }
-
-  /** Counts a clone of another kind, if nothing is wrong with it. @see checkClone */
-  verifyCut(operation: string, dir: string, look: () => Promise<void>): Promise<boolean> {
-    return this.check(operation, async () => {
-      await checkClone(dir);
-      await look();
-      this.#tally.clones++;
+      const fsck = ["fsck", "--strict", "--full", "--no-dangling", "--no-progress"];
+      const { code, stdout, stderr } = await tryGit(dir, fsck);
+      if (code !== 0) throw new WrongAnswer(`git fsck ended with ${code}: ${stdout}${stderr}`);
+      await look?.();
+      this.#tally.count("clones verified");
     });
   }
 
@@ -152,12 +150,6 @@ export class StressedRepository {
 /** Whether something that a ref led to may have been lost by a move, or will be by one that is under way. */
 function isTakenBack({ ref, old, outcome }: Move): boolean {
   return outcome !== "refused" && old !== null && ref !== MAIN;
-}
-
-/** @throws WrongAnswer with what git's fsck says */
-async function checkClone(dir: string): Promise<void> {
-  const { code, stdout, stderr } = await tryGit(dir, ["fsck", "--strict", "--full", "--no-dangling", "--no-progress"]);
-  if (code !== 0) throw new WrongAnswer(`git fsck ended with ${code}: ${stdout}${stderr}`);
 }
 
 function parseRefs(text: string, separator: string): Map<string, string> {

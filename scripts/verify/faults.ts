@@ -1,38 +1,22 @@
-/** Fails every call of a repository to its database, to R2 and to the registry, in every scenario of `test/repository/faults`: some minutes. */
+/** Every call of a repository to its database, to R2 and to the registry fails, in every scenario of `test/repository/faults`. */
 import { spawn } from "node:child_process";
-import { readCommandLine } from "../command-line.ts";
+import { once } from "node:events";
+import { count, defineCheck, flag, text } from "./check.ts";
 
-const USAGE = `Usage: node_modules/.bin/node scripts/verify/faults.ts [OPTIONS]
-
-Runs each scenario of test/repository/faults once, and then once for each call that it makes and each way in which that can fail. A line for each
-scenario says how many calls there are, how many injections were tried, and how many violations they led to. Ends with 1 if one did.
-
-  --scenario PATTERN  only those whose names match, a regular expression
-  --sample            only as many injections as npm test tries
-  --seed N            which of them (default 1)
-  --help              this text
-`;
-
-const { values } = readCommandLine({
+export default defineCheck({
+  text: `Runs each scenario of test/repository/faults once, and then once for each call that it makes and each way in which that can fail: some minutes. A
+line for each scenario says how many calls there are, how many injections were tried, and how many violations they led to.`,
   options: {
-    scenario: { type: "string" },
-    sample: { type: "boolean", default: false },
-    seed: { type: "string", default: "1" },
-    help: { type: "boolean", default: false },
+    scenario: text("PATTERN", "only those whose names match, a regular expression"),
+    sample: flag("only as many injections as npm test tries"),
+    seed: count(1, "which of them"),
+  },
+  async run({ tally, signal }, { scenario, sample, seed }) {
+    const file = "test/repository/faults/faults.test.ts";
+    const args = ["vitest", "run", "--project", "node", "--disable-console-intercept=true", file];
+    if (scenario !== undefined) args.push("-t", scenario);
+    const env = { ...process.env, FAULTS: sample ? "some" : "all", FAULTS_SEED: String(seed) };
+    const [code] = (await once(spawn("npx", args, { stdio: "inherit", env, signal }), "close")) as [number | null];
+    if (code !== 0) tally.wrong(`the scenarios ended with ${code}`);
   },
 });
-if (values.help) {
-  process.stdout.write(USAGE);
-} else {
-  const args = [
-    "vitest",
-    "run",
-    "--project",
-    "node",
-    "--disable-console-intercept=true",
-    "test/repository/faults/faults.test.ts",
-  ];
-  if (values.scenario !== undefined) args.push("-t", values.scenario);
-  const env = { ...process.env, FAULTS: values.sample ? "some" : "all", FAULTS_SEED: values.seed };
-  spawn("npx", args, { stdio: "inherit", env }).on("close", (code) => (process.exitCode = code ?? 1));
-}

@@ -28,53 +28,55 @@ export interface FetchHistory {
   readonly specs: ReadonlyMap<string, string>;
 }
 
-/** Reads a history and makes the two states of it.
- * @param source a bundle, or wherever else git can clone from
+/** Makes the two states of a history.
+ * @param laterDir a mirror of it, which becomes the later state
  * @throws Error if it has no branch */
-export async function makeFetchHistory(source: string): Promise<FetchHistory> {
-  const laterDir = join(makeTempDir("later"), "later.git");
-  await git(".", "clone", "-q", "--mirror", source, laterDir);
+export async function makeFetchHistory(laterDir: string): Promise<FetchHistory> {
   const branch = await findBranch(laterDir);
   await git(laterDir, "symbolic-ref", "HEAD", `refs/heads/${branch}`);
   const line = (await git(laterDir, "rev-list", "--first-parent", branch)).split("\n");
-  const writer = new Writer(laterDir, line);
-  const specs = await writer.writeSpecs(branch);
-  const weave = await writer.writeWeave();
-  await writer.writeTags();
-  const setRef = (name: string, oid: string): Promise<string> => git(laterDir, "update-ref", `refs/heads/${name}`, oid);
-  await setRef("old", writer.at(500));
-  await setRef("new", await writer.writeLine(40, 3, "new"));
-  await setRef("weave", weave.at(-1)!);
-  await setRef("forced", await writer.writeLine(90, 2, "forced again"));
-  const earlierDir = await makeEarlier(laterDir, branch, { tip: writer.at(60), weave: weave[4]!, forkedAt: 100 });
-  // Without a ref: what a client may still have when its server has moved on.
-  await git(laterDir, "fetch", "-q", earlierDir, "refs/heads/forced");
+  /** The commit so far behind the tip; of a short history, the root. */
+  const at = (distance: number): string => line[Math.min(distance, line.length - 1)]!;
   const show = (name: string): Promise<string> => git(laterDir, "rev-parse", "--verify", name);
   const dateOf = async (commit: string): Promise<number> =>
     Number(await git(laterDir, "log", "-1", "--format=%ct", commit));
-  const tags = await git(
-    laterDir,
-    "tag",
-    "--merged",
-    writer.at(90),
-    "--sort=-creatordate",
-    "--no-contains",
-    writer.at(60),
-  );
+  const dates = [await dateOf(at(20)), await dateOf(at(200)), await dateOf(at(2000))] as const;
+  const stream = new Stream(await dateOf(at(0)));
+  stream.addLine("new", at(40), 3);
+  stream.addLine("forced", at(90), 2);
+  const merged = Array.from({ length: 10 }, (_, i) => at(140 - 10 * i));
+  const trees = await git(laterDir, "rev-parse", ...merged.map((commit) => `${commit}^{tree}`));
+  const merges = stream.addWeave(at(150), merged, trees.split("\n"));
+  stream.addSpecs(await listSpecs(laterDir, branch));
+  await stream.import(laterDir);
+  await git(laterDir, "update-ref", "refs/heads/old", at(500));
+  await addTags(laterDir, at);
+  const earlierDir = await makeEarlier(laterDir, {
+    branch,
+    tip: at(60),
+    weave: await show(merges[4]!),
+    forkedAt: at(100),
+  });
+  // Without a ref: what a client may still have when its server has moved on.
+  await git(laterDir, "fetch", "-q", earlierDir, "refs/heads/forced");
+  const tags = await git(laterDir, "tag", "--merged", at(90), "--sort=-creatordate", "--no-contains", at(60));
   const [path, blob] = await findEntry(laterDir, branch, "blob");
+  const specs = await git(laterDir, "ls-tree", "--format=%(path) %(objectname)", "specs");
+  const sideCommit = await show(merges[2]!);
+  for (const ref of merges) await git(laterDir, "update-ref", "-d", ref);
   return {
     earlierDir,
     laterDir,
     branch,
     tag: tags.split("\n").find((name) => name !== "") ?? "nested-inner",
-    commits: [writer.at(5), writer.at(30), writer.at(300)],
-    sideCommit: weave[2]!,
+    commits: [at(5), at(30), at(300)],
+    sideCommit,
     nestedTag: await show("refs/tags/nested"),
     tree: (await findEntry(laterDir, branch, "tree"))[1],
     blob,
     path,
-    dates: [await dateOf(writer.at(20)), await dateOf(writer.at(200)), await dateOf(writer.at(2000))],
-    specs,
+    dates,
+    specs: new Map(specs.split("\n").map((entry) => entry.split(" ") as [string, string])),
   };
 }
 
@@ -88,135 +90,126 @@ export async function findBranch(dir: string): Promise<string> {
   return chosen.slice("* refs/heads/".length);
 }
 
+/** The state before: fewer commits and tags, and another line that is forced away. */
 async function makeEarlier(
   laterDir: string,
-  branch: string,
-  { tip, weave, forkedAt }: { readonly tip: string; readonly weave: string; readonly forkedAt: number },
+  at: { readonly branch: string; readonly tip: string; readonly weave: string; readonly forkedAt: string },
 ): Promise<string> {
   const dir = join(makeTempDir("earlier"), "earlier.git");
   await git(".", "clone", "-q", "--mirror", laterDir, dir);
-  const later = await git(dir, "for-each-ref", "--format=%(refname)", "--no-merged", tip, "refs/tags");
-  const made = new Set(["refs/tags/nested", "refs/tags/nested-inner", "refs/tags/of-tree", "refs/tags/of-blob"]);
-  const gone = ["refs/heads/new", ...later.split("\n").filter((name) => name !== "" && !made.has(name))];
-  const line = (await git(dir, "rev-list", "--first-parent", branch)).split("\n");
-  const forced = await new Writer(dir, line).writeLine(forkedAt, 3, "forced once");
-  const updates = [
-    ...gone.map((name) => `delete ${name}`),
-    `update refs/heads/${branch} ${tip}`,
-    `update refs/heads/weave ${weave}`,
-    `update refs/heads/forced ${forced}`,
+  const later = await git(dir, "for-each-ref", "--format=%(refname)", "--no-merged", at.tip, "refs/tags");
+  const isKept = (name: string): boolean => /^refs\/tags\/(nested|nested-inner|of-tree|of-blob)$/.test(name);
+  const merges = (await git(dir, "for-each-ref", "--format=%(refname)", "refs/made")).split("\n");
+  const gone = [
+    "refs/heads/new",
+    "refs/heads/forced",
+    ...merges,
+    ...later.split("\n").filter((name) => name !== "" && !isKept(name)),
   ];
-  const { code, stderr } = await tryGit(dir, ["update-ref", "--stdin"], { stdin: `${updates.join("\n")}\n` });
+  const stdin = [
+    ...gone.map((name) => `delete ${name}`),
+    `update refs/heads/${at.branch} ${at.tip}`,
+    `update refs/heads/weave ${at.weave}`,
+    "",
+  ].join("\n");
+  const { code, stderr } = await tryGit(dir, ["update-ref", "--stdin"], { stdin });
   if (code !== 0) throw new Error(`git update-ref ended with ${code}:\n${stderr}`);
+  const stream = new Stream(Number(await git(dir, "log", "-1", "--format=%ct", at.tip)));
+  stream.addLine("forced", at.forkedAt, 3);
+  await stream.import(dir);
   return dir;
 }
 
-/** The first entry of a kind of a branch's root tree: its path and id. */
+/** The first entry of a kind of a branch's root tree: its path, without spaces, and id. */
 async function findEntry(dir: string, branch: string, type: "blob" | "tree"): Promise<[path: string, oid: string]> {
   const listed = await git(dir, "ls-tree", "--format=%(objecttype) %(objectname) %(path)", branch);
-  const entry = listed.split("\n").find((line) => line.startsWith(`${type} `));
-  if (entry === undefined) throw new Error(`${branch} has no ${type} in its root tree`);
-  return [entry.slice(46), entry.slice(5, 45)];
+  const [, oid, path] = new RegExp(`^${type} (\\w+) (\\S+)$`, "m").exec(listed) ?? [];
+  if (path === undefined) throw new Error(`${branch} has no ${type} in its root tree`);
+  return [path, oid!];
 }
 
-/** Writes objects into a repository, beside its main branch. */
-class Writer {
-  readonly #dir: string;
-  /** The main branch's commits by first parents, the newest first. */
-  readonly #line: readonly string[];
+/** Tags of a tag, a tree and a blob, and one without an object of its own. */
+async function addTags(dir: string, at: (distance: number) => string): Promise<void> {
+  const write = async (stdin: string): Promise<string> =>
+    (await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin })).stdout.trim();
+  const tag = (...args: string[]): Promise<string> => git(dir, "tag", "-f", ...args);
+  await tag("-am", "Inner", "nested-inner", at(70));
+  await tag("-am", "Outer", "nested", "nested-inner");
+  await tag("-am", "A tree", "of-tree", `${at(65)}^{tree}`);
+  await tag("-am", "A blob", "of-blob", await write("tagged\n"));
+  await tag("plain-blob", await write("tagged plainly\n"));
+  await tag("-am", "New", "annotated-new", at(10));
+}
 
-  constructor(dir: string, line: readonly string[]) {
-    this.#dir = dir;
-    this.#line = line;
+/** Sparse specifications by name. */
+async function listSpecs(dir: string, branch: string): Promise<Readonly<Record<string, string>>> {
+  const folders = (await git(dir, "ls-tree", "-d", "-r", "--name-only", branch)).split("\n");
+  const [one = "lib", another = "test"] = folders.filter((name) => !name.includes("/"));
+  const inner = folders.find((name) => name.startsWith(`${another}/`)) ?? `${another}/inner`;
+  return {
+    folders: `/*\n!/*/\n/${one}/\n`,
+    nested: `/*\n!/*/\n/${another}/\n!/${another}/*/\n/${inner}/\n`,
+    negated: `# all but these\n*\n!/${one}/\n!*.md\n\n!*.json\n`,
+    globs: "*.js\n*.go\n!**/[t-z]*.js\n[a-m]*/*.txt\n/*.m?\n**/util*/**\n\\#none\n",
+    nothing: "\n# nothing\n",
+  };
+}
+
+/** Commits that are made beside a history. @see git-fast-import(1) */
+class Stream {
+  readonly #lines: string[] = [];
+  /** Each is a minute younger than the one before: dates grow, as they mostly do. */
+  #seconds: number;
+
+  constructor(seconds: number) {
+    this.#seconds = Math.max(1_300_000_000, seconds);
   }
 
-  /** The commit so far behind the tip; of a short history, the root. */
-  at(distance: number): string {
-    return this.#line[Math.min(distance, this.#line.length - 1)]!;
+  /** A branch that leaves another commit; each of its commits changes a file of its own. */
+  addLine(name: string, from: string, length: number): void {
+    for (let count = 0; count < length; count++)
+      this.#commit(`refs/heads/${name}`, count === 0 ? `from ${from}` : "", {
+        [`${name}.txt`]: `${name} ${count} ${from}`,
+      });
   }
 
-  /** Commits that leave the main branch and each change a file of their own. @returns the last one */
-  async writeLine(leaves: number, length: number, name: string): Promise<string> {
-    let tip = this.at(leaves);
-    for (let count = 0; count < length; count++) tip = await this.#commitFile(tip, `${name}.txt`, `${name} ${count}`);
-    return tip;
+  /** A branch that takes a commit of its own and merges another commit, of which it takes the tree, in turn.
+   * @returns refs of its merges */
+  addWeave(from: string, merged: readonly string[], trees: readonly string[]): string[] {
+    return merged.map((other, count) => {
+      this.#commit("refs/heads/weave", count === 0 ? `from ${from}` : "", { "weave.txt": `weave ${count}` });
+      this.#commit("refs/heads/weave", `merge ${other}`, { "weave.txt": `merge ${count}` }, trees[count]);
+      this.#lines.push(`reset refs/made/${count}\nfrom refs/heads/weave\n`);
+      return `refs/made/${count}`;
+    });
   }
 
-  /** A line that takes a commit of its own and merges the main branch, in turn. @returns its ten merges */
-  async writeWeave(): Promise<string[]> {
-    const merges: string[] = [];
-    let tip = this.at(150);
-    for (let count = 1; count <= 10; count++) {
-      tip = await this.#commitFile(tip, "weave.txt", `Weave ${count}`);
-      const main = this.at(150 - 10 * count);
-      const tree = await this.#writeTree(await this.#ls(`${main}^{tree}`), ["weave.txt", `merge ${count}\n`]);
-      tip = await this.#writeCommit(tree, [tip, main], `Merge ${count}`);
-      merges.push(tip);
+  /** A branch without history that holds files. */
+  addSpecs(files: Readonly<Record<string, string>>): void {
+    this.#commit("refs/heads/specs", "", files);
+  }
+
+  async import(dir: string): Promise<void> {
+    const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet", "--force"], {
+      stdin: this.#lines.join("\n"),
+    });
+    if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  }
+
+  /** @param like the tree that the files are put over, unless that is the parent's */
+  #commit(ref: string, parents: string, files: Readonly<Record<string, string>>, like?: string): void {
+    const committer = `committer Ada Example <ada@example.com> ${(this.#seconds += 60)} +0000`;
+    const message = Object.values(files)[0]!.split("\n")[0]!;
+    this.#lines.push(
+      `commit ${ref}`,
+      committer,
+      `data ${message.length}`,
+      message,
+      ...(parents === "" ? [] : [parents]),
+    );
+    if (like !== undefined) this.#lines.push(`M 040000 ${like} ""`);
+    for (const [path, content] of Object.entries(files)) {
+      this.#lines.push(`M 100644 inline ${path}`, `data ${content.length + 1}`, `${content}\n`);
     }
-    return merges;
-  }
-
-  /** Tags of a tag, a tree and a blob, and one without an object of its own. */
-  async writeTags(): Promise<void> {
-    const tag = (...args: string[]): Promise<string> => git(this.#dir, "tag", "-f", ...args);
-    await tag("-am", "Inner", "nested-inner", this.at(70));
-    await tag("-am", "Outer", "nested", "nested-inner");
-    await tag("-am", "A tree", "of-tree", `${this.at(65)}^{tree}`);
-    await tag("-am", "A blob", "of-blob", await this.#writeBlob("tagged\n"));
-    await tag("plain-blob", await this.#writeBlob("tagged plainly\n"));
-    await tag("-am", "New", "annotated-new", this.at(10));
-  }
-
-  /** A branch without history that holds sparse specifications. @returns the blobs by their paths */
-  async writeSpecs(branch: string): Promise<ReadonlyMap<string, string>> {
-    const folders = (await git(this.#dir, "ls-tree", "-d", "-r", "--name-only", branch)).split("\n");
-    const [one = "lib", another = "test"] = folders.filter((name) => !name.includes("/"));
-    const inner = folders.find((name) => name.startsWith(`${another}/`)) ?? `${another}/inner`;
-    const texts = {
-      folders: `/*\n!/*/\n/${one}/\n`,
-      nested: `/*\n!/*/\n/${another}/\n!/${another}/*/\n/${inner}/\n`,
-      negated: `# all but these\n*\n!/${one}/\n!*.md\n\n!*.json\n`,
-      globs: "*.js\n*.go\n!**/[t-z]*.js\n[a-m]*/*.txt\n/*.m?\n**/util*/**\n\\#none\n",
-      nothing: "\n# nothing\n",
-    };
-    const files = Object.entries(texts).map(([name, text]) => [name, text] as const);
-    const tree = await this.#writeTree([], ...files);
-    await git(this.#dir, "update-ref", "refs/heads/specs", await this.#writeCommit(tree, [], "Specifications"));
-    const oids = await git(this.#dir, "ls-tree", "--format=%(path) %(objectname)", tree);
-    return new Map(oids.split("\n").map((line) => line.split(" ") as [string, string]));
-  }
-
-  async #commitFile(parent: string, path: string, text: string): Promise<string> {
-    const tree = await this.#writeTree(await this.#ls(`${parent}^{tree}`), [path, `${text}\n`]);
-    return this.#writeCommit(tree, [parent], text);
-  }
-
-  async #ls(tree: string): Promise<string[]> {
-    return (await git(this.#dir, "ls-tree", tree)).split("\n");
-  }
-
-  async #writeBlob(content: string): Promise<string> {
-    const { stdout } = await tryGit(this.#dir, ["hash-object", "-w", "--stdin"], { stdin: content });
-    return stdout.trim();
-  }
-
-  /** Files over the entries of another tree, as `ls-tree` lists them. */
-  async #writeTree(
-    entries: readonly string[],
-    ...files: readonly (readonly [path: string, content: string])[]
-  ): Promise<string> {
-    const lines = new Map(entries.map((line) => [line.slice(line.indexOf("\t") + 1), line]));
-    for (const [path, content] of files) lines.set(path, `100644 blob ${await this.#writeBlob(content)}\t${path}`);
-    const { stdout } = await tryGit(this.#dir, ["mktree"], { stdin: `${[...lines.values()].join("\n")}\n` });
-    return stdout.trim();
-  }
-
-  /** A minute younger than its youngest parent: dates grow, as they mostly do. */
-  async #writeCommit(tree: string, parents: readonly string[], message: string): Promise<string> {
-    const dates = await Promise.all(parents.map((oid) => git(this.#dir, "log", "-1", "--format=%ct", oid)));
-    const date = `${Math.max(1_300_000_000, ...dates.map(Number)) + 60} +0000`;
-    const args = ["commit-tree", tree, "-m", message, ...parents.flatMap((oid) => ["-p", oid])];
-    const { stdout } = await tryGit(this.#dir, args, { env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } });
-    return stdout.trim();
   }
 }

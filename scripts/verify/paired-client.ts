@@ -1,10 +1,11 @@
-/** Two clients that do the same, one with Holdfast and one with git's own server. */
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+/** Two clients that do the same, one with Holdfast and one with git's own server: what each has come to, and how they differ. */
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type GitResult, tryGit } from "../../test/harness/git.ts";
+import { git, type GitResult, tryGit } from "../../test/harness/git.ts";
+import { listReachable } from "../../test/harness/received-pack.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
-import { type ClientState, compareLines, compareStates, type Difference, readState } from "./client-state.ts";
-import type { Command, FetchCase } from "./fetch-cases.ts";
+import type { Command } from "./fetch-cases.ts";
+import { type Tally, WrongAnswer } from "./report.ts";
 
 /** One value for each server. */
 export interface Pair<Value> {
@@ -12,25 +13,24 @@ export interface Pair<Value> {
   readonly native: Value;
 }
 
-/** What became of one case. */
-export interface CaseResult {
-  readonly name: string;
-  /** Differences that matter, by the command after which they showed; none: all is well. */
-  readonly problems: readonly { readonly command: string; readonly difference: Difference }[];
-  /** Objects in the packs that came. */
-  readonly sent: Pair<number>;
-  /** Objects present in the end. */
-  readonly present: Pair<number>;
-  /** Objects that git sent without need, and Holdfast did not. */
-  readonly surplus: number;
-  /** Objects that git should have sent, by each of several filters, and did not. */
-  readonly omitted: number;
-  /** What git refused, as Holdfast did. */
-  readonly refused: string | null;
+/** Everything by which a client shows what it received. */
+interface State {
+  /** Lines of `for-each-ref`. */
+  readonly refs: string;
+  readonly shallow: string;
+  /** `rev-list --objects --all --missing=print`, sorted, and how it ended. */
+  readonly reachable: string;
+  /** How fsck ended, and what it found. */
+  readonly fsck: string;
+  /** Ids of the objects that are really there. */
+  readonly present: ReadonlySet<string>;
 }
 
 /** How every pack begins: its signature and version 2. @see gitformat-pack(5) */
 const PACK_START = Buffer.from("PACK\0\0\0\x02", "latin1");
+
+/** Up to so many objects are read and hashed once more; of others git's index-pack has proved as much, so their connections must do. */
+const FULL_FSCK_OBJECTS = 5000;
 
 /** One side's client. */
 class Client {
@@ -55,76 +55,140 @@ class Client {
     rmSync(trace);
     return result;
   }
+
+  /** Looks into the repository, without any fetching. */
+  async readState(): Promise<State> {
+    const gitDir = existsSync(join(this.dir, ".git")) ? join(this.dir, ".git") : this.dir;
+    const objects = await this.#look("cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
+    const present = objects.split("\n").filter((line) => line.length === 40);
+    const quick = present.length > FULL_FSCK_OBJECTS ? ["--connectivity-only"] : [];
+    return {
+      refs: await git(this.dir, "for-each-ref", "--format=%(objectname) %(refname) %(symref)"),
+      shallow: existsSync(join(gitDir, "shallow")) ? sortLines(readFileSync(join(gitDir, "shallow"), "utf8")) : "",
+      reachable: await this.#look("rev-list", "--objects", "--no-object-names", "--all", "--missing=print"),
+      fsck: await this.#look("fsck", "--no-dangling", ...quick),
+      present: new Set(present),
+    };
+  }
+
+  async #look(...args: readonly string[]): Promise<string> {
+    // Forbids what would fetch a missing object to look at it.
+    const { code, stdout, stderr } = await tryGit(this.dir, ["-c", "protocol.allow=never", ...args]);
+    return `exit code ${code}\n${sortLines(stdout)}\n${sortLines(stderr)}`;
+  }
+}
+
+function sortLines(text: string): string {
+  return text.split("\n").filter(Boolean).toSorted().join("\n");
 }
 
 /** Plays one case on both sides, command after command, and compares after each. */
 export class PairedClient {
-  readonly #case: FetchCase;
   readonly #historyDir: string;
+  readonly #filters: readonly string[];
   readonly #clients: Pair<Client>;
-  readonly #problems: { command: string; difference: Difference }[] = [];
+  readonly #tally: Tally;
   /** Ids of all refs that the clients ever had. */
   readonly #had = new Set<string>();
-  #states: Pair<ClientState> | undefined;
-  #surplus = 0;
-  #omitted = 0;
-  #refused: string | null = null;
+  /** Of the client of git. */
+  #shallow = "";
+  #isRefused = false;
 
-  /** @param historyDir a repository that has all that the servers have */
-  constructor(played: FetchCase, urls: Pair<string>, historyDir: string) {
-    this.#case = played;
+  /** @param commands all that will be played
+   * @param historyDir a repository that has all that the servers have */
+  constructor(commands: readonly Command[], urls: Pair<string>, historyDir: string, tally: Tally) {
+    this.#filters = commands.flat().flatMap(listFilters);
     this.#historyDir = historyDir;
     this.#clients = { holdfast: new Client(urls.holdfast), native: new Client(urls.native) };
+    this.#tally = tally;
   }
 
-  /** Plays commands until something differs, or is refused. */
+  /** Plays commands until something is refused.
+   * @throws WrongAnswer as soon as something differs */
   async play(commands: readonly Command[]): Promise<void> {
-    for (const command of commands) {
-      if (this.#refused !== null || this.#problems.length > 0) return;
-      await this.#step(command);
-    }
+    for (const command of commands) if (!this.#isRefused) await this.#step(command);
   }
 
-  /** Says what became of it, and removes the clients. */
-  finish(): CaseResult {
-    const { holdfast, native } = this.#clients;
-    for (const { dir } of [holdfast, native]) rmSync(dir, { recursive: true });
-    return {
-      name: this.#case.name,
-      problems: this.#problems,
-      sent: { holdfast: holdfast.sent, native: native.sent },
-      present: { holdfast: this.#states?.holdfast.present.size ?? 0, native: this.#states?.native.present.size ?? 0 },
-      surplus: this.#surplus,
-      omitted: this.#omitted,
-      refused: this.#refused,
-    };
+  /** Counts what came, and removes the clients. */
+  finish(): void {
+    for (const [side, { dir, sent }] of Object.entries(this.#clients) as [string, Client][]) {
+      this.#tally.count(`objects from ${side}`, sent);
+      rmSync(dir, { recursive: true });
+    }
+    this.#tally.count(this.#isRefused ? "cases that both refuse" : "cases that both serve");
   }
 
   async #step(command: Command): Promise<void> {
-    const text = command.join(" ");
-    const before = { oids: [...this.#had], shallow: this.#states?.native.shallow ?? "" };
-    const note = (difference: Difference): void => void this.#problems.push({ command: text, difference });
     const { holdfast, native } = this.#clients;
-    const actual = await holdfast.run(command);
-    const expected = await native.run(command);
-    if ((actual.code === 0) !== (expected.code === 0)) {
-      note({ what: "exit code", count: 1, examples: [`+ ${describeEnd(actual)}`, `- ${describeEnd(expected)}`] });
-      return;
-    }
-    if (expected.code !== 0) this.#refused = `${describeEnd(actual)} | ${describeEnd(expected)}`;
-    const output = compareLines("output", actual.stdout, expected.stdout);
-    if (output.count > 0) note(output);
-    if (expected.code !== 0 && command.includes("clone")) return;
-    const states = { holdfast: await readState(holdfast.dir), native: await readState(native.dir) };
-    const filters = this.#case.commands.flat().flatMap(listFilters);
-    const expectation = { before, filters, historyDir: this.#historyDir };
-    const compared = await compareStates(states.holdfast, states.native, expectation);
-    compared.differences.forEach(note);
-    this.#surplus = compared.surplus;
-    this.#omitted = compared.omitted;
-    this.#states = states;
-    for (const line of states.native.refs.split("\n")) if (line !== "") this.#had.add(line.slice(0, 40));
+    const verb = command.find((word) => /^[a-z-]+$/.test(word) && word !== "-c")!;
+    const actual = await this.#tally.time(verb, () => holdfast.run(command));
+    const expected = await this.#tally.time(`${verb}, git's server`, () => native.run(command));
+    const after = `after git ${command.join(" ")}`;
+    if ((actual.code === 0) !== (expected.code === 0))
+      throw new WrongAnswer(`${after}: ${describeEnd(actual)}, and with git's server ${describeEnd(expected)}`);
+    const differences = [differ("output", actual.stdout.split("\n"), expected.stdout.split("\n"))];
+    this.#isRefused = expected.code !== 0;
+    if (!this.#isRefused || !command.includes("clone"))
+      differences.push(...(await this.#compare(await holdfast.readState(), await native.readState())));
+    const told = differences.filter((one) => one !== null);
+    if (told.length > 0) throw new WrongAnswer(`${after}: ${told.join("; ")}`);
   }
+
+  /** Compares what the clients have.
+   *
+   * That of Holdfast must have no object that the other lacks, but with several filters at once: git forgets there that it has not yet
+   * sent what one filter has seen and another held back, and leaves it out where it comes by again; each filter on its own must let it
+   * through. It may lack objects, of a partial clone in particular, that git sent without need: those which commits lead to that the
+   * client had said it had; git looks only at the trees of the nearest of them. */
+  async #compare(holdfast: State, native: State): Promise<(string | null)[]> {
+    const extra = [...holdfast.present.difference(native.present)];
+    const lacking = [...native.present.difference(holdfast.present)];
+    const had = lacking.length > 0 && this.#had.size > 0 ? await this.#listKnown() : new Set<string>();
+    const passed = extra.length > 0 && this.#filters.length > 1 ? await this.#listPassed() : new Set<string>();
+    const lost = lacking.filter((oid) => !had.has(oid));
+    const wrong = extra.filter((oid) => !passed.has(oid));
+    if (lacking.length > lost.length)
+      this.#tally.count("objects that git sent without need", lacking.length - lost.length);
+    if (extra.length > wrong.length) this.#tally.count("objects that git left out", extra.length - wrong.length);
+    this.#shallow = native.shallow;
+    for (const line of native.refs.split("\n")) if (line !== "") this.#had.add(line.slice(0, 40));
+    const isSame = lacking.length === lost.length && extra.length === wrong.length;
+    const names = ["refs", "shallow", "fsck", ...(isSame ? ["reachable" as const] : [])] as const;
+    return [
+      ...names.map((name) => differ(name, holdfast[name].split("\n"), native[name].split("\n"))),
+      differ("objects present", wrong, lost),
+    ];
+  }
+
+  /** What every one of the filters lets through. */
+  async #listPassed(): Promise<ReadonlySet<string>> {
+    const shown: ReadonlySet<string>[] = [];
+    for (const filter of this.#filters)
+      shown.push(await listReachable(this.#historyDir, "--all", `--filter=${filter}`));
+    return shown.reduce((all, one) => all.intersection(one));
+  }
+
+  /** What commits lead to that a client had said it had. */
+  async #listKnown(): Promise<ReadonlySet<string>> {
+    const checked = await tryGit(this.#historyDir, ["cat-file", "--batch-check"], {
+      stdin: [...this.#had, ""].join("\n"),
+    });
+    const known = checked.stdout.split("\n").filter((line) => line !== "" && !line.endsWith(" missing"));
+    const file = join(makeTempDir("past"), "shallow");
+    writeFileSync(file, this.#shallow === "" ? "" : `${this.#shallow}\n`);
+    const list = ["rev-list", "--objects", "--no-object-names", ...known.map((line) => line.slice(0, 40))];
+    return new Set((await git(this.#historyDir, "--shallow-file", file, ...list)).split("\n"));
+  }
+}
+
+/** What only one side has, null: nothing. */
+function differ(what: string, holdfast: readonly string[], native: readonly string[]): string | null {
+  const [here, there] = [new Set(holdfast), new Set(native)];
+  const lines = [
+    ...[...here.difference(there)].map((line) => `only here ${line}`),
+    ...[...there.difference(here)].map((line) => `only with git's server ${line}`),
+  ];
+  return lines.length === 0 ? null : `${what} differ in ${lines.length}: ${lines.slice(0, 6).join(", ")}`;
 }
 
 /** The filters that an argument asks for; a combined one taken apart. @see git-rev-list(1) "--filter" */

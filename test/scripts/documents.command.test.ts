@@ -161,9 +161,18 @@ const scripts = new Set(
     .filter((name) => /\.(?:ts|sh)$|^scripts\/(?:profile|bench\/\w+)$/.test(name)),
 );
 
-test.each([...scripts])("%s tells of itself", async (script) => {
-  const run = script.endsWith(".ts") ? `node_modules/.bin/node ${script}` : script;
-  const { code, text } = await runShell(PROJECT, `${run} --help`);
+/** What the commands of checks can do. */
+const checks = [...readFileSync(join(PROJECT, "docs/testing.md"), "utf8").matchAll(/npm run (\w+) -- \{?([\w,-]+)/g)]
+  .filter(([, command]) => command === "verify" || command === "stress")
+  .flatMap(([, command, names]) => names!.split(",").map((name) => `npm run --silent ${command} -- ${name}`));
+
+test("the page of tests names checks", () => expect(checks.length).toBeGreaterThan(15));
+
+test.each([
+  ...[...scripts].map((script) => (script.endsWith(".ts") ? `node_modules/.bin/node ${script}` : script)),
+  ...checks,
+])("%s tells of itself", async (command) => {
+  const { code, text } = await runShell(PROJECT, `${command} --help`);
   expect([code, text]).toEqual([0, expect.stringMatching(/usage/i)]);
   // As it says that it is run, it runs.
   expect(text).not.toContain("Usage: node scripts/");

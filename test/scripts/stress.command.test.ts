@@ -35,7 +35,7 @@ interface Run {
 function stress(url: string, ...options: string[]): Promise<Run> {
   const env = { ...process.env, SERVER: url };
   return new Promise((resolve) => {
-    execFile(join(PROJECT, "scripts/stress.sh"), options, { env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [join(PROJECT, "scripts/stress.ts"), ...options], { env }, (error, stdout, stderr) =>
       resolve({ status: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -5,9 +6,9 @@ import { PROJECT } from "../harness/build.ts";
 import { StartedCommand } from "./started-server.ts";
 
 /** What reads a command line, in a file that is run. */
-const READS = /\b(readCommandLine|runCommandLine|runCommand|runBenchmark|verifySamples|checkServed)\b/;
+const READS = /\b(readCommandLine|runCommandLine|runCommand|runBenchmark|runProgram)\b/;
 
-const scripts = ["scripts", "scripts/verify", "scripts/bench"]
+const scripts = ["scripts", "scripts/bench"]
   .flatMap((dir) => readdirSync(join(PROJECT, dir)).map((name) => `${dir}/${name}`))
   .filter((path) => path.endsWith(".ts"))
   .filter((path) => {
@@ -15,14 +16,22 @@ const scripts = ["scripts", "scripts/verify", "scripts/bench"]
     return READS.test(text) && !/^export /m.test(text);
   });
 
-describe("an option that a command does not know is told in one line, with status 2", () => {
-  test("there are such commands", () => expect(scripts.length).toBeGreaterThan(20));
+/** All that the commands of checks can do, as each tells of itself. */
+const checks = ["verify", "stress"].flatMap((name) => {
+  const script = `scripts/${name}.ts`;
+  const told = execFileSync(process.execPath, [script, "--help"], { cwd: PROJECT, encoding: "utf8" });
+  return Array.from(told.matchAll(/^ {2}([a-z-]+) {2}/gm), ([, what]) => [process.execPath, script, what!]);
+});
 
-  const commands = ["scripts/bench.sh", "scripts/stress.sh", "scripts/profile", "wasm/build.sh"];
-  test.each([...commands.map((path) => ["bash", path]), ...scripts.map((path) => [process.execPath, path])])(
-    "%s %s",
-    async (program, path) => {
-      const { status, stdout, stderr } = await new StartedCommand(program!, [path!, "--no-such"]).ended();
+describe("an option that a command does not know is told in one line, with status 2", () => {
+  test("there are such commands", () => expect(scripts.length + checks.length).toBeGreaterThan(20));
+
+  const commands = ["scripts/bench.sh", "scripts/profile", "wasm/build.sh"].map((path) => ["bash", path]);
+  test.each([...commands, ...scripts.map((path) => [process.execPath, path]), ...checks])(
+    "%s %s %s",
+    async (program, path, what = "") => {
+      const args = [path!, ...what.split(" ").filter(Boolean), "--no-such"];
+      const { status, stdout, stderr } = await new StartedCommand(program!, args).ended();
       expect(stdout).toBe("");
       expect(stderr).toMatch(/^(.*'--no-such'|--no-such is no option) ?.*--help.*\n$/);
       expect(status).toBe(2);

@@ -2,7 +2,7 @@
  * nothing that was acknowledged is lost, nothing half done is to be seen, a retry succeeds, and nothing is left behind.
  *
  * Tries some of the injections of each scenario, `faults.sweep.test.ts` twice as many; with `FAULTS=all`, as
- * `scripts/verify/faults.ts` sets it, all of them. */
+ * `npm run verify -- faults` sets it, all of them. */
 import { tryFaults } from "./try-faults.ts";
 
 const seed = Number(process.env["FAULTS_SEED"] ?? 1);

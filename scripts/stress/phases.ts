@@ -1,0 +1,152 @@
+/** What clients do to one repository, all at once. */
+import { rmSync } from "node:fs";
+import { Random } from "../../test/harness/random.ts";
+import { WrongAnswer } from "../verify/report.ts";
+import { cloneCut } from "./cut-clones.ts";
+import { makeGate } from "./gate.ts";
+import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
+import { MAIN, type StressedRepository } from "./stressed-repository.ts";
+
+/** How much of everything. */
+export interface Scale {
+  /** Clients that push at once, or use the API at once. */
+  readonly clients: number;
+  /** Rounds of each race. */
+  readonly rounds: number;
+  /** Requests of the API by each client. */
+  readonly requests: number;
+}
+
+/** Clones under way at a time, beside pushes. */
+const CLONERS = 2;
+
+/** Files that a push changes as a repository grows. */
+const CHANGES = [1, 10, 100];
+
+/** Most files that a racing push changes. */
+const MOST_CHANGES = 10;
+
+/** Moves of one branch in a round of rewinds. */
+const MOVES = 4;
+
+/** All phases by name, in order. */
+export const PHASES = { transfers: transfer, races: race, rest: mixRest, rewinds: rewind, cuts: cloneCut } as const;
+
+/** Clones it, and has the clone follow pushes of 1, 10 and 100 changed files. */
+async function transfer(repository: StressedRepository, random: Random): Promise<void> {
+  const dir = await repository.clone("clone", true);
+  for (const count of CHANGES.filter((some) => some <= repository.files)) {
+    await repository.grow(`push ${count} changed`, count, random);
+    if (dir !== null) await repository.fetch(`fetch ${count} changed`, dir);
+  }
+  if (dir !== null) rmSync(dir, { recursive: true, force: true });
+}
+
+/** Clients push at once, to branches of their own and to one, while others clone. */
+async function race(repository: StressedRepository, random: Random, { clients, rounds }: Scale): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    const base = (await repository.look())?.get(MAIN);
+    if (base === undefined) return;
+    const tips: string[] = [];
+    for (let i = 0; i < clients; i++)
+      tips.push(await repository.history.change(base, 1 + random.below(MOST_CHANGES), random));
+    await raceApart(repository, tips, round);
+    await raceTogether(repository, base, tips);
+  }
+}
+
+/** Every client has a branch of its own: all must win. */
+async function raceApart(repository: StressedRepository, tips: readonly string[], round: number): Promise<void> {
+  const operation = "racing push, own branch";
+  const gate = makeGate(tips.length);
+  const pushes = tips.map(async (next, i) => {
+    const move = { ref: `refs/heads/own-${round}-${i}`, old: null, next };
+    if ((await repository.push(operation, move, { gate })) !== false) return;
+    await repository.check(operation, () => {
+      throw new WrongAnswer(`own-${round}-${i}, a branch of its own, was refused as moved`);
+    });
+  });
+  await repository.cloneBeside("clone beside pushes", CLONERS, pushes);
+}
+
+/** All push to one branch what they have made of the same commit: one wins, the others are told that they are late. */
+async function raceTogether(repository: StressedRepository, base: string, tips: readonly string[]): Promise<void> {
+  const operation = "racing push, one branch";
+  const gate = makeGate(tips.length);
+  const pushes = tips.map((next) => repository.push(operation, { ref: MAIN, old: base, next }, { gate }));
+  await repository.cloneBeside("clone beside pushes", CLONERS, pushes);
+  const outcomes = await Promise.all(pushes);
+  const winners = outcomes.filter((outcome) => outcome === true).length;
+  // What failed, and is told already, may have moved it.
+  if (winners === 1 || (winners === 0 && outcomes.includes(null))) return;
+  await repository.check(operation, () => {
+    throw new WrongAnswer(`${winners} of ${tips.length} pushes to one branch from the same commit were acknowledged`);
+  });
+}
+
+/** Clients of the API are at work beside one that pushes, and one that clones. */
+async function mixRest(repository: StressedRepository, random: Random, { clients, requests }: Scale): Promise<void> {
+  const seen = await SeenCommits.of(repository);
+  if (seen === null) return;
+  const users = Array.from({ length: clients }, (_, i) => {
+    return new RestClient(repository, new Random(random.below(2 ** 32)), seen, `api-${i}`).work(requests);
+  });
+  let isOver = false;
+  const over = Promise.all(users).finally(() => (isOver = true));
+  // To the branch to which the API commits: who comes late is refused, and begins anew.
+  const push = async (): Promise<void> => {
+    while (!isOver) {
+      const old = (await repository.look())?.get(MAIN);
+      const isKnown =
+        old !== undefined && (await repository.check("fetch of the branch", () => fetchCommit(repository, old)));
+      if (!isKnown) return;
+      const next = await repository.history.change(old, 1, random);
+      if ((await repository.push("push beside REST", { ref: MAIN, old, next })) === true) seen.add(next);
+    }
+  };
+  await repository.cloneBeside("clone beside REST", 1, [over, push()]);
+}
+
+/** Branches are forced elsewhere, deleted and made again while others clone and fetch. */
+async function rewind(repository: StressedRepository, random: Random, { clients, rounds }: Scale): Promise<void> {
+  const base = (await repository.look())?.get(MAIN);
+  if (base === undefined) return;
+  const old = await repository.clone("clone", true);
+  const plans: (string | null)[][] = [];
+  for (let i = 0; i < clients; i++) plans.push(await planMoves(repository, random, base, MOVES * rounds));
+  let isOver = false;
+  const moves = Promise.all(plans.map((plan, i) => follow(repository, `refs/heads/restless-${i}`, plan)));
+  const over = moves.finally(() => (isOver = true));
+  const fetches = async (): Promise<void> => {
+    while (old !== null && !isOver) await repository.fetch("fetch beside force", old);
+  };
+  await repository.cloneBeside("clone beside force", 1, [over, fetches()]);
+  if (old === null) return;
+  await repository.fetch("fetch after force", old);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/** What a branch is to be at, one after the other: commits beside each other, of which none leads to another, and at times nothing. */
+async function planMoves(
+  repository: StressedRepository,
+  random: Random,
+  base: string,
+  count: number,
+): Promise<(string | null)[]> {
+  const plan: (string | null)[] = [];
+  for (let i = 0; i < count; i++) {
+    const isDeleted = i > 0 && plan[i - 1] !== null && random.below(3) === 0;
+    plan.push(isDeleted ? null : await repository.history.change(base, 1, random));
+  }
+  return plan;
+}
+
+async function follow(repository: StressedRepository, ref: string, plan: readonly (string | null)[]): Promise<void> {
+  let old: string | null = null;
+  for (const next of plan) {
+    const operation = next === null ? "delete branch" : old === null ? "push new branch" : "force push";
+    // After a failure nobody knows where the branch is.
+    if ((await repository.push(operation, { ref, old, next }, { isForced: true })) !== true) return;
+    old = next;
+  }
+}
