@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
-import { blame, type BlameRange } from "../../../src/repository/history/blame.ts";
+import { blame } from "../../../src/repository/history/blame.ts";
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
+import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 import { PushedRepository } from "../pushing.ts";
@@ -59,23 +60,8 @@ beforeAll(async () => {
   repository = new OpenRepository(pushed.repository.state, ANYONE, async () => undefined);
 });
 
-/** Every line as "commit line path". */
-function spread(ranges: readonly BlameRange[]): string[] {
-  return ranges.flatMap(({ count, commit, originalStart, originalPath }) =>
-    Array.from({ length: count }, (_, i) => `${commit} ${originalStart + i} ${originalPath}`),
-  );
-}
-
 async function askGit(commit: string, path: string, ...args: string[]): Promise<string[]> {
-  const lines: string[] = [];
-  const paths = new Map<string, string>();
-  let [oid, number] = ["", ""];
-  for (const line of (await git(dir, "blame", "--porcelain", ...args, commit, "--", path)).split("\n")) {
-    if (line.startsWith("\t")) lines.push(`${oid} ${number} ${paths.get(oid)}`);
-    else if (line.startsWith("filename ")) paths.set(oid, line.slice("filename ".length));
-    else if (/^[0-9a-f]{40} \d/.test(line)) [oid, number] = line.split(" ") as [string, string];
-  }
-  return lines;
+  return readPorcelain(await git(dir, "blame", "--porcelain", ...args, commit, "--", path));
 }
 
 /** The text file of a commit. */
@@ -89,7 +75,7 @@ test("every line comes from where git says", async () => {
     const commit = await git(dir, "rev-parse", `b${n}`);
     const path = await findFile(commit);
     const result = await blame(repository, { commit, path, lines: null });
-    expect(spread(result.ranges)).toEqual(await askGit(commit, path));
+    expect(spreadRanges(result.ranges)).toEqual(await askGit(commit, path));
     expect(result).toMatchObject({ commit, path, truncated: false });
     expect(new Set(result.commits.map(({ oid }) => oid))).toEqual(new Set(result.ranges.map((range) => range.commit)));
     renamed += Number(result.ranges.some(({ originalPath }) => originalPath !== path));
@@ -102,9 +88,9 @@ test("some lines alone", async () => {
   const path = await findFile(commit);
   const { ranges } = await blame(repository, { commit, path, lines: [5, 9] });
   expect(ranges[0]!.start).toBe(5);
-  expect(spread(ranges)).toEqual(await askGit(commit, path, "-L5,9"));
+  expect(spreadRanges(ranges)).toEqual(await askGit(commit, path, "-L5,9"));
   const { ranges: tail } = await blame(repository, { commit, path, lines: [2, 1_000_000] });
-  expect(spread(tail)).toEqual(await askGit(commit, path, "-L2,"));
+  expect(spreadRanges(tail)).toEqual(await askGit(commit, path, "-L2,"));
 });
 
 test("what has no lines to blame is refused", async () => {

@@ -1,0 +1,30 @@
+/** Who brought the lines of a file, in one form for git and for Holdfast: every line as "commit line path". */
+
+/** What Holdfast tells of lines that came together; null: nobody knows yet. */
+interface Range {
+  readonly count: number;
+  readonly commit: string | null;
+  readonly originalStart: number;
+  readonly originalPath: string;
+}
+
+/** The lines of ranges. */
+export function spreadRanges(ranges: readonly Range[]): string[] {
+  return ranges.flatMap(({ count, commit, originalStart, originalPath }) =>
+    Array.from({ length: count }, (_, i) => `${commit} ${originalStart + i} ${originalPath}`),
+  );
+}
+
+/** The lines of what `git blame --porcelain` prints.
+ * @see git-blame(1), "The porcelain format" */
+export function readPorcelain(text: string): string[] {
+  const lines: string[] = [];
+  const paths = new Map<string, string>();
+  let [oid, number] = ["", ""];
+  for (const line of text.split("\n")) {
+    if (line.startsWith("\t")) lines.push(`${oid} ${number} ${paths.get(oid)}`);
+    else if (line.startsWith("filename ")) paths.set(oid, line.slice("filename ".length));
+    else if (/^[0-9a-f]{40} \d/.test(line)) [oid, number] = line.split(" ") as [string, string];
+  }
+  return lines;
+}
