@@ -1,3 +1,4 @@
+import { deflateSync } from "node:zlib";
 import { expect } from "vitest";
 import { makeRepository, tryGit } from "../../harness/git.ts";
 import {
@@ -106,7 +107,7 @@ export class TinyPushes {
       encodeEntry(ofsDelta(logEntry.length, twinDelta)),
       encodeEntry(refDelta(target.oid, earlyDelta)),
       encodeEntry(target),
-      encodeEntry(noise),
+      encodeEntry({ ...noise, compressed: deflateSync(noise.content, { level: 0 }) }),
     ];
     this.#last = { log, twin, tree, commit };
     return assemblePack(this.#noise.length === 0 && last !== null ? entries.slice(0, -1) : entries);
