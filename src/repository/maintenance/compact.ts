@@ -3,10 +3,11 @@ import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekee
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 
-/** Part of a chunk's bytes that may belong to no object before it is rewritten. */
+/** The fraction of a chunk's bytes that may be unused before it is rewritten. */
 const WASTED_PART = 1 / 4;
 
-/** Rewrites the chunks much of which belongs to no object any more, each on its own; one that holds none loses its row. */
+/** Rewrites the chunks with many unused bytes, each on its own. A chunk without objects loses its
+ * row. */
 export async function compact(run: JobRun): Promise<JobOutcome> {
   const { tables, platform } = run.repository;
   const counts = { chunks: 0, objects: 0, bytes: 0, peakBytes: 0 };

@@ -1,16 +1,17 @@
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 
-/** R2 objects that one run removes at the most: ten deletes of as many as one takes. */
+/** The most R2 objects that one run removes: ten full delete requests. */
 const RUN_KEYS = 10_000;
 
-/** How much later it is looked once more: a write that was under way has ended by then. */
+/** How much later a second run checks again: by then, writes that were in flight have ended. */
 const LOOK_AGAIN_MS = 60 * 60_000;
 
-/** The job's key when it looks once more. */
+/** The job's key for the second run. */
 const AGAIN = "again";
 
-/** Removes the R2 objects of a deleted repository, and those that were being written meanwhile an hour later. Then no job is left, but for
- * the sweeps of pushes that are still under way, and with the last of them the database goes as well (`Repository.runJobs`). */
+/** Removes the R2 objects of a deleted repository and, an hour later, those written meanwhile.
+ * After that no jobs are left except sweeps of pushes still in progress. With the last of them the
+ * database is removed too (`Repository.runJobs`). */
 export async function erase({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
   const { jobs, key: prefix } = repository;
   const keys: string[] = [];

@@ -1,6 +1,7 @@
-// What housekeeping is for, and when: the figures that the jobs share. Every job may be cut off at any `await`, and run
-// twice; one runs at a time, beside pushes and fetches. A push only adds rows; a fetch has planned before and needs of
-// what a job replaces nothing but its R2 objects, which live on for `PLAN_LIFE_MS`.
+// What maintenance does, and when: the limits that the jobs share. Every job may be interrupted at
+// any `await`, and run twice. One runs at a time, beside pushes and fetches. A push only adds rows.
+// A fetch is already planned, and of the replaced data it needs only the R2 objects, which stay for
+// `PLAN_LIFE_MS`.
 import { CHUNK_TARGET_BYTES, type Limits } from "../../format/limits.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { Job, JobKind } from "../../store/jobs/jobs.ts";
@@ -12,36 +13,40 @@ import type { JobCounts } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import type { Pace } from "../pacing/pace.ts";
 
-/** Chunks as they were pushed, from which it is worth merging them. */
+/** This many freshly pushed chunks are worth a repack. */
 export const MERGE_CHUNKS = 64;
 
-/** Bytes from which sealing is worth an R2 operation: they make a chunk of the usual size. */
+/** This many bytes are worth an R2 operation for sealing: a chunk of the usual size. */
 export const SEAL_BYTES = CHUNK_TARGET_BYTES;
 
-/** R2 objects below this are small: what a medium push leaves, or what pruning left of a larger one. */
+/** R2 objects below this size are small: written by a medium push, or what pruning left of a larger
+ * one. */
 export const SMALL_OBJECT_BYTES = CHUNK_TARGET_BYTES / 2;
 
-/** Small R2 objects from which it is worth joining them. */
+/** This many small R2 objects are worth joining. */
 export const SEAL_OBJECTS = 8;
 
-/** How long an R2 object stays that no chunk lies in any more: a fetch under way holds a plan that names it. */
+/** How long an R2 object stays after its last chunk was removed: a running fetch may have a plan
+ * that names it. */
 export const PLAN_LIFE_MS = 24 * 60 * 60_000;
 
-/** How long the reflog tells of a push. git's own default for what is reachable (gc.reflogExpire). */
+/** How long the reflog keeps a push. Git's default for reachable entries (gc.reflogExpire). */
 export const REFLOG_MS = 90 * 24 * 60 * 60_000;
 
-/** Objects that are new since authors were last noted, from which a job sums up what was pushed. Who asks has the rest of it done at once; as
- * much as this takes 0.1 s. */
+/** After this many new objects a job records the authors. A request for them does the rest itself;
+ * this many take 0.1 s. */
 export const TALLY_OBJECTS = 2_000;
 
-/** How much later than its grace period a pruning is due: what becomes unreachable one after the other goes at once. */
+/** How long after its grace period a pruning is due, so that objects which become unreachable one
+ * after the other are removed together. */
 export const PRUNE_DELAY_MS = 60 * 60_000;
 
-/** What one run of a job does at the most before it leaves the rest to the next: an alarm's time and memory are bounded. */
+/** The most that one run of a job does before it leaves the rest to the next: an alarm has limited
+ * time and memory. */
 export const RUN_BYTES = 32_000_000;
 export const RUN_OBJECTS = 20_000;
 
-/** The jobs that somebody may ask for at any time. `compact` follows `prune`. */
+/** The jobs that the API can request at any time. `compact` follows `prune`. */
 export const MAINTENANCE_KINDS = ["repack", "seal", "prune", "compact", "expire"] as const satisfies JobKind[];
 
 /** One of them. */
@@ -52,31 +57,33 @@ export interface JobRun {
   readonly repository: RepositoryState;
   readonly job: Job;
   readonly nowMs: number;
-  /** Counts what it does. */
+  /** Counts its operations. */
   readonly store: ChunkStore;
-  /** Lets requests through. */
+  /** Lets other requests run. */
   readonly pace: Pace;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface JobOutcome {
   readonly counts: JobCounts;
-  /** There is more to do, for a run of its own. */
+  /** Whether another run has to continue. */
   readonly again: boolean;
 }
 
-/** Adds the job `repack` when hot chunks call for it; belongs in the transaction that added some.
+/** Adds the job `repack` when there are enough hot chunks. Must run in the transaction that added
+ * them.
  *
- * Chunks are merged before they are sealed: what went to R2 as it was pushed would keep its long delta chains for good, and the next
- * thin push reads its bases through them. */
+ * Chunks are repacked before they are sealed. If they went to R2 as pushed, they would keep their
+ * long delta chains for good, and the next thin push would read its bases through them. */
 export function scheduleMerge({ chunks, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
   if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("repack", "", nowMs);
 }
 
-/** Adds the job `prune` after a push that left something to which no ref leads; belongs in its transaction.
+/** Adds the job `prune` after a push that left unreachable objects. Must run in the push's
+ * transaction.
  * @param moved the commands that moved their refs
- * @param isRefused whether others did not */
+ * @param isRefused whether other commands were refused */
 export function schedulePrune(
   tables: Tables,
   moved: readonly RefCommand[],
@@ -84,30 +91,31 @@ export function schedulePrune(
   { pruneGraceMs }: Limits,
   nowMs: number,
 ): void {
-  // A run that finds more to do later sees to it itself.
+  // A run schedules its successor itself if needed.
   if (tables.jobs.has("prune", "")) return;
   if (isRefused || tables.objects.hasUnintroduced() || isRewound(tables, moved)) {
     tables.jobs.add("prune", "", nowMs + pruneGraceMs + PRUNE_DELAY_MS);
   }
 }
 
-/** Adds the job `tally` when so much has been pushed; belongs in the push's transaction. */
+/** Adds the job `tally` when enough was pushed. Must run in the push's transaction. */
 export function scheduleTally({ authors, objects, jobs }: Tables, nowMs: number): void {
   if (objects.lastNumber() - authors.lastNumber() >= TALLY_OBJECTS) jobs.add("tally", "", nowMs);
 }
 
-/** Adds the job `expire` when there are pushes to forget. */
+/** Adds the job `expire` when there are old pushes. */
 export function scheduleExpire({ pushes, jobs }: Tables, nowMs: number): void {
   const oldestMs = pushes.oldestMs();
   if (oldestMs !== null && oldestMs < nowMs - REFLOG_MS) jobs.add("expire", "", nowMs);
 }
 
-/** Adds the job `seal` when merged chunks or small objects call for it; belongs in the transaction that added some. */
+/** Adds the job `seal` when there are enough repacked chunks or small R2 objects. Must run in the
+ * transaction that added them. */
 export function scheduleSeal({ chunks, jobs }: Tables, nowMs: number): void {
   if (isSealDue(chunks)) jobs.add("seal", "", nowMs);
 }
 
-/** Whether there is enough to seal, of one kind or the other. */
+/** Whether there is enough of either to seal. */
 export function isSealDue(chunks: ChunkTable): boolean {
   if (chunks.hot().mergedBytes >= SEAL_BYTES) return true;
   const small = chunks.objectsBelow(SMALL_OBJECT_BYTES);

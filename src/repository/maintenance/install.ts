@@ -3,8 +3,10 @@ import { scheduleSeal, type JobRun } from "./housekeeping.ts";
 import type { Rewritten } from "./rewrite.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 
-/** Puts what was rewritten in the place of what was read, in one transaction. A chunk that still holds other objects stays for these.
- * @param changeAlso does what else belongs in the transaction, before; what it throws takes all of it back */
+/** Replaces chunks by their rewritten form, in one transaction. A chunk that holds other objects
+ * too stays for them.
+ * @param changeAlso further changes, made first in the same transaction; if it throws, everything
+ * is rolled back */
 export async function installChunks(
   run: JobRun,
   { chunks, objects, sources }: Rewritten,

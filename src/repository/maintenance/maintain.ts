@@ -2,10 +2,12 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import type { MaintenanceKind } from "./housekeeping.ts";
 import { maintenance, type MaintenanceStatus } from "./status.ts";
 
-/** Milliseconds after which no further run of a job begins: one takes some seconds at the most. */
+/** After this many milliseconds no further run of a job begins. One run takes a few seconds at
+ * most. */
 const MAINTAIN_MS = 5_000;
 
-/** Runs jobs now, and says how things are after. What is left when the time is over is done as any job, and told among those that wait. */
+/** Runs jobs now, and returns the state afterwards. Jobs not run in time stay scheduled, and are
+ * listed as waiting. */
 export async function maintain(
   repository: OpenRepository,
   kinds: readonly MaintenanceKind[],
@@ -17,7 +19,7 @@ export async function maintain(
   for (const kind of kinds) jobs.add(kind, "", nowMs);
   state.hurrying += 1;
   try {
-    // A run that leaves something to another adds it for a millisecond later.
+    // A run that leaves work adds the next run a millisecond later.
     do await repository.runJobs(nowMs++);
     while ((jobs.nextDueMs() ?? Infinity) <= nowMs && Date.now() - startMs < MAINTAIN_MS);
   } finally {

@@ -7,23 +7,28 @@ import { FileWriter } from "../worktree/file-writer.ts";
 import { wantedTip } from "../worktree/worktrees.ts";
 import type { JobOutcome, JobRun } from "./housekeeping.ts";
 
-/** Files written, or removed, between two looks at the branch: as many are written again after a crash, at the most. */
+/** Files written or removed between two checks of the branch. A crash repeats at most these. */
 const SLICE_FILES = 250;
 
-/** Files that a run writes before it leaves the rest to the next: an alarm's time is bounded, and its operations are. */
+/** The most that a run writes before it leaves the rest to the next: an alarm has limited time and
+ * operations. */
 const RUN_FILES = 4_000;
 const RUN_BYTES = 256 * 1024 * 1024;
 
-/** The job `materialize`: brings the worktree of the branch in its key to the branch's tip, or takes it away with the branch.
+/** The job `materialize`: updates the worktree of the branch in its key to the branch's tip, or
+ * removes it with the branch.
  *
- * Two steps take turns. *Plan*: the rows become the files of the tip's commit, in one transaction; those that differ, found by the trees of the
- * commit before and this one, are pending. *Write*: some pending files go to R2, or leave it, then their rows are settled, in one transaction.
- * Whatever ends the work at an `await`, the next run goes on from the rows: what was being written is pending still. A branch that
- * moves on meanwhile is planned again, and what is right stays. */
+ * Two steps alternate. *Plan*: in one transaction the rows become the files of the tip's commit.
+ * Files that differ, found by comparing the trees of the previous commit and this one, are pending.
+ * *Write*: some pending files are written to R2 or removed there, then recorded in one transaction.
+ * If anything interrupts the work at an `await`, the next run continues from the rows, where
+ * unfinished files are still pending. A branch that moves meanwhile is planned again, and correct
+ * files stay. */
 export async function materialize(run: JobRun): Promise<JobOutcome> {
   const { repository } = run;
   if (repository.tables === null) return { counts: { files: 0 }, again: false };
-  // Nothing is pruned between a look at the rows and the reading of what they name.
+  // Pruning must not remove objects between reading the rows and reading the objects that they
+  // name.
   return repository.holdNumbers(() => new Materialization(run).run());
 }
 
@@ -39,7 +44,7 @@ class Materialization {
     this.#writer = new FileWriter(run.repository, run.store, run.pace, this.#branch);
   }
 
-  /** To be asked again after each wait: a push that fails opens them anew. */
+  /** Must be read again after each wait: a push that fails reopens them. */
   get #tables(): Tables {
     return this.#run.repository.tables!;
   }
@@ -54,8 +59,8 @@ class Materialization {
     return { counts: { ...this.#counts, peakBytes: this.#writer.peakBytes }, again: !isDone };
   }
 
-  /** Has the rows be the files of the branch's tip.
-   * @returns null: there is nothing to write */
+  /** Makes the rows the files of the branch's tip.
+   * @returns null: nothing to write */
   async #plan(): Promise<Worktree | null> {
     const { worktrees, objects } = this.#tables;
     const { worktrees: policy, transactor } = this.#run.repository.platform;
@@ -72,7 +77,7 @@ class Materialization {
         return worktrees.get(this.#branch);
       });
     } catch (error) {
-      // No later run would fare better; the branch's next commit may.
+      // A retry would fail again; the branch's next commit may not.
       if (!isGitError(error, "too-large")) throw error;
       transactor.transactionSync(() => worktrees.refuse(worktrees.add(this.#branch).id, error.message));
       return null;
@@ -85,7 +90,7 @@ class Materialization {
     const { codec, limits } = repository.platform;
     const treeOf = (number: number): number => (number === 0 ? 0 : graph.tree(graph.position(number)));
     const planned = known?.planned ?? 0;
-    // What was planned may be pruned by now. Then the rows themselves say what there was.
+    // The planned commit may have been pruned. Then only the rows say which files existed.
     const isPruned = planned !== 0 && graph.position(planned) < 0;
     const from = isPruned ? 0 : treeOf(planned);
     const reader = new ObjectReader(this.#tables, store, codec);

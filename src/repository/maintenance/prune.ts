@@ -9,17 +9,16 @@ import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { retireObjects } from "./sweep.ts";
 
-/** How often a run begins anew because pushes changed what it had found. */
+/** How often a run starts again because pushes invalidated its findings. */
 const ATTEMPTS = 3;
 
-/** Objects rewritten at a time, and their bytes, inflated. */
+/** The most objects rewritten at a time, and their inflated bytes. */
 const SLICE_OBJECTS = 5_000;
 const SLICE_BYTES = 4_000_000;
 
-/**
- * Removes objects to which no ref has led for the grace period. What stays as a delta on what goes becomes whole first; then one
- * transaction looks again, with all that pushes have done meanwhile, and removes rows. Bytes go with `compact` and `sweep`.
- */
+/** Removes objects that have been unreachable for the grace period. First, remaining objects that
+ * are deltas on removed ones are stored whole. Then one transaction checks again, including all
+ * pushes made meanwhile, and removes the rows. `compact` and `sweep` remove the bytes. */
 export async function prune(run: JobRun): Promise<JobOutcome> {
   const { repository, nowMs } = run;
   const graceMs = repository.platform.limits.pruneGraceMs;
@@ -52,20 +51,21 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
   throw new GitError("unavailable", { what: "pruning", reason: "pushes or fetches were under way each time" });
 }
 
-/** Whether a push within the grace period went to make room in the reflog: then nobody knows what it moved refs from. */
+/** Whether a push within the grace period was dropped from a full reflog: then it is unknown where
+ * its refs were before. */
 function isPastForgotten({ repository, nowMs }: JobRun): boolean {
   const forgottenMs = repository.tables!.pushes.forgottenMs();
   return forgottenMs !== null && forgottenMs > nowMs - repository.platform.limits.pruneGraceMs;
 }
 
-/** Whether something is there that no ref leads to: its time comes. */
+/** Whether unreachable objects remain for a later run. */
 function isLeft({ refs, objects, graph }: Tables): boolean {
   const tips = objects.lookupMany(refs.all().oids).number;
   const reached = graph.ancestors(Array.from(tips, (number) => graph.position(number)));
   return reached.count() < graph.length || objects.hasUnintroduced();
 }
 
-/** Makes whole what is to stay and is stored as a delta on what is to go. */
+/** Stores remaining objects whole that are deltas on unreachable ones. */
 async function undeltifyDependents(
   run: JobRun,
   { objects: unreachable }: Unreachable,
@@ -92,9 +92,9 @@ async function undeltifyDependents(
   return { count, isPart: false };
 }
 
-/** Looks again, and removes what may go as things are now.
- * @param roots the recent trees that nothing leads to that were walked
- * @returns null when something came between: nothing was done */
+/** Checks again, and removes what may be removed now.
+ * @param roots the recent, unreferenced trees that were walked
+ * @returns null when something changed meanwhile: nothing was done */
 function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable | null {
   const { repository, nowMs } = run;
   const { platform } = repository;

@@ -6,21 +6,21 @@ import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekee
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 
-/** Links of a delta chain up to which it stays: git's own default for packs.
+/** The longest delta chain that is kept: git's default for packs.
  * @see git-config(1) pack.depth */
 export const MAX_CHAIN_LINKS = 50;
 
-/** Chunks and objects taken at a time: what they become fits the next chunk or two. */
+/** Chunks and objects taken at a time: the result fits one or two chunks. */
 const SLICE_CHUNKS = 1_000;
 const SLICE_OBJECTS = 5_000;
 
-/** Bytes of objects made whole at a time, inflated: a small push of deltas may stand for gigabytes. */
+/** The most bytes of objects undeltified at a time, inflated: a small push of deltas may expand to
+ * gigabytes. */
 const SLICE_INFLATED_BYTES = 4_000_000;
 
-/**
- * Makes few chunks of the many that small pushes leave, and cuts their delta chains: a thin push puts its deltas on top of what
- * was pushed before, so that chains would grow by a link with each. Every object is rewritten by this at most once.
- */
+/** Joins the many chunks of small pushes into few, and shortens their delta chains: a thin push
+ * bases its deltas on earlier ones, so chains would grow by one with each push. Each object is
+ * rewritten at most once by this. */
 export async function repack(run: JobRun): Promise<JobOutcome> {
   const { tables } = run.repository;
   const counts = { chunks: 0, objects: 0, bytes: 0, undeltified: 0, peakBytes: 0 };
@@ -65,7 +65,8 @@ function numbersOf(chunks: readonly ChunkRow[]): NumberSet {
   return ranges.reduce((numbers, range) => numbers.union(range), NumberSet.EMPTY);
 }
 
-/** The objects to be made whole, so that no chain among them is longer than `MAX_CHAIN_LINKS`, and none comes before its base. */
+/** The objects to undeltify, so that no chain among them is longer than `MAX_CHAIN_LINKS`, and
+ * every base precedes its deltas. */
 function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
   const { number, base, size } = objects.locate(objects.withBases(numbers));
   const rowOf = new Map(Array.from(number, (n, i) => [n, i]));

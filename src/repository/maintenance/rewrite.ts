@@ -11,28 +11,30 @@ import { decodeEntryHead, encodeOfsHead, encodeRefHead } from "../pack-bytes/ent
 import { ObjectReader } from "../objects/object-reader.ts";
 import { hashChunk, readChunk } from "../pack-bytes/chunk-bytes.ts";
 
-/** What to store anew. */
+/** What to rewrite. */
 export interface Rewrite {
   readonly numbers: NumberSet;
-  /** Begins a new chunk where other objects come between, so that each can be sent whole; else they stand in one as they come. */
+  /** Starts a new chunk where object numbers are missing, so that each chunk can be sent whole.
+   * Otherwise objects simply follow each other. */
   readonly splitAtGaps: boolean;
-  /** Objects that become whole; the other deltas stay deltas. */
+  /** Objects to store whole. Other deltas stay deltas. */
   readonly undeltified: ReadonlySet<number>;
 }
 
-/** Stored anew, but in no table yet. */
+/** The rewritten entries, not in any table yet. */
 export interface Rewritten {
-  /** At most `BLOB_MAX_BYTES` each, but for a single entry that is larger. */
+  /** At most `BLOB_MAX_BYTES` each, except for a single larger entry. */
   readonly chunks: (Omit<NewChunk, "key" | "bytes"> & { readonly bytes: Uint8Array })[];
-  /** Where the objects lie; `chunk` counts from 0 in `chunks`. */
+  /** The new places of the objects; `chunk` is an index into `chunks`. */
   readonly objects: MovedObjects;
-  /** The chunks where they lay, by id. */
+  /** The chunks that held them, by id. */
   readonly sources: readonly ChunkRow[];
-  /** Largest sum of bytes held, the codec's included. */
+  /** The largest sum of bytes held, the codec's included. */
   readonly peakBytes: number;
 }
 
-/** Reads entries and lays them out as new chunks, in the order of their numbers; changes nothing.
+/** Reads entries and lays them out as new chunks, in the order of their numbers. Changes nothing
+ * that is stored.
  * @throws GitError "storage-failed" */
 export function rewriteEntries(
   tables: Tables,
@@ -43,7 +45,7 @@ export function rewriteEntries(
   return new Rewriting(tables, store, codec, rewrite).run();
 }
 
-/** An entry as it will be stored. */
+/** An entry in its new form. */
 interface Entry {
   readonly head: Uint8Array;
   readonly body: Uint8Array;
@@ -66,9 +68,9 @@ class Rewriting {
   readonly #pruned: NumberSet;
   readonly #moved: ObjectColumns;
   readonly #chunks: Rewritten["chunks"] = [];
-  /** The chunk read last. */
+  /** The chunk that was read last. */
   #source: { id: number; bytes: Uint8Array } | null = null;
-  /** The open chunk: its entries' bytes, and where each object begins. */
+  /** The open chunk: its entries' bytes, and the offset of each object. */
   #open: Uint8Array[] = [];
   #openBytes = 0;
   readonly #positions = new Map<number, number>();
@@ -107,7 +109,7 @@ class Rewriting {
     const number = this.#rows.number[i]!;
     const stored = await this.#read(i);
     const whole = this.#rewrite.undeltified.has(number) ? await this.#undeltify(number) : null;
-    // A base's id is the longest name it can have.
+    // An id is the longest form of a base's name.
     const bound = (whole?.body.length ?? stored.length) + OID_BYTES;
     if (this.#openBytes > 0 && this.#openBytes + bound > BLOB_MAX_BYTES) this.#close(i);
     const { head, body, base, distance } = whole ?? this.#keep(i, stored);
@@ -118,14 +120,14 @@ class Rewriting {
     this.#moved.length[i] = head.length + body.length;
     this.#moved.base[i] = base;
     this.#moved.distance[i] = distance;
-    // A copy where it is a view: otherwise each entry would keep its chunk in memory.
+    // Views are copied: otherwise each entry would keep its whole chunk in memory.
     this.#open.push(head, whole === null ? body.slice() : body);
     this.#openBytes += head.length + body.length;
     const heldBytes = this.#doneBytes + this.#openBytes + (this.#source?.bytes.length ?? 0) + this.#codec.memoryBytes;
     this.#peakBytes = Math.max(this.#peakBytes, heldBytes);
   }
 
-  /** An entry as it is stored, up to the name of its base. */
+  /** A stored entry, with its base named anew. */
   #keep(i: number, stored: Uint8Array): Entry {
     const base = this.#rows.base[i]!;
     if (base === 0) return { head: NO_HEAD, body: stored, base, distance: 0 };
@@ -148,7 +150,7 @@ class Rewriting {
     const offset = this.#rows.offset[i]!;
     const length = this.#rows.length[i]!;
     const row = this.#sources.get(chunk)!;
-    // Most of it is an entry of gigabytes, which nobody rewrites.
+    // Such a chunk is mostly one entry of gigabytes, which is never rewritten.
     if (row.size > WHOLE_READ_BYTES) return this.#store.read(row.key!, row.start + offset, length);
     if (this.#source?.id !== chunk) {
       this.#source = null;
@@ -190,7 +192,7 @@ class Rewriting {
     this.#positions.clear();
   }
 
-  /** How many objects there are with numbers between two; −1 when these are the same. */
+  /** How many objects have numbers between two; −1 when these are equal. */
   #countBetween(first: number, last: number): number {
     if (first === last) return -1;
     if (last === first + 1) return 0;
@@ -205,7 +207,7 @@ class Rewriting {
   }
 }
 
-/** The lowest number, 0 when all are. */
+/** The lowest number except 0; 0 if there is no other. */
 function lowest(numbers: Uint32Array): number {
   return numbers.reduce((low, number) => (number !== 0 && (low === 0 || number < low) ? number : low), 0);
 }

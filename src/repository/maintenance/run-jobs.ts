@@ -17,11 +17,11 @@ import { seal } from "./seal.ts";
 import { sweep } from "./sweep.ts";
 import { tally } from "./tally.ts";
 
-/** What a job holds, bytes, and how long it waits for that (ms) before it is put off. */
+/** The bytes reserved for a job, and how long (ms) it waits for them before it is postponed. */
 const JOB_BYTES = 16 * 1024 * 1024;
 const JOB_WAIT_MS = 60_000;
 
-/** What each job does; all of it may happen twice. */
+/** The work of each job. Any of it may run twice. */
 const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   repack,
   seal,
@@ -46,11 +46,12 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   },
 };
 
-/** What is still to be done for a repository that does not exist: deleted, or not created by the push that began to. */
+/** Jobs that also run when the repository does not exist: deleted, or never created because its
+ * first push failed. */
 const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "announce", "erase"]);
 
-/** Runs the jobs that are due, one after the other, until a request comes. Those that can wait no longer are run whatever comes. One that fails is
- * put off; the error is reported, the others run. */
+/** Runs the due jobs one after the other, until a request arrives. Overdue jobs run even then. A
+ * job that fails is postponed and reported; the others still run. */
 export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
   const { jobs } = repository;
   for (;;) {
@@ -59,7 +60,7 @@ export async function runJobs(repository: RepositoryState, nowMs: number): Promi
     if (job === null) return;
     const kind = repository.hurrying > 0 ? "hurried" : isAlone ? "quiet" : "shares";
     const isInterrupted = await runJob(repository, job, nowMs, kind);
-    // It is due still, and would be taken again.
+    // The job is still due, and would be taken again at once.
     if (isInterrupted) return;
   }
 }
@@ -82,18 +83,19 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
   const startMs = Date.now();
   let lease: Lease | null = null;
   try {
-    // A bundle is a pack that is streamed, which takes what it needs itself.
+    // A bundle is streamed as a pack, which reserves its own memory.
     if (!isUrgent(kind) && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
     const pace = new Pace(paceKind, () => isQuiet(repository));
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;
     jobs.done(job);
-    // There is one after most pushes: not worth a row and a line each.
+    // Most pushes cause one: not worth a row and a log line each.
     if (kind === "announce") return false;
     jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
     const isInterrupted = again && pace.isInterrupted;
-    // What was interrupted has waited since it was due; else not at once: the alarm's time is bounded, and others get their turn.
+    // An interrupted job keeps its age. Any other continues a little later: an alarm has limited
+    // time, and other jobs must run too.
     if (again) jobs.add(kind, key, isInterrupted ? job.sinceMs : nowMs + 1);
     platform.observe({ event: "job", kind, key, ms, again, ...counts, operations });
     return isInterrupted;

@@ -3,8 +3,8 @@ import { readChunk } from "../pack-bytes/chunk-bytes.ts";
 import { type JobOutcome, type JobRun, isSealDue, RUN_BYTES, SEAL_BYTES, SMALL_OBJECT_BYTES } from "./housekeeping.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 
-/** Moves hot chunks, and those in small R2 objects, end to end into objects of 2 MB to 4 MB, as soon as either kind makes it worth it. What
- * makes less than one stays. */
+/** Moves hot chunks, and those in small R2 objects, end to end into objects of 2 MB to 4 MB, once
+ * there are enough of either. A rest too small for an object stays. */
 export async function seal(run: JobRun): Promise<JobOutcome> {
   const { tables } = run.repository;
   const counts = { chunks: 0, bytes: 0, peakBytes: 0 };
@@ -14,7 +14,7 @@ export async function seal(run: JobRun): Promise<JobOutcome> {
     const sizeBytes = await sealGroup(run, group);
     counts.chunks += group.length;
     counts.bytes += sizeBytes;
-    // The object, and the chunk that is copied to it.
+    // The object, and the chunk being copied into it.
     counts.peakBytes = Math.max(
       counts.peakBytes,
       sizeBytes + group.reduce((most, { size }) => Math.max(most, size), 0),
@@ -46,7 +46,7 @@ async function sealGroup(run: JobRun, group: readonly ChunkRow[]): Promise<numbe
   return bytes.length;
 }
 
-/** Cuts chunks into objects; what is left makes none.
+/** Groups chunks into objects, leaving out a rest that is too small.
  * @param chunks by number: neighbours stay neighbours */
 function groupChunks(chunks: readonly ChunkRow[]): ChunkRow[][] {
   const groups: ChunkRow[][] = [];

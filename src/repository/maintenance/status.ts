@@ -1,29 +1,29 @@
 import type { JobKind, JobRecord, WaitingJob } from "../../store/jobs/jobs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
-/** What housekeeping has to do with, and does: sizes in bytes. */
+/** The state of maintenance; sizes in bytes. */
 export interface MaintenanceStatus {
   readonly objects: number;
   readonly commits: number;
   readonly refs: number;
   readonly chunks: {
     readonly hot: number;
-    /** Of the hot ones, those that are as they were pushed. */
+    /** Hot chunks that have not been repacked. */
     readonly unmerged: number;
     readonly sealed: number;
-    /** Those that hold bytes of no use, or cannot be sent as they are for another reason. */
+    /** Chunks that hold unused bytes, or cannot be sent whole for another reason. */
     readonly unwhole: number;
   };
   readonly bytes: number;
   readonly hotBytes: number;
-  /** Objects in R2 that chunks lie in. */
+  /** R2 objects that hold chunks. */
   readonly r2Objects: number;
   readonly jobs: readonly WaitingJob[];
-  /** The last run of each kind that succeeded. */
+  /** The last successful run of each kind. */
   readonly lastRuns: Partial<Record<JobKind, JobRecord>>;
 }
 
-/** Tells how housekeeping stands; every chunk's row is read, no object's. */
+/** Returns the state of maintenance. Reads every chunk's row, and no object's. */
 export async function maintenance({ tables }: OpenRepository): Promise<MaintenanceStatus> {
   const { objects, graph, refs, chunks, jobs } = tables;
   const rows = chunks.allInOrder();
@@ -42,7 +42,7 @@ export async function maintenance({ tables }: OpenRepository): Promise<Maintenan
     bytes: sum(rows),
     hotBytes: sum(hot),
     r2Objects: chunks.keys().size,
-    // What the registry is told is no housekeeping.
+    // Announcements to the registry are not maintenance.
     jobs: jobs.all().filter(({ kind }) => kind !== "announce"),
     lastRuns: jobs.lastRuns(),
   };

@@ -4,14 +4,16 @@ import type { Tables } from "../../store/tables.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { type JobOutcome, type JobRun, PLAN_LIFE_MS } from "./housekeeping.ts";
 
-/** When an object that a job was writing counts as left behind by a crash; and how much later it is looked for again. */
+/** When an object that a job was writing counts as left behind by a crash; and how much later a
+ * second check follows. */
 const SWEEP_AFTER_MS = 60 * 60_000;
 
-/** Begins the key of a job that looks again; no R2 key begins so. */
+/** Prefix of the key of a job that checks again. No R2 key has it. */
 const AGAIN = "again ";
 
-/** Removes R2 objects that no row names: the one of the job's key, or, when that ends with a slash, all below it, which a push
- * left when it failed. An hour later it looks again: whoever wrote there may have died just now, and what it had sent may still arrive. */
+/** Removes R2 objects that no row names: the one of the job's key or, if the key ends with a slash,
+ * all below it, which a failed push left. An hour later it checks again: the writer may have died
+ * only just now, and its last writes may still arrive. */
 export async function sweep({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
   const { jobs, activePrefixes } = repository;
   const isAgain = job.key.startsWith(AGAIN);
@@ -28,21 +30,21 @@ async function findGarbage({ tables, jobs }: RepositoryState, store: ChunkStore,
     !tables?.chunks.hasKey(key) && !tables?.responses.hasObject(key) && tables?.bundles.current()?.key !== key;
   if (!target.endsWith("/")) return isGarbage(target) ? [target] : [];
   const garbage: string[] = [];
-  // A key with a job of its own waits for that: fetches may need it still.
+  // A key with a job of its own is left to that job: fetches may still need it.
   for await (const key of store.list(target)) if (isGarbage(key) && !jobs.has("sweep", key)) garbage.push(key);
   return garbage;
 }
 
-/** Leaves R2 objects to `sweep` that no chunk lies in any more, once no fetch can need them; belongs in the transaction that took
- * the chunks away. */
+/** Schedules `sweep` for R2 objects that hold no chunk any more, for when no fetch can need them.
+ * Must run in the transaction that removed the chunks. */
 export function retireObjects(tables: Tables, keys: Iterable<string | null>, nowMs: number): void {
   for (const key of new Set(keys)) {
     if (key !== null && !tables.chunks.hasKey(key)) tables.jobs.add("sweep", key, nowMs + PLAN_LIFE_MS);
   }
 }
 
-/** Writes R2 objects and names them in one transaction; whatever comes between, sweeps take them away.
- * @param use names them; in the transaction, which what it throws takes back */
+/** Writes R2 objects and names them in one transaction. If that fails, sweeps remove them.
+ * @param use names them, inside the transaction; if it throws, the transaction is rolled back */
 export async function storeObjects(
   { repository, store, nowMs }: JobRun,
   objects: readonly Uint8Array[],

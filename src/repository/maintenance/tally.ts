@@ -3,7 +3,8 @@ import { noteAuthors } from "../tally/note-authors.ts";
 import { sumTree } from "../tally/tree-sums.ts";
 import { type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
 
-/** Notes the authors of what was pushed, and sums up the files of the default branch, so that who asks for either waits for nothing. */
+/** Records the authors of pushed commits, and sums up the files of the default branch, so that
+ * requests for either need not wait. */
 export async function tally({ repository, store, pace }: JobRun): Promise<JobOutcome> {
   const { tables, platform } = repository;
   if (tables === null) return { counts: { commits: 0 }, again: false };

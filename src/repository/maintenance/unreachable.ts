@@ -3,26 +3,29 @@ import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 
-/** What may go. */
+/** What may be removed. */
 export interface Unreachable {
-  /** Numbers of nodes. Whatever descends from one of them is among them, so that what stays is closed under parents. */
+  /** Numbers of graph nodes. Their descendants are included, so that with each remaining node its
+   * parents remain. */
   readonly nodes: NumberSet;
   readonly objects: NumberSet;
-  /** Objects that stay while their first introducer goes, and the one that takes its place; 0: nothing else leads to them. */
+  /** Remaining objects that lose their first introducer, and its successor; 0: no other node
+   * reaches them. */
   readonly orphaned: readonly { object: number; introducer: number }[];
-  /** Whether there is more of it than one run removes. */
+  /** Whether one run cannot remove all of it. */
   readonly isPart: boolean;
 }
 
-/** What nobody needs, but nobody may take away yet either: numbers from which on objects are recent, the nodes that recent pushes or
- * refs lead to, and recent trees and blobs that nothing leads to. */
+/** What must not be removed yet: the number from which objects are recent, the nodes that refs or
+ * recent pushes reach, and recent unreferenced trees and blobs. */
 export interface Kept {
   readonly recentFrom: number;
   readonly nodes: Bitset;
   readonly recentObjects: NumberSet;
 }
 
-/** Finds what must stay: what refs lead to, what pushes since `cutoffMs` moved refs from and to, and what these pushes brought. */
+/** Finds what must stay: what refs reach, the old and new values of refs in pushes since
+ * `cutoffMs`, and the objects of these pushes. */
 export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: number): Kept {
   const recent = pushes.since(cutoffMs);
   const recentFrom = objects.lastNumber() + 1 - recent.objects;
@@ -38,14 +41,15 @@ export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: num
   return { recentFrom, nodes, recentObjects: objects.unintroduced().intersection(recentNumbers) };
 }
 
-/** The trees among `recentObjects`: only a walk tells what they lead to. */
+/** The trees among `recentObjects`: what they reach can only be found by a walk. */
 export function recentTrees({ objects }: Tables, { recentObjects }: Kept): NumberSet {
   const { number, type } = objects.locate(recentObjects);
   return NumberSet.fromSorted(number.filter((_, i) => type[i] === TREE));
 }
 
-/** Finds what can be removed in one go: the newest of the nodes that do not stay, and what only they introduced.
- * @param walked what recent trees lead to
+/** Finds what one run can remove: the newest of the removable nodes, and the objects that only they
+ * introduced.
+ * @param walked the objects that recent trees reach
  * @param most objects, unless a single node introduced more */
 export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, most: number): Unreachable {
   const { graph, objects, reachability } = tables;

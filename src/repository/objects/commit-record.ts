@@ -10,7 +10,7 @@ import type { OpenRepository } from "./open-repository.ts";
 export interface IdentRecord {
   readonly name: string;
   readonly email: string;
-  /** ISO 8601 with the offset from UTC as it was written. */
+  /** ISO 8601 with the original offset from UTC. */
   readonly date: string;
 }
 
@@ -21,11 +21,11 @@ export interface CommitRecord {
   readonly parents: string[];
   readonly author: IdentRecord;
   readonly committer: IdentRecord;
-  /** Subject and body, as they were written. */
+  /** Subject and body, unchanged. */
   readonly message: string;
 }
 
-/** The last second of which ISO 8601 has a form of four digits for the year. */
+/** The last second with a four-digit year in ISO 8601, with a margin for the offset. */
 const LAST_SECONDS = Date.UTC(9999, 11, 30) / 1_000;
 
 const UTF_8 = new TextDecoder();
@@ -61,7 +61,7 @@ export async function* readCommits(
   }
 }
 
-/** Shows an identity. */
+/** Converts an identity. */
 export function toIdentRecord({ name, email, timeSeconds, zone }: Ident, decoder = UTF_8): IdentRecord {
   return {
     name: decoder.decode(fromByteString(name)),
@@ -70,7 +70,8 @@ export function toIdentRecord({ name, email, timeSeconds, zone }: Ident, decoder
   };
 }
 
-/** Writes a time as ISO 8601. What git cannot show either (a time too far off, a zone of a day or more) is 1970, or UTC.
+/** Writes a time as ISO 8601. Values that git cannot show either become 1970 (a time too far off)
+ * or UTC (a zone of a day or more).
  * @param zone "+hhmm" or "-hhmm"
  * @see git's date.c: show_date() */
 export function toIsoDate(timeSeconds: number, zone: string): string {
@@ -81,7 +82,7 @@ export function toIsoDate(timeSeconds: number, zone: string): string {
   return local.toISOString().slice(0, 19) + (isZone ? `${sign}${hours}:${minutes}` : "+00:00");
 }
 
-/** @param encoding what a commit's header says; UTF-8 is taken for what is not known */
+/** @param encoding from a commit's header; an unknown one is read as UTF-8 */
 function decoderOf(encoding: string | undefined): TextDecoder {
   if (encoding === undefined) return UTF_8;
   try {

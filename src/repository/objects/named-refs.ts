@@ -1,24 +1,24 @@
 import type { Oid } from "../../format/oid.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 
-/** A ref that a name may stand for. */
+/** A ref that a name may mean. */
 export interface NamedRef {
   /** Full, byte string. */
   readonly name: string;
   readonly oid: Oid;
-  /** How directly the name says it, 0: it is the full name. */
+  /** How direct the match is; 0: the name is the full name. */
   readonly rank: number;
 }
 
-/** What begins a name that says which kind of ref it is. */
+/** Prefixes that say which kind of ref a name means. */
 const QUALIFIED = /^(?:refs|heads|tags|remotes)\//;
 
-/** Where names are looked for, the best place first. Git itself looks for tags before branches; then whoever may make tags could put
- * what they like behind the name of any branch. */
+/** Prefixes that are tried, the best first. Git itself tries tags before branches. Then anybody who
+ * may create tags could shadow any branch. */
 const PLACES = ["", "refs/heads/", "refs/tags/", "refs/", "refs/remotes/"];
 const QUALIFIED_PLACES = ["", "refs/", "refs/heads/", "refs/tags/", "refs/remotes/"];
 
-/** The refs that a name of the API stands for, that before all others which is taken. A full name stands for itself alone.
+/** The refs that a name in the API may mean, the chosen one first. A full name means only itself.
  * @param name full or short, byte string */
 export function refsNamed(advertised: AdvertisedRefs, name: string): NamedRef[] {
   const found: NamedRef[] = [];

@@ -10,10 +10,10 @@ import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/de
 import { collectChains } from "../pack/collect-chains.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
 
-/** Objects whose chains are laid out at a time. */
+/** Objects whose delta chains are resolved at a time. */
 const SLICE_OBJECTS = 2_000;
 
-/** The tables that tell where objects are. */
+/** The tables that say where objects are stored. */
 export interface ObjectTables {
   readonly objects: ObjectIndex;
   readonly chunks: ChunkTable;
@@ -50,13 +50,15 @@ export class ObjectReader {
   }
 
   /** Reads one object by its number.
-   * @throws GitError "storage-failed", "corrupt-pack" when what is stored is not what was proven */
+   * @throws GitError "storage-failed", "corrupt-pack" when the stored bytes are not those that were
+   * checked */
   async read(number: number): Promise<WholeObject> {
     for await (const [, object] of this.readEach(NumberSet.of(number))) return object;
     throw new RangeError(`object ${number} was not read`);
   }
 
-  /** Reads objects in the order of their numbers. Memory: the caches of `DeltaChains` and one object.
+  /** Reads objects in the order of their numbers. Memory: the caches of `DeltaChains` and one
+   * object.
    * @throws GitError as `read` */
   async *readEach(numbers: NumberSet): AsyncGenerator<[number: number, object: WholeObject], void, void> {
     const all = numbers.toArray();
@@ -75,7 +77,8 @@ export class ObjectReader {
     }
   }
 
-  /** What trees lead to, gitlinks left out, as words of table `trees`; trees that it does not know are read, and noted there.
+  /** The objects that trees name, without gitlinks, as words of table `trees`. Trees missing there
+   * are read and added.
    * @throws GitError as `read` */
   async readEntries(trees: NumberSet): Promise<Map<number, Uint32Array>> {
     const found = this.#tables.trees.find(trees);
@@ -90,7 +93,7 @@ export class ObjectReader {
     return found;
   }
 
-  /** Reads trees with the names in them.
+  /** Reads trees with their entries' names.
    * @throws GitError as `read` */
   async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
     let batch: { number: number; entries: TreeEntry[] }[] = [];
@@ -115,7 +118,7 @@ export class ObjectReader {
     at = 0;
     for (const { number, entries } of trees) {
       const numbers = found.slice(at, at + entries.length);
-      // The commit of a gitlink may be here by chance, but it is not part of the tree.
+      // The commit of a gitlink may exist here by chance, but is not part of the tree.
       entries.forEach(({ mode }, i) => {
         if (typeOfMode(mode) === "commit") numbers[i] = 0;
       });

@@ -10,27 +10,27 @@ import { ObjectReader } from "./object-reader.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
-/** A repository that exists, as one call of the API sees it. Only what refs lead to can be seen: an object of a refused push, or
- * one that no ref leads to any more, is not there. */
+/** An existing repository, as seen by one call of the API. Only reachable objects are visible: an
+ * object of a refused push, or one that no ref reaches any more, counts as missing. */
 export class OpenRepository {
   readonly state: RepositoryState;
-  /** Who calls. */
+  /** The caller. */
   readonly requester: Requester;
-  /** What the call does to R2. */
+  /** The call's R2 operations. */
   readonly operations = newChunkCounters();
   readonly chunks: ChunkStore;
 
-  /** What the call's names stand for, of those that stand for several things: that before all others which was taken. Full names of refs,
-   * byte strings, and ids in hex. */
+  /** The meanings of ambiguous names in the call, the chosen one first. Full names of refs, byte
+   * strings, and ids in hex. */
   readonly ambiguities: (readonly string[])[] = [];
 
-  /** What the call published, whether refs moved or not. */
+  /** The pushes of the call, whether or not refs moved. */
   readonly pushes: PushCost[] = [];
 
   /** Runs the jobs that are due at this time (ms since 1970). */
   readonly runJobs: (nowMs: number) => Promise<void>;
 
-  /** @throws GitError "not-found" when there is no such repository */
+  /** @throws GitError "not-found" when the repository does not exist */
   constructor(state: RepositoryState, requester: Requester, runJobs: (nowMs: number) => Promise<void>) {
     tablesOf(state);
     this.state = state;
@@ -39,13 +39,13 @@ export class OpenRepository {
     this.chunks = state.platform.openChunks(this.operations);
   }
 
-  /** The tables; to be asked again after each wait.
+  /** The tables. Must be read again after each wait.
    * @throws GitError "not-found" when the repository was deleted meanwhile */
   get tables(): Tables {
     return tablesOf(this.state);
   }
 
-  /** The refs, and what they lead to; to be asked again after each wait. */
+  /** The refs, and what they reach. Must be read again after each wait. */
   get advertised(): AdvertisedRefs {
     tablesOf(this.state);
     return this.state.advertised;
@@ -56,25 +56,25 @@ export class OpenRepository {
     return new ObjectReader(this.tables, this.chunks, this.state.platform.codec);
   }
 
-  /** The row of an object that a ref leads to; null: there is none. */
+  /** The row of a reachable object; null: there is none. */
   find(oid: Oid): ObjectRow | null {
     const row = this.tables.objects.find(oid);
     return row !== null && this.isReachable(row.number) ? row : null;
   }
 
-  /** Whether a ref leads to an object. */
+  /** Whether a ref reaches an object. */
   isReachable(number: number): boolean {
     const wanted = NumberSet.of(number);
     return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
   }
 
-  /** Notes what a name of the call stands for. @see ambiguities */
+  /** Records what a name of the call may mean. @see ambiguities */
   noteMeanings(meanings: readonly string[]): void {
     if (meanings.length > 1) this.ambiguities.push(meanings);
   }
 
-  /** The object number of an id that is known to be there.
-   * @throws GitError "storage-failed" when it is not: the store is closed under references */
+  /** The object number of an id that must exist.
+   * @throws GitError "storage-failed" when it is missing: every stored reference has its target */
   numberOf(oid: Oid): number {
     const row = this.tables.objects.find(oid);
     if (row === null)

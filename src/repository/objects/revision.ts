@@ -8,26 +8,28 @@ import type { OpenRepository } from "./open-repository.ts";
 import { TagPeeling } from "./tag-peeling.ts";
 import { entryAt } from "./tree-path.ts";
 
-/** The object that a revision stands for. */
+/** The object that a revision names. */
 export interface Revision {
   readonly oid: Oid;
   readonly number: number;
   readonly type: ObjectType;
 }
 
-/** Hex digits that an abbreviated id has at least. @see git's object-name.c: MINIMUM_ABBREV */
+/** The fewest hex digits of an abbreviated id. @see git's object-name.c: MINIMUM_ABBREV */
 const MIN_ABBREV = 4;
 
-/** Steps that a revision may have: each costs a look at the graph. */
+/** The most steps of a revision: each costs a lookup in the graph. */
 const MAX_STEPS = 100;
 
 const STEP = /^(?:~(?<back>\d{0,9})|\^\{(?<type>[a-z]*)\}|\^(?<parent>\d{0,9}))/;
 
-/** Finds what a revision stands for: a ref's name, full or short (of one that several refs have, the branch), `HEAD` or `@`, an id, full or abbreviated, each followed by any
- * of `~n`, `^n`, `^{type}`, `^{}`, and by `:path`. What asks for a reflog or searches messages is not understood.
+/** Resolves a revision: a ref's full or short name (if several refs have it, the branch), `HEAD` or
+ * `@`, or a full or abbreviated id. Any of `~n`, `^n`, `^{type}`, `^{}` may follow, then `:path`.
+ * Reflog entries and message searches are not supported.
  * @param text byte string
- * @param wanted what kind an ambiguous abbreviation should be of
- * @throws GitError "not-found" when there is none, "ambiguous" when there are several, "invalid" on bad syntax, "wrong-type"
+ * @param wanted the type to prefer for an ambiguous abbreviation
+ * @throws GitError "not-found" when there is none, "ambiguous" when there are several, "invalid" on
+ * bad syntax, "wrong-type"
  * @see gitrevisions(7) */
 export async function resolveRevision(
   repository: OpenRepository,
@@ -44,13 +46,13 @@ export async function resolveRevision(
   return revisionOf(repository, entry.number);
 }
 
-/** Finds the commit that a revision stands for, through tags.
+/** Finds the commit that a revision names, through tags.
  * @throws GitError as `resolveRevision`, "wrong-type" for a tree or blob */
 export async function resolveCommit(repository: OpenRepository, text: string): Promise<Revision> {
   return peel(repository, await resolveRevision(repository, text, "commit"), "commit");
 }
 
-/** What a revision stands for, as the API shows it: ids in hex.
+/** Resolves a revision for the API: ids in hex.
  * @throws GitError as `resolveRevision` */
 export async function resolve(
   repository: OpenRepository,
@@ -61,8 +63,8 @@ export async function resolve(
   return { oid: toHex(revision.oid), type: revision.type, commit: end.type === "commit" ? toHex(end.oid) : null };
 }
 
-/** Finds what a revision leads to of a type: a tag to its target, a commit to its tree.
- * @throws GitError "wrong-type" when it leads to none */
+/** Peels a revision to a type: a tag to its target, a commit to its tree.
+ * @throws GitError "wrong-type" when it has none */
 export function peel(repository: OpenRepository, revision: Revision, type: ObjectType): Revision {
   if (revision.type === type) return revision;
   const { graph } = repository.tables;
@@ -74,13 +76,13 @@ export function peel(repository: OpenRepository, revision: Revision, type: Objec
   throw new GitError("wrong-type", { oid: toHex(revision.oid), expected: type, actual: revision.type });
 }
 
-/** Finds what a tag leads to that is no tag, itself if it is none. */
+/** Peels tags to the object that is not a tag; returns any other object itself. */
 function peelTags(repository: OpenRepository, revision: Revision): Revision {
   if (revision.type !== "tag") return revision;
   const { graph } = repository.tables;
   const end = new TagPeeling(graph).endOf(graph.position(revision.number));
   const reached = revisionOf(repository, graph.number(end));
-  // A tag of a tree or blob has it as its tree.
+  // A tag of a tree or blob has its target as its tree.
   return reached.type === "tag" ? revisionOf(repository, graph.tree(end)) : reached;
 }
 
@@ -105,7 +107,7 @@ function walkSteps(repository: OpenRepository, text: string, wanted: "commit" | 
   return at;
 }
 
-/** @returns null when there are not so many parents */
+/** @returns null when there are fewer parents */
 function walkStep(
   repository: OpenRepository,
   at: Revision,
@@ -146,8 +148,8 @@ function peelTo(repository: OpenRepository, at: Revision, type: string): Revisio
   }
 }
 
-/** What a name stands for without steps: a ref before an id, as in git, and a branch before a tag, as not in git. A name that stands for
- * several things is told. @see refsNamed */
+/** Resolves a name without steps: a ref before an id, as in git, and a branch before a tag, unlike
+ * git. An ambiguous name is recorded. @see refsNamed */
 function findStart(repository: OpenRepository, name: string, wanted: "commit" | "object"): Revision {
   if (isHexOid(name)) {
     const row = repository.find(Uint8Array.fromHex(name));
@@ -167,7 +169,7 @@ function findStart(repository: OpenRepository, name: string, wanted: "commit" | 
   return ids[0]!;
 }
 
-/** The objects whose ids begin so: of several, those of the wanted kind. */
+/** The objects whose ids have this prefix; of several, those of the wanted type. */
 function findAbbreviated(repository: OpenRepository, name: string, wanted: "commit" | "object"): Revision[] {
   if (name.length < MIN_ABBREV || !/^[0-9a-f]+$/i.test(name)) return [];
   const found = repository.tables.objects

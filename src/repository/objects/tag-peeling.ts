@@ -1,12 +1,12 @@
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
-/** Follows tags of tags to what they lead to in the end. A tag may be one of a tag, and so on without end: each is passed once,
- * however many lead to it. */
+/** Follows tags of tags to their final target. Chains may be long: each tag is visited once,
+ * however many point to it. */
 export class TagPeeling {
   readonly #graph: CommitGraph;
   readonly #ends = new Map<number, number>();
-  /** Positions of the tags of commits and of tags that were come by. */
+  /** Positions of the visited tags of commits and of tags. */
   readonly passed: Bitset;
 
   constructor(graph: CommitGraph) {
@@ -14,8 +14,9 @@ export class TagPeeling {
     this.passed = new Bitset(graph.length);
   }
 
-  /** The node that one leads to: a commit, or the last tag where that is of a tree or a blob; itself, if it is no tag.
-   * @param position of a node, as is the answer */
+  /** The node that a node peels to: a commit, or the last tag if that is of a tree or a blob;
+   * itself, if it is not a tag.
+   * @param position of a node, as is the result */
   endOf(position: number): number {
     const way: number[] = [];
     let at = position;

@@ -2,18 +2,18 @@ import type { Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, typeOfMode } from "../../format/tree.ts";
 import type { OpenRepository } from "./open-repository.ts";
 
-/** What lies at a path. */
+/** The entry at a path. */
 export interface PathEntry {
   readonly mode: number;
   readonly oid: Oid;
-  /** Object number; 0: it is a gitlink, whose commit lies elsewhere. */
+  /** Object number; 0: a gitlink, whose commit is in another repository. */
   readonly number: number;
 }
 
-/** Finds what lies at a path below a tree, reading the trees on the way.
+/** Finds the entry at a path below a tree, reading the trees on the way.
  * @param tree object number
  * @param path byte string, parts separated by "/"
- * @returns null when nothing is there
+ * @returns null when there is none
  * @throws GitError "storage-failed" when a tree cannot be read */
 export async function entryAt(repository: OpenRepository, tree: number, path: string): Promise<PathEntry | null> {
   const parts = path.split("/");

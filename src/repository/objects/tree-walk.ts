@@ -8,16 +8,18 @@ import type { ObjectReader } from "./object-reader.ts";
 import { pause } from "../pacing/pause.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
 
-/** Finds those among some objects that need no visit, nor what they lead to. */
+/** Finds the objects that need no visit, because the other side has them and all that they
+ * reach. */
 export type FindHad = (objects: NumberSet) => NumberSet;
 
-/** Trees whose entries are in memory at a time, and entries after which others get their turn. */
+/** Trees whose entries are in memory at a time, and entries after which other requests run. */
 const TREES_READ = 1_000;
 const ENTRIES_PER_TURN = 50_000;
 
-/** What trees lead to, themselves included, level by level: each is met first where it lies least deep.
- * @param had what is left out
- * @param depth how many levels there are, the roots' counted
+/** The objects that trees reach, themselves included, level by level: each object is met first at
+ * its least depth.
+ * @param had what to leave out
+ * @param depth the number of levels, the roots' included
  * @param end above every object number */
 export async function walkTrees(
   reader: ObjectReader,
@@ -60,21 +62,23 @@ export async function walkTrees(
   return found;
 }
 
-/** What a path costs beside its patterns, in steps, what each entry of a tree has for itself and its patterns (a large history is no
- * fault: a tree that is met at ever more places is), and what a directory costs besides its path, in bytes. */
+/** What a path costs besides its patterns, in steps; the steps that each tree entry adds to the
+ * budget (a large history is fine, a tree that occurs in ever more places is not); what a directory
+ * costs besides its path, in bytes. */
 const STEPS_PER_PATH = 60;
 const STEPS_PER_ENTRY = 200;
 const BYTES_PER_DIRECTORY = 192;
 
-/** A tree at one of its places. */
+/** A tree at one of its paths. */
 interface Place {
   /** Byte string, ending in "/" unless it is a root. */
   readonly path: string;
-  /** What each pattern list says of the directory: its entries inherit it. */
+  /** The verdict of each pattern list on the directory, which its entries inherit. */
   readonly included: readonly boolean[];
 }
 
-/** What trees lead to like `walkTrees`, of the blobs only those that every list of patterns names, at one of their places.
+/** The objects that trees reach, like `walkTrees`, but only blobs that every list of patterns
+ * includes, at one of their paths.
  * @throws GitError "too-large" when the patterns cost too much, or there are too many directories
  * @see git's list-objects-filter.c: filter_sparse() */
 export async function walkSparse(

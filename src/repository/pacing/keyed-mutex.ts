@@ -1,25 +1,27 @@
 import { pause } from "./pause.ts";
 
-/** Those who come one after the other with no more between them (ms) are several: one who waits for each answer takes longer. */
+/** Items that follow each other within this time (ms) come from several clients: one that waits for
+ * each response takes longer. */
 const SEVERAL_WITHIN_MS = 4;
 
-/** How long one waits for the others (ms): what comes at once is heard of by and by, while what was heard of is done without a wait. */
+/** How long to wait for others (ms): requests sent at the same time arrive one by one, and gathered
+ * items would otherwise be processed before the rest arrive. */
 const OTHERS_COME_WITHIN_MS = 2;
 
-/** How long after several took a turn together it is likely that they come again (ms). */
+/** How long after a shared run another one is likely (ms). */
 const SEVERAL_AGAIN_MS = 1_000;
 
-/** Has those who would write the same wait for each other, in the order in which they came. */
+/** A mutex by name: tasks of the same name run one after the other, in order of arrival. */
 export class KeyedMutex {
-  /** Ends with the last one that waits, by what it is to write. */
+  /** By name, a promise that ends with the last waiting task. */
   readonly #ends = new Map<string, Promise<void>>();
-  /** What has been gathered and waits for its turn, by what is to be written. */
+  /** Gathered items that wait for the lock, by name. */
   readonly #gathered = new Map<string, unknown[]>();
-  /** When something was gathered last, and when several last had their turn together (ms since 1970). */
+  /** When an item was last gathered, and when several last ran together (ms since 1970). */
   #cameMs = -Infinity;
   #sharedMs = -Infinity;
 
-  /** Runs `f` when everything that came before, for the same, has ended. */
+  /** Runs `f` when all earlier tasks of the same name have ended. */
   async take<Result>(name: string, f: () => Promise<Result>): Promise<Result> {
     const before = this.#ends.get(name);
     const { promise: end, resolve: leave } = Promise.withResolvers<void>();
@@ -33,8 +35,9 @@ export class KeyedMutex {
     }
   }
 
-  /** Has what comes for the same while it waits take its turn together, which is that of the first.
-   * @param f takes all that came until the turn began, in that order, and does not throw; one function for all that comes for a name */
+  /** Gathers items of the same name while the first waits for the lock, and runs them together.
+   * @param f receives all items gathered until it gets the lock, in order, and must not throw; the
+   * same function for every item of a name */
   gather<Item>(name: string, item: Item, f: (items: readonly Item[]) => Promise<void>): void {
     const areSeveral = this.#areSeveral(Date.now());
     const gathered = this.#gathered.get(name) as Item[] | undefined;
@@ -52,7 +55,7 @@ export class KeyedMutex {
     });
   }
 
-  /** Whether others are likely to come at the same time as one who comes now. */
+  /** Whether more items are likely to arrive at the same time as this one. */
   #areSeveral(nowMs: number): boolean {
     const beforeMs = this.#cameMs;
     this.#cameMs = nowMs;

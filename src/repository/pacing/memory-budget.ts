@@ -1,45 +1,44 @@
 import { GitError } from "../../format/errors.ts";
 import { BUSY_WAIT_MS, COMMON_MEMORY_BYTES, LARGE_MEMORY_BYTES } from "../../format/limits.ts";
 
-/** Milliseconds of silence after which the holder of memory counts as dead, whom the platform may
- * have ended without a word: longer than a client, or storage, may keep one waiting. */
+/** After this many milliseconds without renewal, the holder of memory counts as dead: the platform
+ * may end it without notice. Longer than a client or the store may keep a request waiting. */
 const LEASE_MS = 120_000;
 
-/** When a client may come again that found all memory taken. */
+/** When a client should retry that found all memory taken. */
 const RETRY_AFTER_MS = 30_000;
 
-/** Memory that was given out. */
+/** A reservation of memory. */
 export interface Lease {
-  /** Begins the lease anew: its holder is alive. One that is over stays lost. */
+  /** Restarts the lease: its holder is alive. An expired lease stays lost. */
   renew(): void;
-  /** Gives it back; once is enough. */
+  /** Returns the memory. Further calls do nothing. */
   free(): void;
 }
 
-/** What somebody keeps because there is room, and can do without. */
+/** Something dispensable that is kept while memory is free, such as a cache. */
 export interface Spare {
   readonly sizeBytes: number;
-  /** Drops what does not fit so many bytes. */
+  /** Shrinks to this many bytes. */
   shrink(limitBytes: number): void;
 }
 
-/** Somebody who waits. */
+/** A waiting request. */
 interface Waiter {
   readonly bytes: number;
   wake(): void;
 }
 
-/** The memory of an isolate, for all that takes more of it than a request commonly does. All
- * objects of the isolate and all requests of its Worker share 128 MB; what would exceed them is
- * ended, with all others, so who finds no memory waits.
+/** The memory of an isolate, for requests that need more than the common amount. All objects of the
+ * isolate and all requests of its Worker share 128 MB. If that is exceeded, all of them are ended;
+ * so a request waits when no memory is free.
  *
- * It is in two parts. The *common* one is given out by bytes. The *large* one goes to one at a
- * time: to a push whose index outgrows what every push has, or that holds large contents; to who
- * makes a large object whole.
+ * There are two parts. The *common* one is given out by bytes. The *large* one goes to one holder
+ * at a time: a push whose index outgrows the usual size, or that holds large contents; or a request
+ * that resolves a large object.
  *
- * Nobody waits for ever, and no two for each other: whoever has the large part waits for no
- * memory, and whoever has common memory for the large part alone. What is kept because there is
- * room (caches) makes way for both. */
+ * Nobody waits forever, and there are no deadlocks: the holder of the large part waits for no
+ * memory, and a holder of common memory waits only for the large part. Caches make way for both. */
 export class MemoryBudget {
   readonly #commonBytes: number;
   readonly #largeBytes: number;
@@ -61,7 +60,7 @@ export class MemoryBudget {
     return sum(this.#common) + sum(this.#large);
   }
 
-  /** Bytes that may be kept besides, beyond what is kept already; negative: there is too much. */
+  /** Bytes that caches may still take; negative: they hold too much. */
   get freeBytes(): number {
     let bytes = this.#commonBytes + this.#largeBytes - this.takenBytes;
     for (const { sizeBytes } of this.#spares) bytes -= sizeBytes;
@@ -73,7 +72,7 @@ export class MemoryBudget {
     return this.#peakBytes;
   }
 
-  /** Whether somebody has the large part. */
+  /** Whether the large part is taken. */
   get isLargeTaken(): boolean {
     return dropDead(this.#large) > 0;
   }
@@ -83,7 +82,8 @@ export class MemoryBudget {
     return this.#waitingForLarge.length > 0;
   }
 
-  /** Waits for common memory; whoever asks must hold none. Who asks for less may get it before.
+  /** Waits for common memory. The caller must hold none. A smaller request may overtake a larger
+   * one.
    * @throws GitError "unavailable" when it does not become free in time */
   take(bytes: number, waitMs = BUSY_WAIT_MS): Promise<Lease> {
     if (bytes > this.#commonBytes) throw new RangeError(`${bytes} bytes are more than there are in all`);
@@ -103,8 +103,8 @@ export class MemoryBudget {
     return this.#take(this.#large, this.#waitingForLarge, this.#largeBytes, this.#largeBytes, waitMs);
   }
 
-  /** Has something make way when memory is given out.
-   * @returns ends that */
+  /** Registers a cache that must shrink when memory is given out.
+   * @returns removes it */
   keep(spare: Spare): () => void {
     this.#spares.add(spare);
     return () => this.#spares.delete(spare);
@@ -146,7 +146,7 @@ export class MemoryBudget {
     return lease;
   }
 
-  /** Waits until there may be room, or the time is over. */
+  /** Waits until memory may be free, or the time is over. */
   async #wait(
     given: ReadonlyMap<Lease, { readonly endMs: number }>,
     waiting: Waiter[],
@@ -180,14 +180,14 @@ function sum(given: ReadonlyMap<Lease, { readonly bytes: number }>): number {
   return given.values().reduce((total, { bytes }) => total + bytes, 0);
 }
 
-/** Takes back what the dead had.
+/** Removes expired leases.
  * @returns bytes that are still given out */
 function dropDead(given: Map<Lease, { readonly bytes: number; readonly endMs: number }>): number {
   for (const [lease, { endMs }] of given) if (endMs <= Date.now()) given.delete(lease);
   return sum(given);
 }
 
-/** Wakes those, in the order of their coming, whom what is free is enough for. */
+/** Wakes the waiters that fit into the free bytes, in order of arrival. */
 function wakeFitting(waiting: Waiter[], freeBytes: number): void {
   let left = freeBytes;
   const woken = waiting.filter(({ bytes }) => {

@@ -1,27 +1,30 @@
 import { pause } from "./pause.ts";
 
-/** Milliseconds of work after which others get a turn, and how long that is. The local runtime has one thread for all, R2 included, and looks
- * at no socket while answers of its own R2 keep coming: without it, a request waits until the job has ended. */
+/** After this many milliseconds of work other requests run, for this long. The local runtime has
+ * one thread for everything, R2 included, and reads no socket while responses of its own R2 keep
+ * arriving: without the rest, a request would wait until the job has ended. */
 const WORK_MS = 25;
 const REST_MS = 10;
 
-/** Steps after which they get it whatever the clock says, which in the deployed runtime stands still while code runs. */
+/** After this many steps they run whatever the clock says: in the deployed runtime it stands still
+ * while code runs. */
 const WORK_STEPS = 64;
 
-/** Beside requests, a job rests so many times as long as it has worked. */
+/** Beside requests, a job rests this many times as long as it worked. */
 const SHARE_RESTS = 4;
 
-/** How long a run goes on beside requests before it leaves the rest to another: jobs of other objects get their turn. */
+/** How long a run continues beside requests before it leaves the rest to the next run, so that jobs
+ * of other objects run too. */
 const SHARE_RUN_MS = 2_000;
 
-/** How long a run goes on for which somebody waits, before it leaves the rest to another. */
+/** How long a run continues that a request waits for, before it leaves the rest to the next run. */
 const HURRIED_RUN_MS = 5_000;
 
-/** How a run of a job stands to requests: `quiet`, it began while there were none, and ends when one comes; `shares`, it could wait no
- * longer, and works beside them; `hurried`, somebody waits for it, for so long. */
+/** How a run of a job treats requests. `quiet`: it started while there were none, and ends when one
+ * arrives. `shares`: it was overdue, and runs beside them. `hurried`: a request waits for it. */
 export type PaceKind = "quiet" | "shares" | "hurried";
 
-/** Lets requests through while a job runs. */
+/** Lets other requests run during a job. */
 export class Pace {
   readonly #kind: PaceKind;
   readonly #isQuiet: () => boolean;
@@ -36,7 +39,8 @@ export class Pace {
     this.#endMs = Date.now() + (kind === "hurried" ? HURRIED_RUN_MS : SHARE_RUN_MS);
   }
 
-  /** Whether the run is to end as soon as what it did is noted, and leave the rest to another; stays so. */
+  /** Whether the run should record its work and end, leaving the rest to the next run. Once true,
+   * it stays true. */
   get isInterrupted(): boolean {
     if (this.#kind === "quiet") this.#isInterrupted ||= !this.#isQuiet();
     else this.#isInterrupted ||= Date.now() >= this.#endMs;
@@ -48,7 +52,8 @@ export class Pace {
     return this.#steps >= WORK_STEPS || Date.now() - this.#sinceMs >= WORK_MS;
   }
 
-  /** To be called between steps of the work, of some milliseconds at the most. A job that cannot be interrupted goes on, slower. */
+  /** Must be called between steps of the work, each of a few milliseconds at most. A job that
+   * cannot be interrupted continues, more slowly. */
   async rest(): Promise<void> {
     this.#steps += 1;
     if (!this.isRestDue) return;

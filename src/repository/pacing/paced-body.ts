@@ -1,35 +1,39 @@
 import { GitError } from "../../format/errors.ts";
 import { BODY_WAIT_MS, MIN_BODY_BYTES } from "../../format/limits.ts";
 
-/** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and a read for each would cost more than the work on it. */
+/** Bytes of the largest read: bodies arrive in pieces of about 4 KiB, and one read for each would
+ * cost more than processing it. */
 const READ_BYTES = 256 * 1024;
 
-/** A read that was filled faster than this (ms) is followed by a larger one, one slower by the smallest. */
+/** After a read faster than this (ms) the next one is larger; after one slower than the other, it
+ * is the smallest. */
 const FAST_READ_MS = 100;
 const SLOW_READ_MS = 1_000;
 
-/** Reads a body piece by piece, in larger pieces the faster it comes, and gives up on a client that keeps the server waiting.
- * Only the time spent in a read counts: what the server does between reads is not the client's fault. Buffers are filled to
- * their end: the many pieces of a slow body take no more memory than their bytes. */
+/** Reads a body piece by piece, in larger pieces the faster it arrives, and gives up on a client
+ * that keeps the server waiting. Only the time spent in reads counts, not the server's own work.
+ * Buffers are filled completely, so the many pieces of a slow body take no more memory than their
+ * bytes. */
 export class PacedBody {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #minBytes: () => number;
   #wantedBytes = MIN_BODY_BYTES;
-  /** Since the pace was last looked at: milliseconds spent in reads, and bytes that they brought. */
+  /** Since the last check: milliseconds spent in reads, and bytes read. */
   #waitedMs = 0;
   #broughtBytes = 0;
 
   /** @param body a byte stream, as the body of every request is
-   * @param minBytes asked after each `BODY_WAIT_MS` of waiting how many bytes must have come meanwhile */
+   * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns how many bytes must have
+   * arrived in that time */
   constructor(body: ReadableStream<Uint8Array>, minBytes: () => number = () => 0) {
     this.#reader = body.getReader({ mode: "byob" });
     this.#minBytes = minBytes;
   }
 
-  /** Reads on.
+  /** Reads the next bytes.
    * @returns at least 1 byte in a buffer of its own, or null at the end
-   * @throws GitError "timeout" after `BODY_WAIT_MS` without what the read wanted or with less than must come, "bad-request" when the
-   * body was cut */
+   * @throws GitError "timeout" after `BODY_WAIT_MS` without the wanted bytes, or with fewer bytes
+   * than required; "bad-request" when the body was cut */
   async read(): Promise<Uint8Array | null> {
     const startMs = Date.now();
     const { value } = await this.#inTime(
@@ -43,7 +47,7 @@ export class PacedBody {
     return value;
   }
 
-  /** Gives the rest of the body up. */
+  /** Gives up the rest of the body. */
   cancel(reason?: unknown): Promise<void> {
     return this.#reader.cancel(reason);
   }

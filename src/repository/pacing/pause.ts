@@ -1,5 +1,6 @@
-/** Lets other requests through: the object does one thing at a time, and long work must be taken in slices of some 10 ms.
- * @param ms how long at the least */
+/** Lets other requests run: the object has one thread, so long work must be done in slices of about
+ * 10 ms.
+ * @param ms the shortest pause */
 export function pause(ms = 0): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

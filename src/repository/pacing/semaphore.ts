@@ -1,13 +1,13 @@
 /** A permit that was given out. */
 export interface Permit {
-  /** Begins its lease anew: its holder is alive. One whose lease is over stays lost. */
+  /** Restarts its lease: its holder is alive. A permit whose lease is over stays lost. */
   renew(): void;
-  /** Gives it back; once is enough. */
+  /** Returns it. Further calls do nothing. */
   release(): void;
 }
 
-/** A number of permits, given out in the order of asking. A permit counts as given back when its lease is over: the platform may end
- * a request without letting it tidy up. */
+/** A number of permits, given out in the order of requests. A permit counts as returned when its
+ * lease is over: the platform may end a request without letting it clean up. */
 export class Semaphore {
   readonly #count: number;
   readonly #leaseMs: number;
@@ -15,7 +15,7 @@ export class Semaphore {
   readonly #taken = new Map<Permit, number>();
   readonly #waiting: (() => void)[] = [];
 
-  /** @param leaseMs Infinity: a permit is given back by its holder alone */
+  /** @param leaseMs Infinity: only its holder returns a permit */
   constructor(count: number, leaseMs = Infinity) {
     this.#count = count;
     this.#leaseMs = leaseMs;

@@ -1,17 +1,20 @@
 import { pause } from "./pause.ts";
 
-/** Milliseconds of work after which others get a turn: the repository's object has one thread for all requests. */
+/** After this many milliseconds of work other requests run: the repository's object has one thread
+ * for all of them. */
 const SLICE_MS = 10;
 
-/** Steps after which they get it whatever the clock says, which in the deployed runtime stands still while code runs. */
+/** After this many steps they run whatever the clock says: in the deployed runtime it stands still
+ * while code runs. */
 const SLICE_STEPS = 256;
 
-/** Cuts long work into slices, between which other requests are served. */
+/** Divides long work into slices, between which other requests run. */
 export class TimeSlice {
   #endMs = Date.now() + SLICE_MS;
   #steps = 0;
 
-  /** To be called between small steps of the work, of less than a millisecond; costs next to nothing while the slice lasts. */
+  /** Must be called between steps of less than a millisecond. It costs almost nothing while the
+   * slice lasts. */
   async pause(): Promise<void> {
     if (++this.#steps < SLICE_STEPS && Date.now() < this.#endMs) return;
     await pause();

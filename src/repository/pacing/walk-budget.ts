@@ -2,14 +2,14 @@ import { checkLimit, MAX_PATH_BYTES, MAX_WALK_STEPS } from "../../format/limits.
 import { StepBudget } from "../../format/step-budget.ts";
 import { pause } from "./pause.ts";
 
-/** Steps after which others get a turn: some 10 ms. */
+/** After this many steps, about 10 ms, other requests run. */
 const STEPS_PER_TURN = 250_000;
 
-/** What a directory costs, in steps, and what each entry of it does: whether or not anything in it is wanted. */
+/** What a directory costs in steps, and each of its entries, whether wanted or not. */
 const STEPS_PER_DIRECTORY = 600;
 const STEPS_PER_ENTRY = 20;
 
-/** A `StepBudget` of a walk through directories, whose steps are taken in slices. */
+/** A `StepBudget` for a walk through directories that lets other requests run. */
 export class WalkBudget extends StepBudget {
   #pausedAt = 0;
 
@@ -18,15 +18,15 @@ export class WalkBudget extends StepBudget {
     super(limit);
   }
 
-  /** To be called for each directory that is looked into.
+  /** Must be called for each directory that is read.
    * @param path byte string
-   * @throws GitError "too-large" when the path is, or the steps are more than there may be */
+   * @throws GitError "too-large" when the path is too long, or the steps are spent */
   visit(path: string, entries: number): void {
     checkLimit("a path (bytes)", MAX_PATH_BYTES, path.length);
     this.spend(STEPS_PER_DIRECTORY + entries * STEPS_PER_ENTRY);
   }
 
-  /** To be called between paths: gives others their turn now and then. */
+  /** Must be called between paths: lets other requests run now and then. */
   async pause(): Promise<void> {
     if (this.spent - this.#pausedAt < STEPS_PER_TURN) return;
     this.#pausedAt = this.spent;

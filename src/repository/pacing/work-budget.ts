@@ -1,5 +1,5 @@
-/** Steps of some 20 µs after which others get a turn: the repository's object has one thread for all requests. Not told by the
- * clock, which stands still in the runtime while code runs. */
+/** After this many steps of about 20 µs other requests run: the repository's object has one thread
+ * for all of them. Steps are counted because the runtime's clock stands still while code runs. */
 const STEPS_PER_TURN = 256;
 
 /** How long one request may keep the object busy. */
@@ -16,8 +16,8 @@ export class WorkBudget {
     return Date.now() >= this.#endMs;
   }
 
-  /** To be called with each small step of the work: gives others their turn now and then.
-   * @param steps how many it is worth */
+  /** Must be called with each small step of the work: lets other requests run now and then.
+   * @param steps how many steps the call counts for */
   async step(steps = 1): Promise<void> {
     this.#steps += steps;
     if (this.#steps < STEPS_PER_TURN) return;

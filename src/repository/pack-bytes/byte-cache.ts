@@ -1,23 +1,25 @@
 import type { MemoryBudget, Spare } from "../pacing/memory-budget.ts";
 
-/** Least recently used values up to a sum of bytes. A value that would not fit is not kept. */
+/** A least-recently-used cache, limited by a sum of bytes. A value that does not fit is not
+ * kept. */
 export class ByteCache<Value> implements Spare {
   readonly #entries = new Map<string, { value: Value; sizeBytes: number }>();
-  /** Goes on where it was: one made anew would step over all that has been removed since the map was last rebuilt. */
+  /** Continues where it was. A new iterator would step over all entries removed since the map was
+   * last rebuilt. */
   readonly #oldestFirst = this.#entries.entries();
   readonly #limitBytes: number;
   readonly #memory: MemoryBudget | null;
   #sizeBytes = 0;
 
-  /** @param memory whose room it takes, for as long as nobody needs it; without it, it is part of
-   * what its owner takes */
+  /** @param memory the budget whose unused bytes it may take, until they are needed; without it,
+   * its owner accounts for the bytes */
   constructor(limitBytes: number, memory: MemoryBudget | null = null) {
     this.#limitBytes = limitBytes;
     this.#memory = memory;
     memory?.keep(this);
   }
 
-  /** Bytes of the values kept. */
+  /** Bytes of the cached values. */
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
@@ -45,10 +47,10 @@ export class ByteCache<Value> implements Spare {
     this.shrink(limitBytes);
   }
 
-  /** Drops the values that were not used for longest until what is left fits. */
+  /** Drops the least recently used values until the rest fits. */
   shrink(limitBytes: number): void {
     while (this.#sizeBytes > limitBytes) {
-      // There is one: without any, nothing is kept.
+      // There is one, since the size is above 0.
       const [oldest, entry] = this.#oldestFirst.next().value!;
       this.#entries.delete(oldest);
       this.#sizeBytes -= entry.sizeBytes;

@@ -3,7 +3,8 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
 import { checkChunk } from "./chunk-checksum.ts";
 
-/** Reads a chunk, wherever it is, and holds it against its checksum: what housekeeping moves it moves intact.
+/** Reads a chunk, wherever it is, and verifies its checksum, so that maintenance moves only intact
+ * bytes.
  * @throws GitError "storage-failed" */
 export async function readChunk(chunks: ChunkTable, store: ChunkStore, row: ChunkRow): Promise<Uint8Array> {
   const { id, key, start, size, checksum } = row;

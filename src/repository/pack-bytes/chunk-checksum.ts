@@ -4,16 +4,16 @@ import { equalOids } from "../../format/oid.ts";
 import { PIECE, PIECE_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
 import type { Fragment } from "./pack-reads.ts";
 
-/** Refuses bytes of a chunk that are not what was written.
- * @param actual SHA-1 of what was read
+/** Refuses bytes of a chunk that differ from those written.
+ * @param actual SHA-1 of the bytes read
  * @throws GitError "storage-failed" */
 export function checkChunk(key: string, checksum: Uint8Array, actual: Uint8Array): void {
   if (equalOids(actual, checksum)) return;
   throw new GitError("storage-failed", { key, reason: "a chunk does not match its checksum" });
 }
 
-/** Holds the chunks of a plan against their checksums as they stream past: those that are sent whole, in one piece. Of which only parts are sent,
- * there is no telling. */
+/** Verifies the chunks of a plan against their checksums as they stream by. Only chunks sent whole
+ * and in one piece can be verified. */
 export class StreamedChecksums {
   readonly #plan: PackPlan;
   #hash: Hash | null = null;
@@ -23,7 +23,7 @@ export class StreamedChecksums {
     this.#plan = plan;
   }
 
-  /** Takes the fragments in their order.
+  /** Takes the fragments in order.
    * @throws GitError "storage-failed" at a chunk's end */
   take({ piece, first, bytes }: Fragment): void {
     const [operation, index, offset, length] = this.#plan.pieces.subarray(piece * PIECE_STRIDE);

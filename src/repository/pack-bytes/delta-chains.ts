@@ -12,52 +12,54 @@ import { checkChunk } from "./chunk-checksum.ts";
 import { type Extent, CHAIN_STRIDE, NO_BASE, type PackPlan } from "../pack/pack-plan.ts";
 import { Semaphore } from "../pacing/semaphore.ts";
 
-// What is read and resolved is kept for the isolate, by where it is stored: stored bytes never change, keys are never used
-// again, and those who fetch neighbouring commits need nearly the same.
+// Chunks and resolved objects are cached for the isolate, by where they are stored: stored bytes
+// never change, keys are never reused, and clients that fetch neighbouring commits need nearly the
+// same.
 
-/** Chunks up to this size are read whole: a chain often goes on in the chunk where it began. */
+/** Chunks up to this size are read whole: a delta chain often continues in the chunk where it
+ * began. */
 export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 
-/** Chunks read whole. */
+/** Chunks that were read whole. */
 const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
-/** Resolved objects, as bases. */
+/** Resolved objects, as delta bases. */
 const OBJECT_BYTES = 8 * 1024 * 1024;
 const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 
-/** Versions up to this size are made in one buffer, twice as large. */
+/** Versions up to this size are made in one buffer of twice the size. */
 const MAX_SCRATCH_BYTES = 1024 * 1024;
 
-/** Chunks that an isolate reads at a time. */
+/** The most chunks that an isolate reads at a time. */
 const READING = new Semaphore(2, 30_000);
 
-/** Bytes of what an isolate keeps of chunks and objects, whoever asked for them. */
+/** Bytes of the isolate's cached chunks and objects. */
 export function sharedBytes(): number {
   return CHUNKS.sizeBytes + OBJECTS.sizeBytes;
 }
 
-/** Tells apart the inline bytes of plans, which have no key. */
+/** Distinguishes the inline bytes of plans, which have no key. */
 let inlinePlans = 0;
 
-/** What resolving a chain needs of the codec. */
+/** The part of the codec that resolving a chain needs. */
 export type DeltaCodec = Pick<Codec, "inflate" | "inflateStream" | "applyDelta" | "deflate" | "memoryBytes">;
 
-/** An object made whole again. */
+/** A resolved object. */
 export interface WholeObject {
   readonly type: ObjectTypeNumber;
   readonly bytes: Uint8Array;
 }
 
-/** Bytes of an object that is made whole with no more memory than every request has. */
+/** Objects up to this many bytes are resolved without reserving memory. */
 const FREE_OBJECT_BYTES = 4 * 1024 * 1024;
 
-/** What is held of a large object while it is made: its base, itself, and a delta. */
+/** Copies held of a large object while it is resolved: its base, itself, and a delta. */
 const COPIES = 3;
 
 /** The delta chains of a plan. */
 export type ChainPlan = Pick<PackPlan, "extents" | "chains">;
 
-/** Makes whole objects of the stored delta chains in a plan's `chains`. */
+/** Resolves the stored delta chains in a plan's `chains` to whole objects. */
 export class DeltaChains {
   readonly #plan: ChainPlan;
   readonly #store: ChunkStore;
@@ -65,8 +67,8 @@ export class DeltaChains {
   readonly #memory: MemoryBudget | null;
   readonly #inlineName = `inline ${inlinePlans++}`;
 
-  /** @param memory whose large part is waited for to make a large object; null: the caller has what
-   * it takes */
+  /** @param memory the budget from which large objects reserve memory; null: the caller has
+   * reserved it */
   constructor(plan: ChainPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
     this.#memory = memory;
     this.#plan = plan;
@@ -74,18 +76,19 @@ export class DeltaChains {
     this.#codec = codec;
   }
 
-  /** Names the entry of a row of `chains`, in all plans alike unless it is inline; what it resolves to never changes. */
+  /** A name for the entry of a row of `chains`, the same in all plans unless it is inline. What it
+   * resolves to never changes. */
   name(row: number): string {
     const extent = this.#plan.extents[this.#word(row, 0)]!;
     return "bytes" in extent ? `${this.#inlineName} ${row}` : `${extent.key} ${extent.start + this.#word(row, 1)}`;
   }
 
-  /** Resolves one row of `chains`. Depth costs no stack; memory is the object, its base, a chunk and
-   * what the isolate keeps.
-   * @param isAlone whether no other row of the plan will be asked for: what it is made of is kept
-   * only where other plans find it
-   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when others have the memory
-   * for large objects for too long */
+  /** Resolves one row of `chains`. Depth costs no stack. Memory is the object, its base, a chunk
+   * and the isolate's caches.
+   * @param isAlone whether no other row of the plan will be requested: then intermediate objects
+   * are cached only if other plans can find them
+   * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when other requests hold the
+   * memory for large objects for too long */
   async resolve(row: number, isAlone = false): Promise<WholeObject> {
     const leases: Lease[] = [];
     let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
@@ -123,7 +126,8 @@ export class DeltaChains {
       else {
         const { resultBytes } = readDeltaSizes(inflated);
         await hold(resultBytes);
-        // Those that follow would push it out of the cache, or nobody finds it there: a copy of each would be garbage.
+        // The following objects would evict it from the cache, or nobody can find it there: a copy
+        // would be garbage.
         const isUnkept =
           pending.length * resultBytes > OBJECT_BYTES || (isAlone && pending.length > 0 && this.#isInline(at));
         const isPassed = resultBytes <= MAX_SCRATCH_BYTES && isUnkept;
@@ -153,11 +157,11 @@ export class DeltaChains {
     if (cached !== undefined) return cached;
     const permit = await READING.acquire();
     try {
-      // Others may have waited for the same chunk.
+      // Another request may have read the same chunk meanwhile.
       let chunk = CHUNKS.get(name);
       if (chunk === undefined) {
         chunk = await this.#store.read(key, start, length);
-        // What is kept is read by others, and for long.
+        // Cached bytes serve many requests, so they are verified.
         if (checksum !== undefined) checkChunk(key, checksum, createHash("sha1").update(chunk).digest());
       }
       CHUNKS.set(name, chunk, chunk.length);

@@ -9,12 +9,12 @@ import {
   REF_DELTA,
 } from "../../format/pack.ts";
 
-/** All that stands before an entry's zlib stream. */
+/** The bytes of an entry before its zlib stream. */
 export interface EntryHead {
   readonly type: EntryType;
   /** Inflated size of the entry's own data. */
   readonly sizeBytes: number;
-  /** Where the zlib stream begins: behind the header and, in a delta, the name of its base. */
+  /** The offset of the zlib stream: after the header and, in a delta, the name of its base. */
   readonly dataOffset: number;
 }
 

@@ -6,33 +6,34 @@ import { OpenRange } from "../../store/chunks/open-range.ts";
 import { decodeEntryHead } from "./entry-head.ts";
 import type { Extent } from "../pack/pack-plan.ts";
 
-/** Bytes taken from the store at once: all that a stream holds of what is stored. */
+/** Bytes read from the store at once: the only stored bytes that a stream holds. */
 const READ_BYTES = 64 * 1024;
 
-/** An entry that is no delta, as it is stored. */
+/** A stored entry that is not a delta. */
 export interface PlainEntry {
   readonly extent: Extent;
-  /** In its extent, bytes. */
+  /** Byte offset in its extent. */
   readonly offset: number;
   /** As stored, header included. */
   readonly length: number;
 }
 
-/** What entries are read with. */
+/** What reading entries needs. */
 export interface EntrySource {
   readonly store: ChunkStore;
   readonly codec: Pick<Codec, "inflateStream">;
 }
 
-/** Streams the content of an entry that is no delta, whatever its size. It errors unless the stored bytes are a whole zlib stream of the size
- * that its header tells, with the right checksum. What is made is what is taken: a piece of 64 KiB at a time.
+/** Streams the content of an entry that is not a delta, whatever its size. It fails unless the
+ * stored bytes are a whole zlib stream of the size in its header, with the right checksum. Pieces
+ * of 64 KiB are made on demand.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function streamEntry(
   { store, codec }: EntrySource,
   entry: PlainEntry,
 ): Promise<ReadableStream<Uint8Array>> {
   const stored = new StoredBytes(store, entry);
-  // Before anything is promised: whether the bytes are there.
+  // Make sure that the bytes exist before returning a stream.
   const first = await stored.next();
   const pieces = inflateEntry(stored, first, codec);
   return new ReadableStream<Uint8Array>(
@@ -62,12 +63,12 @@ async function* inflateEntry(
   await stored.cancel();
 }
 
-/** The stored bytes of one entry, taken piece by piece. */
+/** The stored bytes of one entry, read piece by piece. */
 class StoredBytes {
   readonly #inline: Uint8Array | null;
   readonly #range: OpenRange | null;
   #leftBytes: number;
-  /** Goes to the range and back. */
+  /** Passed to the range and returned by it. */
   #buffer = new ArrayBuffer(0);
 
   constructor(store: ChunkStore, { extent, offset, length }: PlainEntry) {
@@ -80,7 +81,7 @@ class StoredBytes {
     return this.#leftBytes;
   }
 
-  /** The next bytes, until it is called again: at the first time a whole header. */
+  /** The next bytes, valid until the next call. The first call returns at least a whole header. */
   async next(): Promise<Uint8Array> {
     const length = Math.min(READ_BYTES, this.#leftBytes);
     const end = (this.#inline?.length ?? 0) - this.#leftBytes;
@@ -92,7 +93,7 @@ class StoredBytes {
     return bytes;
   }
 
-  /** Gives up what was not taken. */
+  /** Drops the bytes not yet read. */
   async cancel(): Promise<void> {
     await this.#range?.cancel();
   }

@@ -1,4 +1,4 @@
-/** Counts the bytes that a response keeps in memory: those it holds now, and the most that it ever held. */
+/** Counts the bytes that a response holds in memory: now, and at most. */
 export class HeldBytes {
   #bytes = 0;
   #peakBytes = 0;
@@ -8,7 +8,7 @@ export class HeldBytes {
     return this.#peakBytes;
   }
 
-  /** Takes more, or with a negative number gives some back. */
+  /** Adds bytes, or with a negative number removes some. */
   add(bytes: number): void {
     this.#bytes += bytes;
     this.#peakBytes = Math.max(this.#peakBytes, this.#bytes);

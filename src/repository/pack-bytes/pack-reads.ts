@@ -3,16 +3,20 @@ import { OpenRange } from "../../store/chunks/open-range.ts";
 import type { HeldBytes } from "./held-bytes.ts";
 import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
 
-/** Bytes taken from the store at once. They go through one buffer: all that a response holds of stored bytes. */
+/** Bytes read from the store at once. They pass through one buffer: the only stored bytes that a
+ * response holds. */
 export const WINDOW_BYTES = 512 * 1024;
 
-/** Reads under way beside the one being taken, so that the store's latency is not waited for. None of their bytes is held here. */
+/** Reads in flight besides the current one, to hide the store's latency. None of their bytes is
+ * held here. */
 export const READS_AHEAD = 3;
 
-/** Bytes between two pieces that are read and dropped rather than paid for with another read. */
+/** A gap of up to this many bytes between two pieces is read and dropped: cheaper than another
+ * read. */
 const GAP_BYTES = 64 * 1024;
 
-/** A re-headed delta begins with at least this many bytes in one window (or lies whole in it): its header never straddles two. */
+/** A delta with a rewritten head has at least this many of its first bytes in one window (or all of
+ * it), so its header never spans two windows. */
 const HEAD_BYTES = 64;
 
 const NOTHING = new Uint8Array(0);
@@ -23,11 +27,11 @@ export interface Fragment {
   readonly piece: number;
   /** Whether these are the piece's first bytes. */
   readonly first: boolean;
-  /** Overwritten when the next batch is asked for. */
+  /** Overwritten when the next batch is requested. */
   readonly bytes: Uint8Array;
 }
 
-/** Pieces that one read brings: neighbours in one R2 object. */
+/** Pieces fetched by one read: neighbours in one R2 object. */
 interface Run {
   /** Null for pieces of inline bytes, which need no read. */
   readonly key: string | null;
@@ -39,8 +43,8 @@ interface Run {
   endPiece: number;
 }
 
-/** Yields the stored bytes of a plan's pieces in order, one batch per window, with the next reads under way; re-heading is the
- * caller's business. Ending the iteration ends the reads.
+/** Yields the stored bytes of a plan's pieces in order, one batch per window, while the next reads
+ * are in flight. The caller rewrites heads. Ending the iteration ends the reads.
  * @param held counts the window
  * @throws GitError "storage-failed" when stored bytes are missing or short */
 export async function* readPieces(
@@ -50,7 +54,7 @@ export async function* readPieces(
 ): AsyncGenerator<Fragment[], void, void> {
   const runs = findRuns(plan);
   const window = new Window(held);
-  /** The run being taken comes first. */
+  /** The current run is the first. */
   const open: { run: Run; range: OpenRange | null }[] = [];
   const openUpTo = (count: number): void => {
     while (open.length < count) {
@@ -64,7 +68,7 @@ export async function* readPieces(
     for (openUpTo(1); open.length > 0; open.shift(), openUpTo(1)) {
       const { run, range } = open[0]!;
       for await (const fragments of range === null ? [inlineFragments(plan, run)] : takeRun(plan, run, range, window)) {
-        // Not before something is at hand: the first byte is what a client waits for.
+        // Only once the first bytes have arrived: the client is waiting for them.
         openUpTo(1 + READS_AHEAD);
         yield fragments;
       }
@@ -105,7 +109,7 @@ function inlineFragments(plan: PackPlan, { firstPiece, endPiece }: Run): Fragmen
   return fragments;
 }
 
-/** Takes a run window by window and cuts each into what it holds of the pieces. */
+/** Reads a run window by window and cuts each into the pieces' fragments. */
 async function* takeRun(
   plan: PackPlan,
   run: Run,
@@ -114,7 +118,7 @@ async function* takeRun(
 ): AsyncGenerator<Fragment[], void, void> {
   let piece = run.firstPiece;
   let skip = 0;
-  /** The end of the last window, when a head that begins there goes on. */
+  /** The end of the last window, if it has an incomplete head. */
   let kept = NOTHING;
   for (let position = run.start; position < run.end;) {
     const start = position - kept.length;
@@ -141,19 +145,19 @@ async function* takeRun(
   }
 }
 
-/** The one buffer through which stored bytes come. */
+/** The one buffer for stored bytes. */
 class Window {
   readonly #held: HeldBytes;
-  /** Room for what is kept, then for what is read; made for the first read. */
+  /** Space for the kept bytes, then for the read; allocated at the first read. */
   #buffer: ArrayBuffer | null = null;
 
   constructor(held: HeldBytes) {
     this.#held = held;
   }
 
-  /** Takes a range's next bytes.
-   * @param kept less than `HEAD_BYTES` that come before them
-   * @returns both, until the next call */
+  /** Reads a range's next bytes.
+   * @param kept fewer than `HEAD_BYTES` bytes that precede them
+   * @returns both, valid until the next call */
   async take(range: OpenRange, kept: Uint8Array): Promise<Uint8Array> {
     if (this.#buffer === null) {
       this.#buffer = new ArrayBuffer(HEAD_BYTES + WINDOW_BYTES);
@@ -172,7 +176,7 @@ class Window {
   }
 }
 
-/** Bytes from a piece's beginning that must be at hand together. */
+/** How many first bytes of a piece must be in one fragment. */
 function headBytesOf(plan: PackPlan, piece: number): number {
   return pieceWord(plan, piece, 0) === PIECE.verbatim ? 1 : Math.min(HEAD_BYTES, lengthOf(plan, piece));
 }

@@ -11,16 +11,15 @@ import { HeldBytes } from "./held-bytes.ts";
 import { PIECE, PIECE_STRIDE, type PackPlan, planSizeBytes } from "../pack/pack-plan.ts";
 import { type Fragment, readPieces } from "./pack-reads.ts";
 
-/** Entries that were made of deltas, kept for the isolate: deflating them is most of what a shallow clone costs, and the next one,
- * of the same commit or its neighbour, needs nearly the same. */
+/** Undeltified entries, cached for the isolate: deflating them is most of the cost of a shallow
+ * clone, and the next clone, of the same commit or a neighbour, needs nearly the same. */
 const EXPANDED = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 
-/** Bytes of a plan that is held with no more memory than every request has, and milliseconds that
- * the response to a larger one waits. */
+/** A larger plan (bytes) reserves memory, and its response waits this long (ms) for it. */
 const FREE_PLAN_BYTES = 4 * 1024 * 1024;
 const PLAN_WAIT_MS = 60_000;
 
-/** Bytes of what an isolate keeps for the packs that it makes, beside what each of them holds. */
+/** Bytes that an isolate caches for all packs, besides those that each pack holds. */
 export function keptBytes(codec: DeltaCodec): number {
   return sharedBytes() + EXPANDED.sizeBytes + codec.memoryBytes;
 }
@@ -28,24 +27,24 @@ export function keptBytes(codec: DeltaCodec): number {
 /** A pack that was sent: sizes in bytes. */
 export interface SentPack {
   readonly objects: number;
-  /** What the client took. */
+  /** Bytes that the client received. */
   readonly packBytes: number;
-  /** Whether that is the whole pack: a client may leave, and a read may fail. */
+  /** Whether that is the whole pack: a client may disconnect, and a read may fail. */
   readonly complete: boolean;
-  /** Largest sum of the plan and the buffers of this pack alone. */
+  /** The largest sum of the plan and the buffers of this pack alone. */
   readonly peakBytes: number;
-  /** What the isolate keeps besides, for all packs that it makes: module memory and caches, at the end. */
+  /** The isolate's module memory and caches for all packs, at the end. */
   readonly keptBytes: number;
 }
 
 /** Streams the pack that a plan describes (header, entries, SHA-1 trailer) in batches of slices,
- * which are overwritten when the next batch is asked for. Pull-driven: ending the iteration ends
- * the reads under way.
- * @param held counts what that takes, the plan included
- * @param isKept what becomes of it is kept and served to others: chunks that go whole are held
- * against their checksums. Whoever takes a pack for himself holds each object against its id
- * @throws GitError "storage-failed" when stored bytes are missing; what was sent has no trailer
- * then and passes for no pack; "unavailable" when others have the memory that a large plan takes
+ * which are overwritten when the next batch is requested. Pull-driven: ending the iteration ends
+ * the reads in flight.
+ * @param held counts the memory, the plan included
+ * @param isKept whether the pack is stored and served to others: then chunks sent whole are
+ * verified against their checksums. A client that gets its own pack verifies each object by its id
+ * @throws GitError "storage-failed" when stored bytes are missing; the pack then lacks its trailer,
+ * so no client accepts it; "unavailable" when other requests hold the memory for a large plan
  * @see gitformat-pack(5) */
 export async function* streamPack(
   plan: PackPlan,
@@ -98,7 +97,8 @@ async function undeltify(chains: DeltaChains, row: number, codec: DeltaCodec): P
   return entry;
 }
 
-/** What is sent of a fragment: it as it is, or a new head and what followed the old one. */
+/** What is sent for a fragment: its bytes, or a new head followed by the bytes after the old
+ * one. */
 function sliceFragment(plan: PackPlan, { piece, first, bytes }: Fragment): Uint8Array[] {
   const at = piece * PIECE_STRIDE;
   const operation = plan.pieces[at];

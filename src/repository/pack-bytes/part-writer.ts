@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
 
-/** Writes one object of a chunk store whose length is not known before: whole when it fits one part, else in parts. Takes
- * `MULTIPART_PART_BYTES` of memory. Its last call is `finish` or `abort`. */
+/** Writes one object of a chunk store whose length is not known in advance: whole if it fits one
+ * part, else in parts. Takes `MULTIPART_PART_BYTES` of memory. The last call must be `finish` or
+ * `abort`. */
 export class PartWriter {
   readonly #store: ChunkStore;
   readonly #key: string;
@@ -19,7 +20,7 @@ export class PartWriter {
     this.#key = key;
   }
 
-  /** Adds bytes. They are copied; the next call waits for this one. */
+  /** Adds bytes, which are copied. Wait for each call before the next. */
   async add(bytes: Uint8Array): Promise<void> {
     this.#hash.update(bytes);
     this.#sizeBytes += bytes.length;
@@ -45,7 +46,7 @@ export class PartWriter {
     return { sizeBytes: this.#sizeBytes, checksum };
   }
 
-  /** Gives the object up. Never throws: what is left lies below its key, where its owner sweeps. */
+  /** Gives up the object. Never throws: leftovers are below its key, where its owner sweeps. */
   async abort(): Promise<void> {
     await this.#write?.abort().catch(() => undefined);
   }

@@ -4,7 +4,7 @@ import type { PackDraft } from "./pack-draft.ts";
 import { CHAIN_STRIDE, NO_BASE } from "./pack-plan.ts";
 import { WordRows } from "./word-rows.ts";
 
-/** Where an entry lies, and its delta base (0: none). */
+/** Where an entry is stored, and its delta base (0: none). */
 interface ChainEntry {
   readonly chunk: number;
   readonly offset: number;
@@ -12,10 +12,10 @@ interface ChainEntry {
   readonly base: number;
 }
 
-/** Writes the delta chains of objects that are to be made whole, as `PackPlan.chains`.
+/** Writes the delta chains of objects to undeltify, as `PackPlan.chains`.
  * @param numbers the objects
  * @returns the rows, and the row of each object in their order
- * @throws GitError "storage-failed" when an object or a chunk is not there */
+ * @throws GitError "storage-failed" when an object or a chunk is missing */
 export function collectChains(
   objects: ObjectIndex,
   draft: PackDraft,
@@ -37,7 +37,7 @@ export function collectChains(
   return { chains: rows.toArray(), undeltified: Uint32Array.from(numbers, (number) => rowOf.get(number)!) };
 }
 
-/** Reads the rows of the objects, and of all that their chains lead to. */
+/** Reads the rows of the objects and of all entries in their chains. */
 function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, ChainEntry> {
   const rows = objects.locate(objects.withBases(NumberSet.fromUnsorted(numbers)));
   const chains = Array.from(rows.number, (number, i): [number, ChainEntry] => [

@@ -4,7 +4,7 @@ import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { type Extent, PIECE, PIECE_STRIDE, type PackPlan } from "./pack-plan.ts";
 import { WordRows } from "./word-rows.ts";
 
-/** A plan being written: pieces in order, and the chunks and ids they speak of, each noted once. */
+/** A plan being written: pieces in order, and the chunks and ids that they name, each once. */
 export class PackDraft {
   readonly #chunks: ChunkTable;
   readonly #extents: Extent[] = [];
@@ -20,13 +20,13 @@ export class PackDraft {
     this.#chunks = chunks;
   }
 
-  /** Where in the pack the next piece goes, bytes. */
+  /** The position of the next piece in the pack, bytes. */
   get position(): number {
     return this.#position;
   }
 
-  /** Makes chunks known, so that pieces can be cut from them.
-   * @throws GitError "storage-failed" when one is not there */
+  /** Adds the extents of chunks, before pieces of them are added.
+   * @throws GitError "storage-failed" when one is missing */
   addChunks(ids: Iterable<number>): void {
     const unknown = new Set(ids);
     for (const id of unknown) if (this.#extentOfChunk.has(id)) unknown.delete(id);
@@ -39,12 +39,12 @@ export class PackDraft {
     }
   }
 
-  /** The extent of a chunk that was made known. */
+  /** The extent of a chunk that was added. */
   extentOf(chunk: number): number {
     return this.#extentOfChunk.get(chunk)!;
   }
 
-  /** Adds entries as they are stored; neighbours in one chunk become one piece. */
+  /** Adds entries in stored form. Neighbours in one chunk become one piece. */
   addVerbatim(chunk: number, offset: number, length: number): void {
     const extent = this.extentOf(chunk);
     this.#position += length;

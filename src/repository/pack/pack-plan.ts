@@ -1,43 +1,48 @@
 import { GitError } from "../../format/errors.ts";
 import { MAX_PLAN_BYTES } from "../../format/limits.ts";
 
-/** Where bytes of a chunk lie: in an R2 object, or in the plan itself while the chunk is hot. */
+/** Where bytes of a chunk are: in an R2 object, or in the plan itself while the chunk is hot. */
 export type Extent =
   | {
       readonly key: string;
       readonly start: number;
       readonly length: number;
-      /** SHA-1 of these bytes, where they are the whole chunk. */
+      /** SHA-1 of these bytes, if they are the whole chunk. */
       readonly checksum?: Uint8Array;
     }
   | { readonly bytes: Uint8Array };
 
-/** How a pack is put together from stored bytes. Made where the index is (the Durable Object), carried out where the bytes
- * flow (the Worker); it survives structured cloning. Offsets and lengths are bytes. */
+/** How to put a pack together from stored bytes. Made next to the index (in the Durable Object),
+ * carried out where the bytes flow (in the Worker); it can be cloned structurally. Offsets and
+ * lengths are bytes. */
 export interface PackPlan {
   /** Objects in the pack, for its header. */
   readonly objectCount: number;
-  /** Bytes of all entries, without header and trailer; -1 when undeltified make it unknown. */
+  /** Bytes of all entries, without header and trailer; -1 when undeltified objects make it
+   * unknown. */
   readonly entriesBytes: number;
   readonly extents: Extent[];
-  /** Rows of `PIECE_STRIDE`: operation (see `PIECE`), extent, offset in it, length as stored, argument. */
+  /** Rows of `PIECE_STRIDE`: operation (see `PIECE`), extent, offset in it, length as stored,
+   * argument. */
   readonly pieces: Uint32Array;
   /** Packed ids that deltas re-headed as REF_DELTA name. */
   readonly bases: Uint8Array;
-  /** Delta chains of the objects below, rows of `CHAIN_STRIDE`: extent, offset in it, length as stored, row of the delta's base
-   * or `NO_BASE`. A base precedes its deltas; chains share rows. */
+  /** Delta chains of the objects in `undeltified`, rows of `CHAIN_STRIDE`: extent, offset in it,
+   * length as stored, row of the delta's base or `NO_BASE`. A base precedes its deltas; chains
+   * share rows. */
   readonly chains: Uint32Array;
-  /** Rows of `chains` sent as whole objects, before all pieces: their delta bases are neither sent nor had, or come later. */
+  /** Rows of `chains` sent as whole objects, before all pieces: the client neither gets nor has
+   * their delta bases, or gets them later. */
   readonly undeltified: Uint32Array;
 }
 
-/** Bytes that a plan takes in memory, the inline chunks included. */
+/** Bytes of a plan in memory, inline chunks included. */
 export function planSizeBytes({ extents, pieces, bases, chains, undeltified }: PackPlan): number {
   const inlineBytes = extents.reduce((sum, extent) => sum + ("bytes" in extent ? extent.bytes.length : 0), 0);
   return inlineBytes + [pieces, bases, chains, undeltified].reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-/** Refuses a plan that cannot be handed from the object to the Worker.
+/** Refuses a plan that is too large to pass from the object to the Worker.
  * @throws GitError "too-large" */
 export function checkPlanSize(plan: PackPlan): void {
   const sizeBytes = planSizeBytes(plan);
@@ -52,8 +57,8 @@ export function checkPlanSize(plan: PackPlan): void {
   });
 }
 
-/** About how many bytes the pack has: an object that is made whole counts as what its chain of deltas begins with, which is a like object,
- * stored whole. */
+/** The approximate bytes of the pack. An undeltified object counts as the base of its delta chain,
+ * which is a similar object, stored whole. */
 export function sentBytes({ pieces, chains, undeltified }: PackPlan): number {
   let bytes = 0;
   for (let at = 3; at < pieces.length; at += PIECE_STRIDE) bytes += pieces[at]!;
@@ -68,11 +73,12 @@ export function sentBytes({ pieces, chains, undeltified }: PackPlan): number {
 /** Words of one row of `PackPlan.pieces`. */
 export const PIECE_STRIDE = 5;
 
-/** What is done with a piece, and what its argument means. */
+/** What to do with a piece, and the meaning of its argument. */
 export const PIECE = {
-  /** Whole entries, sent as they are stored. */
+  /** Whole entries, sent in stored form. */
   verbatim: 0,
-  /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent, bytes. */
+  /** One delta, sent as OFS_DELTA; argument: distance back to its base in the pack being sent,
+   * bytes. */
   ofsDelta: 1,
   /** One delta, sent as REF_DELTA; argument: index of its base's id in `PackPlan.bases`. */
   refDelta: 2,
@@ -81,5 +87,5 @@ export const PIECE = {
 /** Words of one row of `PackPlan.chains`. */
 export const CHAIN_STRIDE = 4;
 
-/** In `PackPlan.chains`: the entry is no delta. */
+/** In `PackPlan.chains`: the entry is not a delta. */
 export const NO_BASE = 0xffff_ffff;

@@ -9,32 +9,35 @@ import { PackDraft } from "./pack-draft.ts";
 import type { PackPlan } from "./pack-plan.ts";
 import { selectWholeChunks } from "./whole-chunks.ts";
 
-/** What a pack holds, and what its deltas may rely on. */
+/** The content of a pack, and what its deltas may refer to. */
 export interface PackContents {
   readonly objects: NumberSet;
-  /** Finds those among some objects that the client has, for a thin pack; null: deltas refer to nothing outside the pack. */
+  /** Finds which objects the client has, for a thin pack; null: deltas refer to nothing outside the
+   * pack. */
   readonly findHad: ((objects: NumberSet) => NumberSet) | null;
   /** Deltas may name their base by its distance. */
   readonly ofsDelta: boolean;
 }
 
-/** Objects of a pack up to which looking for whole chunks is not worth reading the table of chunks. */
+/** For packs of up to this many objects, searching for whole chunks does not repay reading the
+ * table of chunks. */
 const FEW_OBJECTS = 1_000;
 
 /** Index rows in memory at a time. */
 const SLICE_OBJECTS = 50_000;
 
-/** Bytes of a distance: beyond it a delta names its base by id. */
+/** The largest distance in bytes. Beyond it a delta names its base by id. */
 const MAX_DISTANCE_BYTES = 0xffff_ffff;
 
-/** Plans a pack: objects by number, as they are stored wherever possible, and every base before its deltas: some clients look for a base
- * among what has come so far, and nowhere else.
+/** Plans a pack: objects by number, in stored form wherever possible, and every base before its
+ * deltas, since some clients search for a base only among the entries received so far.
  *
- * A stored delta goes out as a delta when its base is sent too or (thin) had by the client. Its head is rewritten only where the
- * distance to the base has changed. Deltas without a base become whole objects, before everything else: others may be deltas of them.
- * Their size is not known here, so a delta of theirs names them by id. A delta that came before its base becomes whole too: no
- * client of note sends such.
- * @throws GitError "storage-failed" when an object or a chunk is not there */
+ * A stored delta is sent as a delta if its base is sent too or (thin) the client has it. Its head
+ * is rewritten only if the distance to the base has changed. Deltas without a base become whole
+ * objects and come first, as others may be deltas on them. Their size is unknown here, so such
+ * deltas name them by id. A delta stored before its base is sent whole too: no client of note sends
+ * such.
+ * @throws GitError "storage-failed" when an object or a chunk is missing */
 export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: PackContents): PackPlan {
   const whole =
     contents.objects.size <= FEW_OBJECTS
@@ -44,16 +47,17 @@ export function planPack(objects: ObjectIndex, chunks: ChunkTable, contents: Pac
   return planner.plan();
 }
 
-/** The state of one planning. Positions are in the pack being sent, bytes; 0: not (yet) sent. */
+/** The state of one planning. Positions are byte offsets in the pack being sent; 0: not (yet)
+ * sent. */
 class PackPlanner {
   readonly #objects: ObjectIndex;
   readonly #draft: PackDraft;
   readonly #contents: PackContents;
-  /** Chunks sent whole, and where. */
+  /** Chunks sent whole, and their positions. */
   readonly #whole: readonly ChunkRow[];
   readonly #wholePositions: Float64Array;
   #wholeCount = 0;
-  /** Numbers of the other objects, and where they are sent. */
+  /** Numbers of the other objects, and their positions. */
   readonly #numbers: Uint32Array;
   readonly #positions: Float64Array;
   readonly #undeltified: number[] = [];
@@ -80,7 +84,7 @@ class PackPlanner {
     return this.#draft.finish(this.#contents.objects.size, chains, undeltified);
   }
 
-  /** Sends the whole chunks whose objects come before `number`. */
+  /** Sends the whole chunks whose objects precede `number`. */
   #placeWholeBefore(number: number): void {
     for (
       let chunk;
@@ -107,7 +111,7 @@ class PackPlanner {
   }
 
   /** Sends one object.
-   * @returns false when it must be made whole */
+   * @returns false when it must be undeltified */
   #place(rows: ObjectColumns, i: number, bases: Bases): boolean {
     const base = rows.base[i]!;
     const [chunk, offset, length] = [rows.chunk[i]!, rows.offset[i]!, rows.length[i]!];
@@ -116,7 +120,7 @@ class PackPlanner {
     if (base !== 0 && (isSent ? base > rows.number[i]! : !bases.had.has(base))) return false;
     const actual = isSent && distance !== 0 ? this.#distanceTo(base, bases) : 0;
     if (distance === actual) {
-      // No delta, one that names its base by id, or one whose base is as far away as it always was.
+      // Not a delta, or its base is named by id, or is at the same distance as before.
       this.#draft.addVerbatim(chunk, offset, length);
       return true;
     }
@@ -129,7 +133,8 @@ class PackPlanner {
     return true;
   }
 
-  /** How far before the next entry a base was sent; 0 when a distance cannot name it: it was made whole, or is too far away. */
+  /** How far before the next entry a base was sent; 0 when a distance cannot name it: the base was
+   * undeltified, or is too far away. */
   #distanceTo(base: number, bases: Bases): number {
     if (!this.#contents.ofsDelta) return 0;
     const position = this.#positionOf(base, bases);
@@ -144,7 +149,7 @@ class PackPlanner {
     return k >= 0 && base <= this.#whole[k]!.lastNumber ? this.#wholePositions[k]! + bases.offset(base) : 0;
   }
 
-  /** Reads what may be needed of the delta bases of some rows. */
+  /** Reads what is needed of the rows' delta bases. */
   #readBases(rows: ObjectColumns): Bases {
     const needed = new Set<number>();
     const foreign = new Set<number>();
@@ -162,7 +167,7 @@ class PackPlanner {
 
 /** The rows of some delta bases. */
 class Bases {
-  /** Those that are not sent because the client has them. */
+  /** Those not sent because the client has them. */
   readonly had: NumberSet;
   readonly #rows: ObjectColumns;
 
@@ -187,7 +192,8 @@ class Bases {
   }
 }
 
-/** The last index below `length` for which `holds`, given that it holds up to some index only; −1: for none. */
+/** The last index below `length` for which `holds` is true, given that it is true up to some index
+ * only; −1: for none. */
 function lastIndexUpTo(length: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = length;

@@ -1,14 +1,17 @@
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
 import type { NumberSet } from "../../store/numbers/number-set.ts";
 
-/** Chooses the chunks that are sent byte for byte, with no look at their rows: all their objects are to be sent, every delta's
- * base is sent too, and the OFS distances still fit because chunks that refer to one another stay side by side.
+/** Chooses the chunks that can be sent byte for byte, without reading their rows: all their objects
+ * are to be sent, every delta's base too, and the OFS distances still fit because chunks that refer
+ * to one another stay adjacent.
  * @param chunks ordered by their first object's number
- * @param ofsDelta whether the client takes OFS deltas
- * @returns the chosen ones, in the same order; the caller sends them, and all objects between them, by number */
+ * @param ofsDelta whether the client accepts OFS deltas
+ * @returns the chosen ones, in the same order; the caller sends them, and all objects between them,
+ * by number */
 export function selectWholeChunks(chunks: readonly ChunkRow[], objects: NumberSet, ofsDelta: boolean): ChunkRow[] {
   const selected: ChunkRow[] = [];
-  // First number of the run of chunks which, side by side in their pack, are side by side in the response.
+  // First number of the current run of chunks that are adjacent both in their pack and in the
+  // response.
   let runStart = 0;
   let previous: ChunkRow | null = null;
   for (const chunk of chunks) {

@@ -1,10 +1,11 @@
 import { isGitError } from "../../format/errors.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
-/** Pushes that may come between while one change is made. Changes through the API take turns, so only those of git clients do. */
+/** The most pushes that may come between while one change is made. Only git clients' pushes can:
+ * changes through the API hold a lock. */
 const MAX_TRIES = 10;
 
-/** Changes a ref in turn with what else the API changes there. @see tryAgain
+/** Changes a ref while holding its lock among the API's changes. @see tryAgain
  * @param ref full name, byte string */
 export function withBranchLock<Result>(
   repository: OpenRepository,
@@ -15,10 +16,11 @@ export function withBranchLock<Result>(
   return repository.state.refMutex.take(ref, () => tryAgain(isMinded, attempt));
 }
 
-/** Changes a ref, and once more from where it is then when a push came between.
- * @param isMinded whether the caller minds that the ref has moved: then there is one attempt only
- * @param attempt begins with the ref as it is, and publishes
- * @throws what the attempt throws; GitError "stale", if it is not minded, after ten attempts only */
+/** Changes a ref, and tries again from its new value when a push came between.
+ * @param isMinded whether the ref must not have moved: then there is one attempt only
+ * @param attempt starts from the ref's current value, and publishes
+ * @throws whatever the attempt throws; GitError "stale", unless `isMinded`, only after ten
+ * attempts */
 export async function tryAgain<Result>(isMinded: boolean, attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {

@@ -8,33 +8,33 @@ export interface NewObject {
   readonly oid: Oid;
   readonly type: ObjectType;
   readonly content: Uint8Array;
-  /** What it was made from, null: from nothing. */
+  /** What it was made from, null: nothing. */
   readonly origin: Origin | null;
 }
 
-/** A stored object of the same type that a new one differs little from. */
+/** A stored object of the same type that is similar to a new one. */
 export interface Origin {
   readonly oid: Oid;
   readonly content: Uint8Array;
-  /** What the new object consists of. */
+  /** The new object as pieces of this one and new bytes. */
   readonly pieces: readonly DeltaPiece[];
 }
 
-/** Objects that the server made and that lie in memory only, until they are pushed. Whoever reads the repository's objects looks here
- * first where some may be new. */
+/** Objects that the server made and that are only in memory, until they are pushed. Code that may
+ * meet new objects searches here before the repository. */
 export class NewObjects {
   readonly #codec: Pick<Codec, "hashObjects">;
   readonly #before: NewObjects | null;
   readonly #objects = new Map<string, NewObject>();
 
-  /** @param before new objects that these may refer to, and that are found here, too */
+  /** @param before earlier new objects, to which these may refer; they are found here, too */
   constructor(codec: Pick<Codec, "hashObjects">, before: NewObjects | null = null) {
     this.#codec = codec;
     this.#before = before;
   }
 
-  /** Adds an object, which may be here already.
-   * @param content its owner's no longer
+  /** Adds an object; it may be here already.
+   * @param content must not be changed by the caller afterwards
    * @throws GitError "sha1-collision" */
   add(type: ObjectType, content: Uint8Array, origin: Origin | null = null): Oid {
     const [oid] = this.#codec.hashObjects([{ type, content }]);
@@ -52,7 +52,7 @@ export class NewObjects {
     return this.#objects.get(toHex(oid)) ?? this.#before?.find(oid);
   }
 
-  /** The objects that were added here, in the order in which they were added: what one refers to comes before it. */
+  /** The objects added here, in that order. An object follows those that it refers to. */
   all(): readonly NewObject[] {
     return [...this.#objects.values()];
   }

@@ -5,11 +5,11 @@ import { encodeEntryHeader, encodePackHeader, PACK_HEADER_BYTES, REF_DELTA } fro
 import type { PackSource } from "../state/push.ts";
 import type { NewObject } from "./new-objects.ts";
 
-/** Bytes from which an object is sent as a delta, if it has an origin. Ids do not deflate, so a tree of a few entries is larger than
- * the delta already; but its every reader would have to read the one that it was made from, too. */
+/** An object of this size is sent as a delta, if it has an origin. Ids do not deflate, so the delta
+ * is smaller even for a tree of a few entries; but then each reader must read the origin, too. */
 const DELTA_FROM_BYTES = 1024;
 
-/** Effort of deflate for contents; deltas are not worth any. */
+/** Deflate levels for contents, and for deltas, which are not worth much effort. */
 const CONTENT_LEVEL = 6;
 const DELTA_LEVEL = 1;
 
@@ -25,12 +25,12 @@ export class NewPack {
     this.#codec = codec;
   }
 
-  /** Where in the pack its entries end (bytes). */
+  /** The end of its entries in the pack (bytes). */
   get end(): number {
     return this.#end;
   }
 
-  /** Adds objects; what one refers to comes before it, or is stored. */
+  /** Adds objects. An object follows those that it refers to, unless they are stored. */
   add(objects: readonly NewObject[]): void {
     for (const object of objects) {
       for (const part of encodeEntry(this.#codec, object)) {
@@ -57,7 +57,7 @@ export function encodeNewPack(codec: Codec, objects: readonly NewObject[]): Uint
   return pack.finish();
 }
 
-/** A pack that lies in memory, to be received. */
+/** A pack in memory, as a source for a push. */
 export function packInMemory(pack: Uint8Array): PackSource {
   let rest: Uint8Array | null = pack;
   return {

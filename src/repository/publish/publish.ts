@@ -12,20 +12,21 @@ import { encodeNewPack, packInMemory } from "./new-pack.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
 
-/** A ref that is to move. */
+/** A move of a ref. */
 export interface RefMove {
   /** Full name, pushable; byte string. */
   readonly name: string;
-  /** What it must be now; null: absent. */
+  /** The expected current value; null: absent. */
   readonly old: Oid | null;
-  /** What it becomes; null: it is deleted. */
+  /** The new value; null: it is deleted. */
   readonly new: Oid | null;
 }
 
-/** Moves refs, and stores the new objects that they lead to, as a push does: proven, logged, all or nothing.
- * Without objects, they have moved or not when the call returns its promise, unless the caller's right must be asked for again.
- * @throws GitError "stale" when a ref is not what it must be, "forbidden" when the rules for refs keep it, "conflict" when
- * it cannot be moved, and what refuses the objects */
+/** Moves refs, and stores the new objects that they reach, as a push does: checked, logged, all or
+ * nothing. Without objects, the refs have moved or not by the time the promise is returned, unless
+ * the caller's right must be checked again.
+ * @throws GitError "stale" when a ref is not as expected, "forbidden" when the rules for refs
+ * protect it, "conflict" when it cannot be moved, and the errors that refuse the objects */
 export async function publish(
   repository: OpenRepository,
   moves: readonly RefMove[],
@@ -38,22 +39,22 @@ export async function publish(
   keepTrees(objects);
 }
 
-/** A step on the way of a ref. */
+/** One step of a ref's move. */
 export interface RefStep {
-  /** Whose it is. */
+  /** Its author's view of the repository. */
   readonly repository: OpenRepository;
   readonly old: Oid | null;
   readonly new: Oid;
-  /** Where its entries end in the pack (bytes). */
+  /** The end of its entries in the pack (bytes). */
   readonly packEnd: number;
-  /** Entries of the pack that are its own. */
+  /** The number of its own entries in the pack. */
   readonly objects: number;
 }
 
-/** Moves a ref by steps, at least one, in one transaction: to the reflog, the rules for refs and who watches what it costs, each is a change
- * by itself.
+/** Moves a ref by one or more steps, in one transaction. For the reflog, the rules for refs and the
+ * cost log, each step is a change of its own.
  * @param objects of the pack
- * @throws GitError as `publish`; which of the steps is refused is not told */
+ * @throws GitError as `publish`; it does not say which step was refused */
 export async function publishSteps(
   name: string,
   steps: readonly RefStep[],
@@ -74,7 +75,7 @@ export async function publishSteps(
   keepTrees(objects);
 }
 
-/** What of a push's cost one of its steps is told: its own bytes and objects, and its share of the rest. */
+/** One step's part of a push's cost: its own bytes and objects, and its share of the rest. */
 function shareOf(cost: PushCost, steps: readonly RefStep[], i: number): PushCost {
   if (steps.length === 1) return cost;
   const { objects } = steps[i]!;
@@ -115,7 +116,7 @@ function keepTrees(objects: readonly NewObject[]): void {
   for (const { type, oid, content } of objects) if (type === "tree") keepTree(oid, content);
 }
 
-/** Refuses, for who only asks what would be, what the rules for refs forbid of a branch that goes forward.
+/** For a dry run: refuses a fast-forward of a branch that the rules for refs forbid.
  * @param name full, byte string
  * @throws GitError "forbidden" */
 export function checkForwardMove({ tables, requester }: OpenRepository, name: string): void {
@@ -124,7 +125,7 @@ export function checkForwardMove({ tables, requester }: OpenRepository, name: st
   if (reason !== null) throw refusalError(name, { kind: "forbidden", reason });
 }
 
-/** The error for a ref that is not what it was expected to be.
+/** The error for a ref that is not as expected.
  * @param name byte string */
 export function staleRef(name: string, expected: Oid | null, actual: Oid | null): GitError {
   const hex = (oid: Oid | null) => (oid === null ? null : toHex(oid));

@@ -1,13 +1,15 @@
-// What the registry knows of a repository, it knows from the repository: every transaction that changes what a list shows adds the job
-// `announce`, and so does the one that deletes. A creation is announced at once as well, so that whoever created finds it in the list.
+// The registry learns about a repository from the repository itself. Every transaction that changes
+// what a list shows, or deletes the repository, adds the job `announce`. A creation is also
+// announced at once, so that its author finds it in the list.
 import type { RepositoryStanding } from "../../store/registry/registry.ts";
 import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Tells the registry how the repository stands, one announcement after the other, so that the last one told is the newest.
- * @throws what the registry throws */
+/** Reports the repository's state to the registry, one report at a time, so that the last one is
+ * the newest.
+ * @throws whatever the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
   const { announceSemaphore, platform } = repository;
   const permit = await announceSemaphore.acquire();
@@ -20,7 +22,7 @@ export async function announce(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** Announces without waiting for the job, which does it again: should this fail, that is soon enough. */
+/** Announces without waiting for the job. Should this fail, the job does it soon. */
 export async function announceNow(repository: RepositoryState): Promise<void> {
   try {
     await announce(repository);
@@ -30,7 +32,8 @@ export async function announceNow(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** Tells how a repository stands; null: a push is under way that may create it. Reads a row per chunk, from an index, and per ref. */
+/** The repository's state; null: a running push may yet create it. Reads a row per chunk, from an
+ * index, and per ref. */
 function readStanding({ tables, createdMs, isDeleted, pushesUnderWay }: RepositoryState): RepositoryStanding | null {
   if (isDeleted) return { kind: "deleted" };
   if (tables === null) return pushesUnderWay > 0 ? null : { kind: "absent" };

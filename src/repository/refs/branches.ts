@@ -15,14 +15,15 @@ export interface BranchRecord {
   /** When the tip was committed. */
   readonly committed: string;
   readonly isDefault: boolean;
-  /** How many commits it has that the default branch has not, and the other way round; null: there is no default branch. */
+  /** How many commits it has that the default branch lacks, and vice versa; null: there is no
+   * default branch. */
   readonly ahead: number | null;
   readonly behind: number | null;
 }
 
-/** Some branches, in the order of their names.
- * @param after name behind which the page begins, null: at the beginning; byte string
- * @returns the name to go on behind, null: there is no more; byte string */
+/** One page of branches, in the order of their names.
+ * @param after the page starts after this name, null: at the beginning; byte string
+ * @returns the last name of the page, null: there are no more; byte string */
 export async function branches(
   repository: OpenRepository,
   { after, limit }: { after: string | null; limit: number },
@@ -44,7 +45,8 @@ export async function branch(repository: OpenRepository, name: string): Promise<
 /** Creates a branch.
  * @param name without `refs/heads/`, byte string
  * @param startPoint text, a revision
- * @throws GitError "conflict" when it is there already, or another one is in the way; as `resolveCommit` */
+ * @throws GitError "conflict" when it already exists, or its name conflicts with another ref's; as
+ * `resolveCommit` */
 export async function createBranch(
   repository: OpenRepository,
   { name, startPoint }: { name: string; startPoint: string },
@@ -68,9 +70,10 @@ export async function moveBranch(
   return branch(repository, name);
 }
 
-/** Gives a branch another name; the default branch stays it.
+/** Renames a branch. The default branch stays the default.
  * @param name without `refs/heads/`, byte string, as `newName` is
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is
+ * taken */
 export async function renameBranch(
   repository: OpenRepository,
   { name, newName, expected }: { name: string; newName: string; expected?: Expected },

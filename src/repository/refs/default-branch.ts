@@ -5,7 +5,7 @@ import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Whether a branch may become the default: it exists, or no branch does.
+/** Checks that a branch may become the default: it exists, or no branch does.
  * @param branch without `refs/heads/`, byte string
  * @throws GitError "invalid" when it may not */
 export async function checkDefaultBranch({ tables }: OpenRepository, branch: string): Promise<void> {
@@ -14,12 +14,12 @@ export async function checkDefaultBranch({ tables }: OpenRepository, branch: str
     throw new GitError("invalid", {
       what: "default branch",
       field: "defaultBranch",
-      reason: "there is no such branch",
+      reason: "the branch does not exist",
     });
   }
 }
 
-/** Has HEAD name another branch. @see checkDefaultBranch */
+/** Points HEAD at another branch. @see checkDefaultBranch */
 export async function setDefaultBranch(repository: OpenRepository, branch: string): Promise<void> {
   await checkDefaultBranch(repository, branch);
   const { state } = repository;

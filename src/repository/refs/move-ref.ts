@@ -7,12 +7,12 @@ import { isSame, publish, staleRef } from "../publish/publish.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { resolveCommit, resolveRevision, type Revision } from "../objects/revision.ts";
 
-/** Begins the full name of each branch. */
+/** The prefix of every branch's full name. */
 export const BRANCHES = "refs/heads/";
-/** Begins the full name of each tag. */
+/** The prefix of every tag's full name. */
 export const TAGS = "refs/tags/";
 
-/** The id in hex that a ref must be at; null: it must not be there; undefined: it may be anything. */
+/** The expected id of a ref in hex; null: it must not exist; undefined: any. */
 export type Expected = string | null | undefined;
 
 /** A ref as the API shows it. */
@@ -25,8 +25,10 @@ export interface RefRecord {
 /** Creates a ref or moves it.
  * @param name full, pushable; byte string
  * @param target text, a revision
- * @param force move it also where what it leads to now would be lost: forward only is the rule, and tags do not move
- * @throws GitError "stale" when it is not as expected, "conflict" when force is needed or another ref is in the way, and as `resolveRevision` */
+ * @param force also move it where commits would be lost. Without it, only fast-forwards are
+ * allowed, and tags do not move
+ * @throws GitError "stale" when it is not as expected, "conflict" when force is needed or its name
+ * conflicts with another ref's, and as `resolveRevision` */
 export async function putRef(
   repository: OpenRepository,
   { name, target, ...rules }: { name: string; target: string; expected?: Expected; force: boolean },
@@ -37,7 +39,8 @@ export async function putRef(
 
 /** Deletes a ref.
  * @param name full; byte string
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when it is the default branch */
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when it is the
+ * default branch */
 export async function deleteRef(
   repository: OpenRepository,
   { name, expected }: { name: string; expected: Expected },
@@ -48,15 +51,16 @@ export async function deleteRef(
   if (refs.head() === name) {
     throw new GitError("conflict", {
       what: "deletion",
-      reason: "it is the default branch; make another one that first",
+      reason: "it is the default branch; choose another default branch first",
     });
   }
   await publish(repository, [{ name, old, new: null }], []);
 }
 
-/** Gives a ref another name; the default branch stays it, for which HEAD moves: that is an admin's to do.
+/** Renames a ref. The default branch stays the default: HEAD moves too, which only an admin may do.
  * @param from full, as `to` is; byte strings
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken, "forbidden" */
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is
+ * taken, "forbidden" */
 export async function renameRef(
   repository: OpenRepository,
   { from, to, expected }: { from: string; to: string; expected: Expected },
@@ -67,11 +71,11 @@ export async function renameRef(
   const isDefault = repository.tables.refs.head() === from;
   if (isDefault && !includesRight(repository.requester.right, "admin")) {
     throw new GitError("forbidden", {
-      what: "another name for the default branch",
-      reason: "HEAD goes with it, which needs the right 'admin'",
+      what: "renaming the default branch",
+      reason: "it moves HEAD, which needs the right 'admin'",
     });
   }
-  // The old name goes first: the new one may lie below it.
+  // The old name is removed first: the new one may be below it.
   const moves = [
     { name: from, old: oid, new: null },
     { name: to, old: null, new: oid },
@@ -79,7 +83,7 @@ export async function renameRef(
   await publish(repository, moves, [], isDefault ? { head: to } : {});
 }
 
-/** Finds what a ref is to be moved to: a branch is at a commit, anything else at anything. */
+/** Finds the target of a ref: for a branch a commit, for other refs any object. */
 export function resolveTarget(repository: OpenRepository, name: string, target: string): Promise<Revision> {
   const revision = encodeText(target);
   return name.startsWith(BRANCHES) ? resolveCommit(repository, revision) : resolveRevision(repository, revision);
@@ -100,7 +104,7 @@ export async function setRef(
   return to;
 }
 
-/** The id that a ref is at.
+/** The id of a ref.
  * @throws GitError "not-found" */
 export function demandRef({ tables }: OpenRepository, name: string): Oid {
   const ref = tables.refs.get(name);
@@ -108,13 +112,13 @@ export function demandRef({ tables }: OpenRepository, name: string): Oid {
   return ref.oid;
 }
 
-/** @throws GitError "conflict" when there is such a ref */
+/** @throws GitError "conflict" when the ref exists */
 export function checkAbsent({ tables }: OpenRepository, name: string): void {
   if (tables.refs.get(name) === null) return;
-  throw new GitError("conflict", { what: "name", reason: `${decodeText(name)} is there already` });
+  throw new GitError("conflict", { what: "name", reason: `${decodeText(name)} already exists` });
 }
 
-/** @throws GitError "stale" when a ref is not what it is expected to be */
+/** @throws GitError "stale" when a ref is not as expected */
 export function checkExpected(name: string, actual: Oid | null, expected: Expected): void {
   if (expected === undefined) return;
   const oid = expected === null ? null : fromHex(expected);
@@ -127,6 +131,6 @@ export function checkForward(repository: OpenRepository, name: string, old: Oid,
   const [from, next] = [graph.position(repository.numberOf(old)), graph.position(to.number)];
   const isForward = !name.startsWith(TAGS) && from >= 0 && next >= 0 && graph.isAncestor(from, next);
   if (isForward) return;
-  const reason = name.startsWith(TAGS) ? "a tag does not move" : "it is no fast-forward";
-  throw new GitError("conflict", { what: "move", reason: `${reason}, unless force is set` });
+  const reason = name.startsWith(TAGS) ? "a tag does not move" : "it is not a fast-forward";
+  throw new GitError("conflict", { what: "move", reason: `${reason}; set force to move it anyway` });
 }

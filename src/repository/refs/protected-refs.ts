@@ -1,12 +1,12 @@
 import type { ProtectedRefs } from "../../access/ref-rules.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 
-/** The rules for refs, in their order. Patterns are byte strings. */
+/** The rules for refs, in order. Patterns are byte strings. */
 export async function protectedRefs({ tables }: OpenRepository): Promise<ProtectedRefs[]> {
   return tables.refRules.all();
 }
 
-/** Puts other rules in the place of all: they hold for every push that settles from now on. */
+/** Replaces all rules. They apply to every push that is applied from now on. */
 export async function configureProtectedRefs(
   { tables, state }: OpenRepository,
   rules: readonly ProtectedRefs[],

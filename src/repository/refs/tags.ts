@@ -24,27 +24,27 @@ import {
 /** A tag as the API shows it: text, ids in hex. */
 export interface TagRecord {
   readonly name: string;
-  /** What the ref is at: the tag object of an annotated tag. */
+  /** The ref's value: for an annotated tag, the tag object. */
   readonly oid: string;
   readonly isAnnotated: boolean;
-  /** What it leads to in the end. */
+  /** The object that it finally points to. */
   readonly target: { readonly oid: string; readonly type: ObjectType };
-  /** Of an annotated tag, else null; the signature, if there is one, at its end. */
+  /** The message of an annotated tag, else null. A signature, if any, is at its end. */
   readonly message: string | null;
-  /** Null also in tags from before git wrote it. */
+  /** Null also in tags older than git's tagger line. */
   readonly tagger: IdentRecord | null;
 }
 
-/** What makes a tag annotated. */
+/** The parts that make a tag annotated. */
 export interface Annotation {
   /** Byte string. */
   readonly message: string;
   readonly tagger: Ident;
 }
 
-/** Some tags, in the order of their names.
- * @param after name behind which the page begins, null: at the beginning; byte string
- * @returns the name to go on behind, null: there is no more; byte string */
+/** One page of tags, in the order of their names.
+ * @param after the page starts after this name, null: at the beginning; byte string
+ * @returns the last name of the page, null: there are no more; byte string */
 export async function tags(
   repository: OpenRepository,
   { after, limit }: { after: string | null; limit: number },
@@ -67,8 +67,9 @@ export async function tag(repository: OpenRepository, name: string): Promise<Tag
 /** Creates a tag.
  * @param name without `refs/tags/`, byte string
  * @param target text, a revision: any object
- * @param annotation null: the tag is its name alone
- * @throws GitError "conflict" when it is there already, or another one is in the way; as `resolveRevision`; what refuses a tag object */
+ * @param annotation null: a lightweight tag
+ * @throws GitError "conflict" when it already exists, or its name conflicts with another ref's; as
+ * `resolveRevision`; the errors that refuse a tag object */
 export async function createTag(
   repository: OpenRepository,
   { name, target, annotation }: { name: string; target: string; annotation: Annotation | null },
@@ -77,9 +78,10 @@ export async function createTag(
   return putTag(repository, { name, target, annotation, expected: undefined, force: false });
 }
 
-/** Points a tag at something else.
+/** Points a tag at another object.
  * @param force without it, a tag does not move
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" without force; as `createTag` */
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" without force; as
+ * `createTag` */
 export async function moveTag(
   repository: OpenRepository,
   change: { name: string; target: string; annotation: Annotation | null; expected?: Expected; force: boolean },
@@ -88,8 +90,9 @@ export async function moveTag(
   return putTag(repository, change);
 }
 
-/** Gives a tag another name; a tag object keeps the one that it was made with.
- * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is taken */
+/** Renames a tag. The name inside a tag object stays.
+ * @throws GitError "not-found", "stale" when it is not as expected, "conflict" when the name is
+ * taken */
 export async function renameTag(
   repository: OpenRepository,
   { name, newName, expected }: { name: string; newName: string; expected?: Expected },
