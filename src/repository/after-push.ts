@@ -9,11 +9,11 @@ import {
 import type { PushFollower } from "./state/push.ts";
 import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
 
-/** What follows a push, in this order. Each schedules a job, or sees that none is due. */
+/** What follows a push, in this order. Each entry schedules a job if one is due. */
 export const AFTER_PUSH: readonly PushFollower[] = [
   ({ tables, nowMs }) => scheduleMerge(tables, nowMs),
   ({ tables, hasWritten, nowMs }) => {
-    // Only this push's own objects can be small anew.
+    // Only objects of this push can be newly small.
     if (hasWritten) scheduleSeal(tables, nowMs);
   },
   ({ tables, moved, movesHead, worktrees, nowMs }) => {

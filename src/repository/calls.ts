@@ -1,6 +1,7 @@
-// What the REST API asks of a repository. The API's Worker checks requests and writes JSON; what is asked runs in the
-// repository's object, by the name of an entry of this table. A new call is one row here: a function of the open repository and one
-// argument, whose result can be cloned (structured clone; at most 32 MiB). It throws GitErrors for what the client is told.
+// The calls of the REST API to a repository. The API's Worker checks requests and writes JSON; the
+// call runs in the repository's object, by the name of an entry of this table. A new call is one
+// row here: a function of the open repository and one argument. Its result must be
+// structured-cloneable and at most 32 MiB. It throws GitErrors for errors that the client is told.
 import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
@@ -93,13 +94,14 @@ const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain"]);
 /** Names one of the calls. */
 export type CallName = keyof Calls;
 
-/** What names that stand for several things stand for. @see OpenRepository.ambiguities */
+/** The meanings of ambiguous names. @see OpenRepository.ambiguities */
 export type Ambiguities = readonly (readonly string[])[];
 
-/** How a call ended, as it crosses from the object to the Worker: errors would lose their values there. */
+/** The result of a call, in a form that can cross from the object to the Worker, where errors would
+ * lose their data. */
 export type CallOutcome =
   | { readonly kind: "done"; readonly value: unknown; readonly ambiguities: Ambiguities }
-  /** There is no repository in this object: the name that led here may lead elsewhere by now. */
+  /** This object has no repository: the name may now belong to another object. */
   | { readonly kind: "unknown-repository" }
   | {
       readonly kind: "failed";
@@ -109,7 +111,7 @@ export type CallOutcome =
     };
 
 /** A repository as the API sees it: every call of the table as a method.
- * @throws GitError "not-found" when there is no such repository, and what the call throws */
+ * @throws GitError "not-found" when the repository does not exist, and the errors of the call */
 export type RepositoryClient = {
   readonly [Name in CallName]: (
     ...argument: Parameters<Calls[Name]> extends [unknown, infer Argument] ? [Argument] : []
@@ -118,7 +120,7 @@ export type RepositoryClient = {
 
 /** Makes the methods of a client.
  * @param send carries a call to the object
- * @param noteAmbiguities hears of the names in a call that stand for several things */
+ * @param noteAmbiguities receives the ambiguous names in a call */
 export function newRepositoryClient(
   send: (name: CallName, argument: unknown) => Promise<CallOutcome>,
   noteAmbiguities: (ambiguities: Ambiguities) => void = () => undefined,
@@ -130,15 +132,15 @@ export function newRepositoryClient(
     if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
     return outcome.value;
   };
-  // A request uses one or two of them: each is made as it is asked for.
+  // A request uses one or two methods, so each is made on demand.
   return new Proxy({} as RepositoryClient, {
     get: (_, name) => (Object.hasOwn(CALLS, name) ? method(name as CallName) : undefined),
   });
 }
 
-/** Runs a call. Object numbers that it holds stay what they are meanwhile.
+/** Runs a call. Object numbers that it holds stay valid meanwhile.
  * @param runJobs runs the jobs that are due
- * @throws what is no GitError: the failure is the server's own */
+ * @throws any error that is not a GitError: a failure of the server itself */
 export async function answerCall(
   state: RepositoryState,
   requester: Requester,

@@ -15,16 +15,16 @@ import { Semaphore } from "./pacing/semaphore.ts";
 import { ResponseCache } from "./fetch/response-cache.ts";
 import { UploadPack } from "./fetch/upload-pack.ts";
 
-/** Calls that ask how far jobs are: who waits for these must not put them off. */
+/** Calls that poll the progress of jobs: they must not delay them. */
 const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]);
 
-/** One repository: the only writer of its database, as a Durable Object is. It exists from `create` or its first successful push on,
- * until `delete`. */
+/** One repository, the only writer of its database, as a Durable Object is. It exists from `create`
+ * or its first successful push until `delete`. */
 export class Repository implements FetchSource, PushTarget {
   readonly state: RepositoryState;
   /** One job at a time: each may rely on what it has read until it writes. */
   readonly #jobSemaphore = new Semaphore(1);
-  /** Fetches share the work of equal ones. */
+  /** Shares the work of equal fetches. */
   readonly #responses: ResponseCache;
 
   constructor(platform: RepositoryPlatform) {
@@ -66,7 +66,8 @@ export class Repository implements FetchSource, PushTarget {
     return bundle === null ? [] : [bundle];
   }
 
-  /** Whether a push may come: the repository exists, or the registry keeps a name for it. What is false stays so. */
+  /** Whether a push is accepted: the repository exists, or the registry reserves a name for it.
+   * Once false, it stays false. */
   async admitsPush(): Promise<boolean> {
     const { tables, isDeleted, platform } = this.state;
     if (isDeleted || tables !== null) return !isDeleted;
@@ -82,42 +83,43 @@ export class Repository implements FetchSource, PushTarget {
     state.pushesUnderWay += 1;
     try {
       const isNew = state.tables === null;
-      // Asked here, where the push counts as under way: until it ends, the name is kept.
+      // Checked here, where the push already counts as running: until it ends, the name stays
+      // reserved.
       if (isNew && !(await this.admitsPush())) throw new GitError("not-found", { what: "repository" });
       const result = await new ReceivePack(state, request).run();
       if (isNew && state.tables !== null) await announceNow(state);
       return result;
     } finally {
       state.pushesUnderWay -= 1;
-      // The last job may have ended meanwhile, and left the database to whoever comes last.
+      // The last job may have ended meanwhile, and left the database to be removed.
       await this.#eraseRemains();
     }
   }
 
   /** Creates the repository, empty.
    * @param defaultBranch without `refs/heads/`, byte string
-   * @returns whether there was none; false, too, when the registry keeps no name for it */
+   * @returns whether it did not exist; also false when the registry reserves no name for it */
   async create(defaultBranch: string): Promise<boolean> {
     if (!(await this.admitsPush()) || !this.state.create(`refs/heads/${defaultBranch}`)) return false;
     await announceNow(this.state);
     return true;
   }
 
-  /** Deletes the repository at once; its bytes go by and by.
-   * @returns whether there was one */
+  /** Deletes the repository at once; jobs remove its bytes.
+   * @returns whether it existed */
   async delete(): Promise<boolean> {
     const existed = this.state.delete();
-    // Also when it was deleted before: who asks again may be the first to get through to the registry.
+    // Also if it was already deleted: a repeated request may be the first to reach the registry.
     if (this.state.isDeleted) await announceNow(this.state);
     return existed;
   }
 
-  /** Tells the registry how the repository stands. @see announce */
+  /** Reports the repository's state to the registry. @see announce */
   announce(): Promise<void> {
     return announce(this.state);
   }
 
-  /** Answers one fetch; null: there is no repository. */
+  /** Serves one fetch; null: there is no repository. */
   #uploadPack(): UploadPack | null {
     const { tables, platform } = this.state;
     if (tables === null) return null;
@@ -135,14 +137,14 @@ export class Repository implements FetchSource, PushTarget {
     });
   }
 
-  /** Does what the API asks. @see answerCall */
+  /** Runs a call of the API. @see answerCall */
   call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
     const answer = (): Promise<CallOutcome> =>
       answerCall(this.state, requester, (nowMs) => this.runJobs(nowMs), name, argument);
     return WATCHES_JOBS.has(name) ? answer() : this.#serve(answer);
   }
 
-  /** Runs what jobs make way for. */
+  /** Runs a request, for which jobs make way. */
   async #serve<T>(f: () => Promise<T>): Promise<T> {
     const end = this.state.platform.traffic.begin();
     try {
@@ -152,7 +154,7 @@ export class Repository implements FetchSource, PushTarget {
     }
   }
 
-  /** Runs the jobs that are due and whose moment it is, and sees to the next. */
+  /** Runs the due jobs, and schedules the next. */
   async runJobs(nowMs: number): Promise<void> {
     const permit = await this.#jobSemaphore.acquire();
     try {
@@ -164,7 +166,8 @@ export class Repository implements FetchSource, PushTarget {
     }
   }
 
-  /** Removes the database of a repository that does not exist (deleted, or never created) once nothing is left to do for it. */
+  /** Removes the database of a repository that does not exist (deleted, or never created) once no
+   * jobs remain. */
   async #eraseRemains(): Promise<void> {
     const { tables, platform, pushesUnderWay, hasJobs } = this.state;
     if (tables !== null || pushesUnderWay > 0 || !hasJobs) return;

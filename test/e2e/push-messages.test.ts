@@ -147,8 +147,10 @@ test("a shallow clone that cannot push is told what to do, and then can", async 
   const shallow = await makeRepository("shallow");
   await git(shallow, "fetch", "-q", "--depth=2", url, "main:fetched");
   const shown = await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main");
-  expect(shown).toContain("fetched -> main (shallow update not allowed: the clone is cut off");
-  expect(shown).toContain("git fetch --unshallow, then push again");
+  expect(shown).toContain(
+    "fetched -> main (shallow update not allowed: commits before the clone's shallow boundary are missing here",
+  );
+  expect(shown).toContain("run git fetch --unshallow, then push again");
   expect(await push(shallow, url, "fetched:refs/heads/copy")).toContain("[new branch]");
   await git(shallow, "fetch", "-q", "--unshallow", url);
   expect(await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main")).toContain("[new branch]");

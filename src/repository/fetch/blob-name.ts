@@ -6,7 +6,7 @@ import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 
-/** Finds the blob that a name stands for: an id, or `<id or ref>:<path>`.
+/** Resolves a blob's name: an id, or `<id or ref>:<path>`.
  * @param name byte string
  * @returns its object number, null: there is none
  * @see gitrevisions(7) */
@@ -33,7 +33,7 @@ export async function findBlob(
   return typeOf(objects, number) === BLOB ? number : null;
 }
 
-/** The tree that a commit or tag leads to; anything else stands for itself. */
+/** The tree that a commit or tag points to; anything else is returned itself. */
 function rootTree(graph: CommitGraph, number: number): number {
   for (let position = graph.position(number); position >= 0; position = graph.parents(position)[0]!) {
     if (graph.tree(position) !== 0) return graph.tree(position);

@@ -8,9 +8,10 @@ const COMMIT = 1;
 /** In `firstHave`: none of the haves is among a node's ancestors. */
 const NEVER = 0xffff_ffff;
 
-/** Compares what is wanted with what the client says it has. A have that the repository does not hold is ignored.
- * @param wants positions of the wanted commits, tags peeled; what leads to no commit says nothing of where histories meet
- * @param haves the client's haves as they were looked up, in its order
+/** Compares the wants with the client's haves. A have that the repository lacks is ignored.
+ * @param wants positions of the wanted commits, tags peeled; other objects say nothing about common
+ * history
+ * @param haves the looked-up haves, in the client's order
  * @see git's upload-pack.c: got_oid(), ok_to_give_up() */
 export function negotiate(graph: CommitGraph, wants: readonly number[], haves: Lookup): Negotiation {
   const common = Uint8Array.from(haves.number, (number) => (number === 0 ? 0 : 1));
@@ -21,7 +22,8 @@ export function negotiate(graph: CommitGraph, wants: readonly number[], haves: L
   return { common, readyAfter: last === NEVER ? 0 : last + 1 };
 }
 
-/** For each ancestor of the wants: the first have that is among its own ancestors, or whose parent is. */
+/** For each ancestor of the wants: the first have that is among its own ancestors, or whose parent
+ * is. */
 function findFirstHaves(graph: CommitGraph, wants: readonly number[], haves: Lookup): Uint32Array {
   const first = new Uint32Array(graph.length).fill(NEVER);
   const note = (position: number, have: number): void => {
@@ -33,14 +35,14 @@ function findFirstHaves(graph: CommitGraph, wants: readonly number[], haves: Loo
     note(position, have);
     if (haves.type[have] === COMMIT) graph.parents(position).forEach((parent) => note(parent, have));
   });
-  // Positions ascend from parents to children: each finds its parents finished.
+  // Positions ascend from parents to children, so each node's parents are complete.
   for (const position of graph.ancestors(wants)) {
     graph.parents(position).forEach((parent) => note(position, first[parent]!));
   }
   return first;
 }
 
-/** Whether the pack follows in this response. */
+/** Whether this response includes the pack. */
 export function sendsPack({ common, readyAfter }: Negotiation, packWhen: PackCondition): boolean {
   switch (packWhen) {
     case "done":
@@ -48,7 +50,8 @@ export function sendsPack({ common, readyAfter }: Negotiation, packWhen: PackCon
     case "ready":
       return readyAfter > 0;
     case "ready-line":
-      // Due at a have that the server lacks once it is ready, and at the round's end when it lacked none.
+      // Due at a have that the server lacks once it is ready, or at the round's end if it lacks
+      // none.
       return readyAfter > 0 && (common.indexOf(0, readyAfter) >= 0 || !common.includes(0));
     case "never":
       return false;

@@ -10,17 +10,19 @@ import { type FindHad, walkSparse, walkTrees } from "../objects/tree-walk.ts";
 
 /** What a client wants and has. */
 export interface SelectionRequest {
-  /** Nodes that it will have with their trees: all that the wants lead to, down to where its history is cut. */
+  /** Nodes that it will have with their trees: all that the wants reach, down to the shallow
+   * boundary. */
   readonly wanted: Bitset;
   /** Nodes that it has with their trees. */
   readonly had: Bitset;
-  /** Of the latter, those where its history is cut. */
+  /** Those of them at its shallow boundary. */
   readonly hadBorder: Bitset;
-  /** Wanted trees and blobs that are no nodes of the graph. */
+  /** Wanted trees and blobs that are not nodes of the graph. */
   readonly ungraphed: NumberSet;
-  /** Objects that it names, and tags and commits that named tags lead to: no filter holds them back. */
+  /** Objects that it names, and tags and commits that named tags point to: no filter removes
+   * them. */
   readonly given: NumberSet;
-  /** Of these, the tags that lead to a tree or a blob: positions. */
+  /** Positions of the tags among them that point to a tree or a blob. */
   readonly tags: readonly number[];
   readonly filter: PackFilter;
 }
@@ -28,11 +30,12 @@ export interface SelectionRequest {
 /** What to send, and what the client has. */
 export interface Selection {
   readonly objects: NumberSet;
-  /** Finds those that the client certainly has: bases for a thin pack. */
+  /** Finds the objects that the client certainly has: bases for a thin pack. */
   readonly findHad: FindHad;
 }
 
-/** Chooses the objects of a pack. Where neither side is cut short, and no filter asks for paths, it takes no look into a tree. */
+/** Selects the objects of a pack. If neither side is shallow, and no filter depends on paths, it
+ * reads no trees. */
 export class ObjectSelection {
   readonly #graph: CommitGraph;
   readonly #objects: ObjectIndex;
@@ -61,12 +64,12 @@ export class ObjectSelection {
         ? this.#selectClosed(wanted, had, hadCut)
         : await this.#walk(sent, find, filter);
     const given = request.given.union(this.#findTagged(request.tags, sent));
-    // In trees that are named, depth is counted from their entries on, as git does.
+    // In named trees, depth counts from their entries, as in git.
     const below = { ...filter, treeDepth: filter.treeDepth + 1 };
     const named = needsPaths(filter) ? given : ungraphed;
     const fromNamed = await this.#walkRoots(named, find, below);
-    // Who asks for a tree or a blob lacks it, whatever its haves lead to: a partial clone has commits without them. What such a tree
-    // leads to may be missing as well.
+    // A client that asks for a tree or a blob lacks it, whatever its haves reach: a partial clone
+    // has commits without them. It may also lack what such a tree names.
     const files = this.#filesAmong(given);
     const fromLacked = await this.#walkRoots(find(files), () => NumberSet.EMPTY, below);
     const all = fromNodes.union(fromNamed).union(fromLacked);
@@ -76,12 +79,13 @@ export class ObjectSelection {
       objects: passing(all)
         .union(given.difference(find(given)))
         .union(files),
-      // What a filter held back by its place may be missing on the other side.
+      // The client may lack objects that a filter removed by path.
       findHad: (bases) => (needsPaths(filter) ? NumberSet.EMPTY : passing(find(bases))),
     };
   }
 
-  /** Blobs and trees that tags lead to: they count as named, but for the root trees of commits that are sent, as in git.
+  /** Blobs and trees that tags point to. They count as named, except for the root trees of commits
+   * that are sent, as in git.
    * @see git's list-objects.c: NOT_USER_GIVEN */
   #findTagged(tags: readonly number[], sent: Bitset): NumberSet {
     if (tags.length === 0) return NumberSet.EMPTY;
@@ -90,7 +94,7 @@ export class ObjectSelection {
     return this.#rootsOf(those).difference(this.#rootsOf(sent.difference(those)));
   }
 
-  /** Trees and blobs: what is no node of the graph, or one for its own sake. */
+  /** Trees and blobs: objects that are not in the graph, or are graph nodes of their own. */
   #filesAmong(objects: NumberSet): NumberSet {
     return NumberSet.fromSorted(
       objects.toArray().filter((number) => {
@@ -109,14 +113,14 @@ export class ObjectSelection {
     return this.#reachability.between(wanted, new Bitset(0)).difference(hadCut);
   }
 
-  /** The nodes, and what their trees lead to. */
+  /** The nodes, and what their trees reach. */
   async #walk(nodes: Bitset, find: FindHad, filter: PackFilter): Promise<NumberSet> {
     const numbers = this.#numbersOf(nodes);
     const found = await this.#walkRoots(this.#rootsOf(nodes), find, filter);
     return numbers.union(found);
   }
 
-  /** @param roots trees, and blobs that stand for themselves */
+  /** @param roots trees, and blobs that are wanted themselves */
   async #walkRoots(roots: NumberSet, find: FindHad, { treeDepth, sparse }: PackFilter): Promise<NumberSet> {
     if (roots.size === 0) return NumberSet.EMPTY;
     const { number, type } = this.#objects.locate(roots);
@@ -130,8 +134,9 @@ export class ObjectSelection {
     return found.union(others.difference(find(others)));
   }
 
-  /** What a client with a cut history has. Exact but for what appears again: a file that a commit inside took back from below
-   * the cut counts only when the newest commits, or those next to what is sent, have it too. */
+  /** The objects that a client with a shallow history has. Exact except for reappearing objects: a
+   * file from below the boundary that a later commit restored counts only if the newest commits, or
+   * those next to the sent ones, have it too. */
   async #findCutObjects({ had, hadBorder }: SelectionRequest, sent: Bitset): Promise<NumberSet> {
     const ends = new Bitset(this.#graph.length);
     const hasChild = new Bitset(this.#graph.length);
@@ -153,7 +158,7 @@ export class ObjectSelection {
     return NumberSet.fromSorted(Uint32Array.from(nodes, (position) => this.#graph.number(position)).sort());
   }
 
-  /** Root trees of nodes; of a tag, the tree or blob that it leads to. */
+  /** Root trees of nodes; for a tag, the tree or blob that it points to. */
   #rootsOf(nodes: Bitset): NumberSet {
     const roots = Uint32Array.from(nodes, (position) => this.#graph.tree(position)).filter((tree) => tree !== 0);
     return NumberSet.fromSorted(roots.sort());

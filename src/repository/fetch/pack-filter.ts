@@ -2,15 +2,16 @@ import type { ObjectFilter } from "../../format/filter.ts";
 import { type ObjectTypeNumber, toTypeNumber } from "../../format/object.ts";
 import type { SparsePatterns } from "../../format/sparse-patterns.ts";
 
-/** An object filter made ready: an object passes when it passes every part. What the client names by id always passes. */
+/** A prepared object filter: an object passes if it passes every part. Objects that the client
+ * names by id always pass. */
 export interface PackFilter {
   /** Types that pass. */
   readonly types: ReadonlySet<ObjectTypeNumber>;
-  /** Blobs of so many bytes or more do not pass. */
+  /** Blobs of at least this many bytes do not pass. */
   readonly blobLimitBytes: number;
-  /** Trees and blobs so deep or deeper do not pass; a root tree has depth 0. */
+  /** Trees and blobs at this depth or deeper do not pass; a root tree has depth 0. */
   readonly treeDepth: number;
-  /** Blobs pass whose paths each of these names. */
+  /** Only blobs pass whose paths each of these includes. */
   readonly sparse: readonly SparsePatterns[];
 }
 
@@ -22,8 +23,8 @@ export const NO_FILTER: PackFilter = {
   sparse: [],
 };
 
-/** Makes a filter ready.
- * @param patterns what the blobs that `sparse:oid` names hold
+/** Prepares a filter.
+ * @param patterns the contents of the blobs that `sparse:oid` names
  * @see git's list-objects-filter.c */
 export function toPackFilter(filter: ObjectFilter | null, patterns: ReadonlyMap<string, SparsePatterns>): PackFilter {
   switch (filter?.kind) {
@@ -50,7 +51,7 @@ export function listSparseBlobs(filter: ObjectFilter | null): string[] {
   return filter?.kind === "combine" ? filter.filters.flatMap(listSparseBlobs) : [];
 }
 
-/** Whether the filter asks where in a tree an object is, not only what it is. */
+/** Whether the filter depends on an object's path, not only on the object. */
 export function needsPaths({ treeDepth, sparse }: PackFilter): boolean {
   return treeDepth !== Infinity || sparse.length > 0;
 }

@@ -4,8 +4,8 @@ import type { FetchSource, PackDelivery } from "../state/fetch-source.ts";
 import { type PackPlan, sentBytes } from "../pack/pack-plan.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
-/** Bytes of the packs that are worth storing: below, making one takes no longer than fetching it; above, they would crowd
- * out everything else. */
+/** Bytes of the packs that are worth storing. Smaller ones are made as fast as they are fetched;
+ * larger ones would displace everything else. */
 const MIN_PACK_BYTES = 64 * 1024;
 const MAX_PACK_BYTES = 128 * 1024 * 1024;
 
@@ -13,29 +13,30 @@ const MAX_PACK_BYTES = 128 * 1024 * 1024;
 const KEEP_MS = 7 * 24 * 60 * 60_000;
 const KEEP_UNUSED_MS = 24 * 60 * 60_000;
 
-/** After so long the R2 object of a forgotten response is deleted: clients may be reading it. */
+/** After this time the R2 object of a dropped response is deleted: clients may still be reading
+ * it. */
 const DELETE_AFTER_MS = 60 * 60_000;
 
-/** How long a request counts as seen: an equal one within this time has its response stored. */
+/** How long a request counts as seen. The response of an equal one within this time is stored. */
 const SEEN_MS = 10 * 60_000;
 
-/** Requests remembered as seen. */
+/** The most requests remembered as seen. */
 const MAX_SEEN = 512;
 
-/** How long after it was begun requests wait for a response that is being stored; then each is served by itself, as who stores it may have
- * died. */
+/** How long, from its beginning, other requests wait for a response being stored. Then each is
+ * served alone, because the request that stores it may have died. */
 const WAIT_MS = 10_000;
 
-/** A request that was seen, by the key of its response. */
+/** A request that was seen. */
 interface Seen {
   readonly timeMs: number;
-  /** While its pack is being planned. */
+  /** Set while its pack is being planned. */
   plan: Promise<PackPlan> | null;
-  /** While its response is being stored. */
+  /** Set while its response is being stored. */
   making: Making | null;
 }
 
-/** A response on its way to R2. */
+/** A response being written to R2. */
 interface Making {
   readonly key: Uint8Array;
   readonly seen: Seen;
@@ -47,12 +48,11 @@ interface Making {
   finish(stored: StoredResponse | null): void;
 }
 
-/**
- * Shares the work of equal requests. The first is served as if it were alone, but those that come while its pack is planned
- * share the plan. So is the second, whose response is stored in R2 besides, as the very bytes of the HTTP body. Those that come
- * meanwhile begin their responses and wait for that; whoever comes later is served from R2. So a clone that nobody repeats costs
- * no write, and a storm costs one.
- */
+/** Shares the work of equal requests. The first is served as if it were alone, except that requests
+ * arriving while its pack is planned share the plan. The second is served likewise, and its
+ * response is also stored in R2, as the exact HTTP body. Requests arriving meanwhile begin their
+ * responses and wait for it; later ones are served from R2. So a clone that is not repeated costs
+ * no write, and a storm of clones costs one. */
 export class ResponseCache {
   readonly #repository: RepositoryState;
   readonly #seen = new Map<string, Seen>();
@@ -64,9 +64,9 @@ export class ResponseCache {
   }
 
   /** Decides where the pack of a response comes from.
-   * @param key SHA-1 of all that the response's bytes depend on
+   * @param key SHA-1 of everything that determines the response's bytes
    * @param makePlan plans the pack
-   * @throws what `makePlan` throws */
+   * @throws whatever `makePlan` throws */
   async deliver(key: Uint8Array, makePlan: () => Promise<PackPlan>): Promise<PackDelivery> {
     if (this.#repository.platform.limits.maxStoredResponseBytes === 0) return toPlanned(await makePlan());
     const stored = this.#repository.tables!.responses.find(key, Date.now());
@@ -91,13 +91,14 @@ export class ResponseCache {
     return stored === null ? toPlanned(making.plan) : { kind: "stored", cache: "shared", ...stored };
   }
 
-  /** Takes note of how storing a response went.
+  /** Records the result of storing a response.
    * @param objectKey its R2 object
-   * @param sizeBytes null: it failed, or its bytes are not there any more */
+   * @param sizeBytes null: it failed, or its bytes are missing by now */
   finish(objectKey: string, sizeBytes: number | null): void {
     const making = this.#making.get(objectKey);
     if (making === undefined) {
-      // Stored before, or by a life of this object that has ended: then nobody waits, and the sweep takes what was written.
+      // Stored earlier, or begun before this object was restarted: then nobody waits, and the sweep
+      // removes what was written.
       if (sizeBytes === null) this.#forget(objectKey);
       return;
     }
@@ -105,7 +106,7 @@ export class ResponseCache {
     this.#making.delete(objectKey);
     seen.making = null;
     const { platform, tables, jobs } = this.#repository;
-    // A repository that was deleted meanwhile leaves the object to its sweep.
+    // If the repository was deleted meanwhile, its sweep removes the object.
     const isStored = sizeBytes !== null && tables !== null;
     const stored = isStored ? { objectKey, sizeBytes, objectCount: plan.objectCount } : null;
     let finished: StoredResponse | null = null;
@@ -124,7 +125,7 @@ export class ResponseCache {
     this.#repository.scheduleJobs();
   }
 
-  /** Forgets a response that could not be read: it may be there all the same. */
+  /** Drops a response that could not be read. Its bytes may exist all the same. */
   #forget(objectKey: string): void {
     const { platform, tables, jobs } = this.#repository;
     if (tables?.responses.hasObject(objectKey) !== true) return;
@@ -178,10 +179,10 @@ export class ResponseCache {
     const { promise, resolve } = Promise.withResolvers<StoredResponse | null>();
     jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
     this.#repository.scheduleJobs();
-    // Nobody is to wait for what is not made: nothing fails from here on.
+    // Nothing fails from here on, so no request waits for a response that is never made.
     const making = { key, seen, objectKey, plan, startedMs: Date.now(), stored: promise, finish: resolve };
     seen.making = making;
-    // Who has not told by now will not tell any more.
+    // Requests that have not reported by now never will.
     for (const [other, { startedMs }] of this.#making) {
       if (making.startedMs - startedMs > SEEN_MS) this.#making.delete(other);
     }
@@ -190,7 +191,8 @@ export class ResponseCache {
   }
 }
 
-/** Forgets responses that are too old, unused or too many, and sees to the next time; belongs in a transaction. */
+/** Drops responses that are too old, unused or too many, and schedules the next time. Must run in a
+ * transaction. */
 export function trimResponses({ tables, jobs, platform }: RepositoryState, nowMs: number): void {
   const { responses } = tables!;
   const { maxStoredResponseBytes } = platform.limits;
@@ -201,14 +203,14 @@ export function trimResponses({ tables, jobs, platform }: RepositoryState, nowMs
   if (next !== null) jobs.add("trim", "", next + 1);
 }
 
-/** What a request gets whose response is being stored for an equal one, null: it is not. */
+/** The delivery for a request whose response is being stored for an equal one; null: it is not. */
 function shareMaking({ making }: Seen): PackDelivery | null {
   if (making === null) return null;
   const { objectKey, plan } = making;
   return waitMs(making) > 0 ? { kind: "awaited", objectKey } : toPlanned(plan);
 }
 
-/** A pack that is made for one client, and whose like is not to be stored after it. */
+/** A pack for one client, whose response is not stored. */
 function toPlanned(plan: PackPlan): PackDelivery & { readonly kind: "plan" } {
   return { kind: "plan", plan, responseKey: null };
 }

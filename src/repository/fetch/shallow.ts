@@ -2,33 +2,35 @@ import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { type Deepen, INFINITE_DEPTH } from "../state/fetch-source.ts";
 
-/** Distance of a commit that is not reached. */
+/** The distance of an unreached commit. */
 const UNREACHED = 0xffff_ffff;
 
-/** How a client's history is cut before and after a fetch: positions in the graph. A cut node's parents do not count. */
+/** A client's shallow boundary before and after a fetch: positions in the graph. The parents of
+ * boundary nodes do not count. */
 export interface ShallowBoundary {
   /** The client's shallow commits. */
   readonly before: Bitset;
   readonly after: Bitset;
-  /** Newly cut, and cut no longer: what the client must be told. */
+  /** Commits that become shallow, and that are no longer: the client must be told. */
   readonly shallow: readonly number[];
   readonly unshallow: readonly number[];
 }
 
-/** What a fetch that asks for another depth starts from. Positions of commits, tags peeled. */
+/** The input of a fetch that changes the depth. Positions of commits, tags peeled. */
 export interface DeepenStart {
   readonly wants: readonly number[];
   /** The client's shallow commits. */
   readonly shallows: readonly number[];
-  /** All that any ref leads to. */
+  /** All nodes that any ref reaches. */
   readonly reachable: Bitset;
-  /** Commits that the refs of `deepen-not` lead to. */
+  /** Commits that the refs of `deepen-not` point to. */
   readonly not: readonly number[];
 }
 
-/** Finds where a client's history is to be cut.
+/** Finds a client's new shallow boundary.
  * @returns null when a request by date or by refs selects no commit at all
- * @see git's shallow.c: get_shallow_commits(), get_shallow_commits_by_rev_list(); upload-pack.c: send_unshallow() */
+ * @see git's shallow.c: get_shallow_commits(), get_shallow_commits_by_rev_list(); upload-pack.c:
+ * send_unshallow() */
 export function findBoundary(graph: CommitGraph, deepen: Deepen | null, start: DeepenStart): ShallowBoundary | null {
   const before = toBitset(graph, start.shallows);
   if (deepen === null) return { before, after: before, shallow: [], unshallow: [] };
@@ -42,7 +44,7 @@ export function findBoundary(graph: CommitGraph, deepen: Deepen | null, start: D
   return { before, after, shallow: cut.filter((position) => !before.has(position)), unshallow };
 }
 
-/** Where the history ends, and which commits lie inside: they are kept with their parents. */
+/** Where the history ends, and which commits are inside: those keep their parents. */
 interface Border {
   readonly cut: number[];
   readonly isInside: (position: number) => boolean;
@@ -55,7 +57,7 @@ function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Bor
       if (deepen.depth === INFINITE_DEPTH) return { cut: [], isInside: () => true };
       return findBorderAtDepth(graph, wants, deepen.depth);
     case "relative":
-      // From every shallow commit that some ref leads to, wanted or not, as git does.
+      // From every shallow commit that a ref reaches, wanted or not, as git does.
       return findBorderAtDepth(
         graph,
         shallows.filter((position) => reachable.has(position)),
@@ -66,13 +68,15 @@ function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Bor
   }
 }
 
-/** The boundary lies at the commits that are `depth - 1` steps away from the nearest start; a root there is told as cut too, as git does. */
+/** The boundary consists of the commits `depth - 1` steps away from the nearest start. As in git,
+ * it includes roots at that distance. */
 function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth: number): Border {
   const distance = new Uint32Array(graph.length).fill(UNREACHED);
   const reached = toBitset(graph, starts);
   for (const position of starts) distance[position] = 0;
   const cut: number[] = [];
-  // Positions ascend from parents to children: each is met after all that lead to it.
+  // Positions ascend from parents to children: walking down, each node is visited after all its
+  // descendants.
   for (let p = reached.previous(graph.length); p >= 0; p = reached.previous(p)) {
     const steps = distance[p]! + 1;
     if (steps >= depth) {
@@ -87,7 +91,8 @@ function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth:
   return { cut, isInside: (position) => distance[position]! + 1 < depth };
 }
 
-/** Keeps commits not older than `since` and not among `excluded`; the boundary lies at those with a parent that is not kept. */
+/** Keeps commits not older than `since` and not among `excluded`. The boundary consists of those
+ * with a parent that is not kept. */
 function findBorderOfRevisions(
   graph: CommitGraph,
   wants: readonly number[],

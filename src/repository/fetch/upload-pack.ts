@@ -22,15 +22,16 @@ import type { ResponseCache } from "./response-cache.ts";
 import { findBoundary, type ShallowBoundary } from "./shallow.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
-/** Counts how often it has changed what is answered to one and the same request: what was stored before is not found any more. */
+/** Increase this when the response to the same request changes: responses stored before are then
+ * not found any more. */
 const ANSWERS = 2;
 
-/** A `FetchOutcome`, its cost not yet known. */
+/** A `FetchOutcome` without its cost. */
 export type FetchAnswer =
   | Exclude<FetchOutcome, { kind: "negotiated" | "unknown-repository" }>
   | Omit<Extract<FetchOutcome, { kind: "negotiated" }>, "rowsRead">;
 
-/** What a repository answers fetches from. */
+/** What fetches need from a repository. */
 export interface FetchStores {
   readonly advertised: AdvertisedRefs;
   readonly objects: ObjectIndex;
@@ -42,28 +43,28 @@ export interface FetchStores {
   readonly responses: { deliver: ResponseCache["deliver"] };
 }
 
-/** The sparse-checkout files that a filter names: their object numbers and what they say. */
+/** The sparse-checkout files that a filter names: their object numbers and parsed patterns. */
 type Patterns = Map<string, { readonly number: number; readonly list: SparsePatterns }>;
 
-/** A request whose ids are looked up. */
+/** A request with its ids looked up. */
 interface Asked {
   readonly request: FetchRequest;
-  /** Object numbers of all that is wanted. */
+  /** Object numbers of the wants. */
   readonly wants: readonly number[];
   /** Positions of those that are nodes of the graph. */
   readonly nodes: readonly number[];
-  /** What is wanted, and what its tags lead to, but for trees and blobs. */
+  /** The wants and what their tags point to, without trees and blobs. */
   readonly given: NumberSet;
-  /** Positions of the tags among these that lead to a tree or a blob. */
+  /** Positions of the tags among them that point to a tree or a blob. */
   readonly tags: readonly number[];
-  /** The commits that these lead to, tags peeled. */
+  /** The commits that these point to, tags peeled. */
   readonly commits: readonly number[];
   readonly haves: Lookup;
   readonly wantedRefs: readonly WantedRef[];
 }
 
-/** Answers fetches from a repository that exists. It reads tables; stored bytes only where a history is cut, or a filter asks
- * where in a tree an object is, and then only trees. */
+/** Serves fetches from an existing repository. It reads tables. Stored bytes are read only for a
+ * shallow history, or a filter that depends on paths, and then only trees. */
 export class UploadPack {
   readonly #stores: FetchStores;
 
@@ -86,12 +87,13 @@ export class UploadPack {
   }
 
   /** Negotiates, and plans the pack when it is time.
-   * @throws GitError "storage-failed" when the tables contradict one another, or a tree cannot be read */
+   * @throws GitError "storage-failed" when the tables contradict one another, or a tree cannot be
+   * read */
   async fetch(request: FetchRequest): Promise<FetchAnswer> {
     try {
       return await this.#fetch(request);
     } catch (error) {
-      // What to send cannot be found out at a bearable cost.
+      // Finding what to send would cost too much.
       if (isGitError(error, "too-large")) return { kind: "refused", message: error.message };
       throw error;
     }
@@ -127,7 +129,8 @@ export class UploadPack {
     return { kind: "negotiated", negotiation, shallowUpdate, wantedRefs, pack };
   }
 
-  /** Finds the refs that are wanted by name, or says why not. @see git's upload-pack.c: parse_want_ref() */
+  /** Finds the refs that are wanted by name, or returns an error message. @see git's upload-pack.c:
+   * parse_want_ref() */
   #findWantedRefs(names: readonly string[]): WantedRef[] | string {
     const found: WantedRef[] = [];
     for (const name of names) {
@@ -138,7 +141,7 @@ export class UploadPack {
     return found;
   }
 
-  /** Those among some objects that a ref leads to. */
+  /** The objects among these that a ref reaches. */
   #findGranted(numbers: Uint32Array): NumberSet {
     const { reachability, advertised } = this.#stores;
     return reachability.within(NumberSet.fromUnsorted(numbers.filter((number) => number !== 0)), advertised.reachable);
@@ -165,7 +168,7 @@ export class UploadPack {
     };
   }
 
-  /** Finds where the client's history is cut, or says why it cannot be. */
+  /** Finds the client's new shallow boundary, or returns an error message. */
   #findBoundary({ request: { deepen, shallows }, commits }: Asked): ShallowBoundary | string {
     const { objects, graph, advertised } = this.#stores;
     const known = objects.lookupMany(shallows);
@@ -196,7 +199,8 @@ export class UploadPack {
     return { shallow: oids(shallow), unshallow: oids(unshallow) };
   }
 
-  /** SHA-1 of all that the response depends on, by ids and object numbers: what is equal here is answered equally. */
+  /** SHA-1 of everything that determines the response, by ids and object numbers: equal hashes mean
+   * equal responses. */
   #digest({ request, wants, wantedRefs, haves }: Asked, boundary: ShallowBoundary, patterns: Patterns): Uint8Array {
     const { graph, advertised } = this.#stores;
     const numbers = (positions: Iterable<number>): number[] => Array.from(positions, (at) => graph.number(at));
@@ -219,7 +223,8 @@ export class UploadPack {
       ],
       haves: request.haves.length,
     });
-    // Haves in the client's order, and with those that are not here: the acknowledgments are part of the response.
+    // Haves in the client's order, including unknown ones: the response contains the
+    // acknowledgments.
     const hash = createHash("sha1").update(`${facts}\n`).update(request.haves);
     if (request.includeTag) hash.update(advertised.listAnnotatedTags().tags);
     return new Uint8Array(hash.digest());
@@ -232,11 +237,12 @@ export class UploadPack {
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
     const named = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
-    // Git's server takes what is shallow no longer as had, too. But a client may be told of shallow commits that it does not get: one
-    // with a parent kept and another left out ends the history, and the kept parent may be shallow itself.
+    // Git's server also counts commits that are no longer shallow as had. But a client may be told
+    // of shallow commits that it does not get: a commit with one parent kept and another left out
+    // is at the boundary, and the kept parent may be shallow itself.
     const had = named.filter((position) => position >= 0);
     const selection = await new ObjectSelection(this.#stores, reader).select({
-      // A commit that is shallow no longer brings its parents, wherever the wants lead.
+      // A commit that is no longer shallow brings its parents, whatever the wants reach.
       wanted: graph.ancestors([...nodes, ...unshallow], after),
       had: graph.ancestors(had, before),
       hadBorder: before,
@@ -255,7 +261,7 @@ export class UploadPack {
     return plan;
   }
 
-  /** Reads the patterns that a filter names, or says what is wrong with them. */
+  /** Reads the patterns that a filter names, or returns an error message. */
   async #readPatterns(filter: ObjectFilter | null): Promise<Patterns | string> {
     const { reader } = this.#stores;
     const patterns: Patterns = new Map();
@@ -274,7 +280,7 @@ export class UploadPack {
     return patterns;
   }
 
-  /** The annotated tags that refs name and that lead to an object among `sent`, with the tags on their way to it.
+  /** The annotated tags of refs whose target is among `sent`, with any tags in between.
    * @see git's builtin/pack-objects.c: add_ref_tag() */
   #tagsOf(sent: NumberSet): NumberSet {
     const { advertised, objects, graph } = this.#stores;
@@ -283,7 +289,7 @@ export class UploadPack {
     const added = new Set<number>();
     objects.lookupMany(tags).number.forEach((number, i) => {
       if (!sent.has(targetNumbers[i]!)) return;
-      // What was added brought all that it leads to.
+      // An added tag has already brought what it points to.
       for (let tag = number; !added.has(tag) && !sent.has(tag);) {
         added.add(tag);
         const [next] = graph.parents(graph.position(tag));

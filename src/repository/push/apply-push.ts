@@ -22,53 +22,52 @@ import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
-/** A push whose pack, if it has one, is indexed and stored. */
+/** A push whose pack, if any, is indexed and stored. */
 export interface PushToApply {
   readonly commands: readonly RefCommand[];
   readonly atomic: boolean;
-  /** Whether the client's history is cut. */
+  /** Whether the client's repository is shallow. */
   readonly isShallow: boolean;
   readonly pushed: PushedObjects;
   readonly written: readonly WrittenChunk[];
   readonly packBytes: number;
   readonly timeMs: number;
   readonly requester: Pick<Requester, "caller" | "right">;
-  /** What the one command consists of; null: of nothing but itself. */
+  /** The changes that its one command consists of; null: the command is one change. */
   readonly steps: readonly PushStep[] | null;
   readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
-  /** Refuses what there is no room for, by bytes as they are stored and objects.
+  /** Refuses an addition beyond the quota, by bytes as stored and objects.
    * @throws GitError "too-large" */
   checkQuota(addedBytes: number, addedObjects: number): void;
-  /** What HEAD is to point at, null: it stays. */
+  /** HEAD's new target; null: it stays. */
   readonly head: string | null;
 }
 
-/** What settling came to. */
+/** The result of applying a push. */
 export type ApplyOutcome =
-  /** Refs moved, and the objects they need are in. */
+  /** Refs moved, and their objects are stored. */
   | { readonly kind: "applied"; readonly outcomes: RefOutcome[]; readonly unusedKeys: string[] }
-  /** Nothing moved: the transaction must be taken back. */
+  /** Nothing moved: the transaction must be rolled back. */
   | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
-  /** These stored trees must be read first, and the transaction taken back. */
+  /** These stored trees must be read first, and the transaction rolled back. */
   | { readonly kind: "unread"; readonly trees: number[] };
 
-/** What a command's new value is, once found. */
+/** The object that a command's new value names. */
 interface Target {
   readonly number: number;
   readonly type: number;
 }
 
-/**
- * Makes a push visible: rows, graph and refs, in the caller's transaction and in one go, so that nothing can come between
- * what is checked and what is written. The graph in memory is left as it was unless the outcome is "applied".
- * @param returned stored trees that have been read
- */
+/** Makes a push visible: rows, graph and refs, in the caller's transaction and synchronously, so
+ * that nothing comes between the checks and the writes. The graph in memory stays unchanged unless
+ * the outcome is "applied".
+ * @param returned stored trees that have been read */
 export function applyPush(tables: Tables, push: PushToApply, returned: ReturnedTrees): ApplyOutcome {
   return new PushApplication(tables, push, returned).run();
 }
 
-/** Finds the stored trees that must be read before a push can be settled, as far as those that have been read lead to. Needs no transaction:
- * nothing is written, and the graph in memory is left as it was.
+/** Finds the stored trees that must be read before a push can be applied, as far as those already
+ * read reach. Needs no transaction: nothing is written, and the graph in memory stays unchanged.
  * @throws GitError as `applyPush` */
 export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): number[] {
   return new PushApplication(tables, push, returned).findUnread();
@@ -80,7 +79,7 @@ class PushApplication {
   readonly #returned: ReturnedTrees;
   readonly #rules: RefRules;
   readonly #moved: PushedRef[] = [];
-  /** Of the graph with the push's nodes in it. */
+  /** For the graph with the push's nodes in it. */
   #peeling: TagPeeling | null = null;
   #ancestrySteps = 0;
 
@@ -125,14 +124,14 @@ class PushApplication {
     }
   }
 
-  /** What the reflog is told. */
+  /** The entries for the reflog. */
   #listPushes(): NewPush[] {
     const { requester, timeMs, packBytes, pushed, steps } = this.#push;
     if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
     return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects: pushed.fresh.length }];
   }
 
-  /** The object each command's new value names; null: it is nowhere, or not wholly there. */
+  /** The object that each command's new value names; null: it is missing, or incomplete. */
   #findTargets(): (Target | null)[] {
     const { commands, pushed } = this.#push;
     const oids = new Uint8Array(commands.length * OID_BYTES);
@@ -148,7 +147,7 @@ class PushApplication {
     });
   }
 
-  /** Fresh commits and tags, and trees and blobs that a ref will point at directly. */
+  /** Fresh commits and tags, and trees and blobs that a ref will point to directly. */
   #newNodes(targets: readonly (Target | null)[]): NewNode[] {
     const { pushed } = this.#push;
     const nodes: NewNode[] = [];
@@ -208,7 +207,7 @@ class PushApplication {
   }
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
-    // Before all others: the branch that it points at now may be one to be deleted.
+    // First, because the branch that HEAD names now may be one to be deleted.
     const { refs } = this.#tables;
     if (this.#push.head !== null) refs.setHead(this.#push.head);
     const head = refs.head();
@@ -223,9 +222,10 @@ class PushApplication {
     return outcomes;
   }
 
-  /** @returns why the rules for refs keep the ref where it is, null: they do not, or it is not where it must be */
+  /** @returns why the rules for refs forbid the change; null: they do not, or the ref is not at its
+   * expected value */
   #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
-    // What leads nowhere does not move, whatever the rules say.
+    // A ref with a missing target cannot move, whatever the rules say.
     const { steps } = this.#push;
     if ((this.#rules.isEmpty && steps === null) || (target === null && !isNullOid(command.new))) return null;
     const actual = changes.get(command.name);
@@ -237,18 +237,22 @@ class PushApplication {
   }
 
   /** Whether an object is a descendant of another, or the same.
-   * @throws GitError "too-large" when too much was compared by now */
+   * @throws GitError "too-large" when the comparisons have cost too much */
   #leadsTo(ancestor: Oid, { number }: Target): boolean {
     const { graph, objects } = this.#tables;
     const from = graph.position(objects.find(ancestor)!.number);
     const to = graph.position(number);
     if (from < 0 || to < 0) return false;
     this.#ancestrySteps += Math.max(0, to - from);
-    checkLimit("the way from what refs were to what they become (commits)", MAX_ANCESTRY_STEPS, this.#ancestrySteps);
+    checkLimit(
+      "the distance from the old values of refs to the new ones (commits)",
+      MAX_ANCESTRY_STEPS,
+      this.#ancestrySteps,
+    );
     return graph.isAncestor(from, to);
   }
 
-  /** @param head what HEAD points at
+  /** @param head HEAD's target
    * @returns why the ref did not move, null when it did */
   #updateRef(changes: RefChanges, command: RefCommand, target: Target | null, head: string | null): RefRefusal | null {
     const { name } = command;
@@ -275,13 +279,13 @@ class PushApplication {
     }
   }
 
-  /** What an annotated tag finally leads to, null for any other object. */
+  /** The final target of an annotated tag; null for any other object. */
   #peel(target: Target): Oid | null {
     if (target.type !== TAG) return null;
     const { graph, objects } = this.#tables;
     this.#peeling ??= new TagPeeling(graph);
     const end = this.#peeling.endOf(graph.position(target.number));
-    // The last tag has what it is of as its tree; a commit is what it is.
+    // If the chain ends at a tag, its target is a tree or blob, which is the tag's tree.
     const number = this.#typeOf(graph.number(end)) === TAG ? graph.tree(end) : graph.number(end);
     return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.of(number)).oid;
   }
@@ -290,8 +294,9 @@ class PushApplication {
     return this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.of(number)).type[0]!;
   }
 
-  /** Refuses more refs than a repository may have. Fewer are let through, however many are left.
-   * @returns by how many bytes there are more, 0: there are fewer, or as many
+  /** Refuses more refs than a repository may have. A push that reduces them is allowed, however
+   * many remain.
+   * @returns by how many bytes they grow; 0: they do not
    * @throws GitError "too-large" */
   #checkRefs(): number {
     const bytesOf = (at: 1 | 2): number =>
@@ -314,8 +319,8 @@ class PushApplication {
 
   /** Writes the rows.
    * @param pushes ids of the push or of its steps
-   * @param refBytes that the refs take more
-   * @returns R2 objects that none of them refers to */
+   * @param refBytes by which the refs grow
+   * @returns R2 objects that no row names */
   #write(
     { introduced, introducers, adopted, reintroduced }: Introductions,
     before: number,
@@ -341,7 +346,8 @@ class PushApplication {
     return rows.unusedKeys;
   }
 
-  /** The first branch pushed becomes HEAD, main or master before others, unless somebody chose another. It never moves by itself later. */
+  /** The first pushed branch becomes HEAD, preferably main or master, unless another was chosen.
+   * HEAD never moves by itself later. */
   #chooseHead(outcomes: readonly RefOutcome[]): void {
     const { refs } = this.#tables;
     const head = refs.head();
@@ -355,7 +361,7 @@ class PushApplication {
   }
 }
 
-/** A command as the rules for refs see it. @see RefRules */
+/** A command in the form in which the rules for refs judge it. @see RefRules */
 export function changeOf(command: RefCommand, isForward: RefChange["isForward"]): RefChange {
   const kind = isNullOid(command.new) ? "deletion" : isNullOid(command.old) ? "creation" : "move";
   return { name: command.name, kind, isForward };

@@ -8,24 +8,24 @@ import {
 } from "../../codec/pack-index.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 
-/** What of a push must not be stored. */
+/** The objects of a push that must not be stored. */
 export interface BrokenObjects {
-  /** 1 for each node that is nowhere, or leads there. */
+  /** 1 for each node that is missing, or reaches a missing one. */
   readonly nodes: Uint8Array;
-  /** A missing object for the message, and one that needs it, "": a ref alone does. */
+  /** A missing object for the message, and one that needs it; "": only a ref does. */
   readonly missing: { readonly oid: string; readonly neededBy: string };
 }
 
-/** Finds the objects of a pack that lead to something which is nowhere, directly or not, by
- * reference or as a delta's base.
- * @param numbers of the nodes that are in the store; 0: they are not
- * @returns null: everything leads somewhere */
+/** Finds the objects of a pack that reach a missing object, directly or not, by reference or as a
+ * delta's base.
+ * @param numbers object numbers of the nodes that are stored; 0: not stored
+ * @returns null: nothing is missing */
 export function findBroken(index: PackIndex, numbers: Uint32Array): BrokenObjects | null {
   return new Search(index, numbers).run();
 }
 
-/** Words of a frame: its node, the reference that is next and where they end, the same within a
- * run, whether its base was looked at. */
+/** Words of a frame: its node; its next reference and their end; the same within a run; whether its
+ * base was visited. */
 const FRAME_WORDS = 6;
 const AT = 1;
 const END = 2;
@@ -34,18 +34,18 @@ const RUN_END = 4;
 const BASE_SEEN = 5;
 
 /** Tarjan's search for strongly connected components, without recursion: an object may be stored as
- * a delta on one that leads to it, and what is so connected is broken as one. Each reference is
- * followed once; memory is 40 bytes a node at the most, whatever they name. */
+ * a delta on one that reaches it, and such a component is broken as a whole. Each reference is
+ * followed once. Memory is at most 40 bytes per node, whatever the nodes name. */
 class Search {
   readonly #index: PackIndex;
   readonly #numbers: Uint32Array;
   readonly #broken: Uint8Array;
   /** When each node was found, from 1 on; 0: not yet. */
   readonly #found: Uint32Array;
-  /** The earliest node that it is known to lead to, of those whose component is not complete; 0:
-   * its own is. */
+  /** The earliest node of an incomplete component that it is known to reach; 0: its own component
+   * is complete. */
   readonly #low: Uint32Array;
-  /** Nodes whose component is not complete. */
+  /** Nodes whose component is incomplete. */
   readonly #open: Uint32Array;
   #openCount = 0;
   #frames = new Uint32Array(1024 * FRAME_WORDS);
@@ -92,7 +92,8 @@ class Search {
 
   #isMissing(node: number): boolean {
     if (this.#numbers[node] !== 0 || this.#inPack(node)) return false;
-    // Spoken of, or read as the base of a delta while the pack was indexed: it may have gone since.
+    // Referenced, or read as the base of a delta while the pack was indexed: it may have been
+    // removed since.
     return (this.#index.nodeFlags[node]! & NODE_TYPE_MASK) !== 0 || this.#index.nodeEntries[node] !== NO_INDEX;
   }
 
@@ -128,21 +129,21 @@ class Search {
     else this.#note(node, target);
   }
 
-  /** Takes note of what is known of a node that another leads to. */
+  /** Updates a node by what is known of one that it reaches. */
   #note(node: number, target: number): void {
     if (this.#broken[target] === 1) this.#broken[node] = 1;
     const low = this.#low[target]!;
     if (low !== 0 && low < this.#low[node]!) this.#low[node] = low;
   }
 
-  /** All that a node leads to has been looked at. */
+  /** Everything that a node reaches has been visited. */
   #leave(node: number): void {
     this.#depth -= 1;
     if (this.#low[node] === this.#found[node]) this.#complete(node);
     if (this.#depth > 0) this.#note(this.#frames[(this.#depth - 1) * FRAME_WORDS]!, node);
   }
 
-  /** Completes the component that was found by its node `first`. */
+  /** Completes the component whose first found node is `first`. */
   #complete(first: number): void {
     let from = this.#openCount;
     let isBroken = 0;
@@ -166,7 +167,7 @@ class Search {
     const frames = this.#frames;
     frames.fill(0, frame, frame + FRAME_WORDS);
     frames[frame] = node;
-    // What is in the store leads nowhere that matters.
+    // What a stored object reaches does not matter.
     if (!this.#inPack(node) || this.#numbers[node] !== 0) {
       frames[frame + BASE_SEEN] = 1;
       return;
@@ -177,7 +178,7 @@ class Search {
     frames[frame + place + 1] = words.end;
   }
 
-  /** The next node that the one on top needs, −1: there are no more. */
+  /** The next node that the top one needs; −1: none. */
   #next(): number {
     const frames = this.#frames;
     const frame = (this.#depth - 1) * FRAME_WORDS;
@@ -194,7 +195,7 @@ class Search {
     return this.#base(frames[frame]!);
   }
 
-  /** The node of a delta's base, −1: it is none. */
+  /** The node of a delta's base; −1: not a delta. */
   #base(node: number): number {
     const { nodeEntries, stored, bases, entryNodes } = this.#index;
     const entry = nodeEntries[node]!;

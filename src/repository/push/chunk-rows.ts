@@ -6,21 +6,19 @@ import { newObjectColumns, type ObjectColumns } from "../../store/index/object-i
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
-/** What a push adds to the tables of chunks and objects. */
+/** The rows that a push adds to the tables of chunks and objects. */
 export interface StoredRows {
   /** Chunks that hold a fresh object, in pack order. */
   readonly chunks: NewChunk[];
   readonly objects: ObjectColumns;
-  /** R2 objects that hold none: all their objects were in the store already. */
+  /** R2 objects without a fresh object: all of theirs were stored already. */
   readonly unusedKeys: string[];
 }
 
-/**
- * Lays the fresh objects of a push out over its chunks.
+/** Assigns the fresh objects of a push to its chunks.
  * @param firstChunk id that the first of the returned chunks will get
  * @param introducers number of the node that introduces each fresh object
- * @param pushAt id of the push that brought what stood at a place in the pack
- */
+ * @param pushAt id of the push that an offset in the pack belongs to */
 export function layOutRows(
   pushed: PushedObjects,
   written: readonly WrittenChunk[],
@@ -52,7 +50,7 @@ export function layOutRows(
       if (baseNode !== NO_INDEX && base === 0)
         throw new GitError("missing-object", { oid: toHex(pushed.oid(baseNode)) });
       const isOfs = index.stored[entry] === STORED.ofsDelta;
-      // An object that is twice in the pack: the distance leads to the copy that is not indexed.
+      // An object that is twice in the pack: the distance points to the copy that is not indexed.
       if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;
       if (base > firstNumber + at) hasLateBase = true;
       if (base !== 0) floors.base = lower(floors.base, base);
@@ -90,14 +88,14 @@ export function layOutRows(
   return { chunks, objects, unusedKeys };
 }
 
-/** Where an entry lies, bytes. */
+/** The position of an entry, bytes. */
 interface Place extends MadeEntry {
   readonly entry: number;
-  /** What was made of it lies elsewhere: these bytes belong to nothing. */
+  /** Its undeltified form is stored elsewhere: these bytes are unused. */
   readonly isLeft: boolean;
 }
 
-/** The pack's entries in their order, then those that were made behind it. */
+/** The pack's entries in order, then those that were appended undeltified. */
 function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generator<Place, void> {
   for (let entry = 0; entry < count; entry++) {
     const offset = offsets[entry]!;
@@ -107,7 +105,7 @@ function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generato
   for (const [entry, place] of made) yield { entry, ...place, isLeft: false };
 }
 
-/** The lower of two object numbers, of which the first may be 0 for none. */
+/** The lower of two object numbers; the first may be 0 for none. */
 function lower(lowest: number, number: number): number {
   return lowest === 0 ? number : Math.min(lowest, number);
 }

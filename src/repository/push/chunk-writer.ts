@@ -3,24 +3,25 @@ import { GitError } from "../../format/errors.ts";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
 
-/** Chunks under way to R2 at once: enough to hide its latency, bounded since each is held in memory. */
+/** The most chunks being written to R2 at once: enough to hide its latency, bounded since each is
+ * in memory. */
 const MAX_WRITES_IN_FLIGHT = 4;
 
 /** Buffer of a chunk whose last entry is small. */
 const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
 
-/** Bytes of the pack kept in memory, at most, for deltas that come back to them. */
+/** The most bytes of the pack kept in memory, for deltas that refer back to them. */
 const RESIDENT_BYTES = 24 * 1024 * 1024;
 
-/** Bytes read back at once when they are not in memory. */
+/** Bytes read back at once from outside memory. */
 const READ_BACK_BYTES = 1024 * 1024;
 
-/** A chunk as it was written: a run of whole entries, contiguous in its pack. */
+/** A written chunk: a run of whole entries, contiguous in its pack. */
 export interface WrittenChunk {
   /** R2 object, or null: the bytes are here and go inline. */
   readonly key: string | null;
   readonly bytes: Uint8Array | null;
-  /** Where in the pack its first byte stood, and its size (bytes). */
+  /** The position of its first byte in the pack, and its size (bytes). */
   readonly packOffset: number;
   readonly sizeBytes: number;
   /** SHA-1 of its bytes. */
@@ -35,17 +36,17 @@ interface Resident {
 
 export interface ChunkWriterOptions {
   chunks: ChunkStore;
-  /** Every key begins with it; nothing else writes below it. */
+  /** The prefix of every key; nothing else writes below it. */
   keyPrefix: string;
-  /** Called before the first byte goes to R2, so that a crash leaves a record of where to clean up. */
+  /** Called before the first byte goes to R2, so that a crash leaves a record of where to clean
+   * up. */
   beforeFirstWrite(): void;
 }
 
-/**
- * Takes a pack's entries as they stream past and writes them as chunks: a chunk is closed at the first entry boundary
- * at or behind `CHUNK_TARGET_BYTES`; one that passes `MULTIPART_PART_BYTES` without a boundary (a large entry) goes up
- * in parts. So a pack of n bytes costs at most n / 2 MB + 1 writes, and one below `HOT_PUSH_BYTES` none.
- */
+/** Takes a pack's entries as they stream by and writes them as chunks. A chunk is closed at the
+ * first entry boundary at or after `CHUNK_TARGET_BYTES`. One that passes `MULTIPART_PART_BYTES`
+ * without a boundary (a large entry) is uploaded in parts. So a pack of n bytes costs at most n / 2
+ * MB + 1 writes, and one below `HOT_PUSH_BYTES` none. */
 export class ChunkWriter {
   readonly #chunks: ChunkStore;
   readonly #options: ChunkWriterOptions;
@@ -57,13 +58,13 @@ export class ChunkWriter {
   #residentBytes = 0;
   #residentLimitBytes = RESIDENT_BYTES;
 
-  /** The open chunk: where it began, what of it is in the buffer, and its upload if it has begun. */
+  /** The open chunk: its start, the part in the buffer, and its upload if begun. */
   #start = 0;
   #end = 0;
   #buffer = new Uint8Array(64 * 1024);
   #buffered = 0;
   #hash = createHash("sha1");
-  /** Bytes of the part on its way to R2. */
+  /** Bytes of the part being uploaded. */
   #partBytes = 0;
   #multipart: { key: string; write: Promise<MultipartWrite>; parts: number } | null = null;
 
@@ -77,22 +78,20 @@ export class ChunkWriter {
     return this.#buffer.length + this.#residentBytes + this.#partBytes;
   }
 
-  /** Bytes of the pack that are kept for deltas. */
+  /** Bytes of the pack kept for deltas. */
   get residentBytes(): number {
     return this.#residentBytes;
   }
 
-  /** Keeps fewer bytes of the pack in memory from now on (the newest piece always stays). */
+  /** Keeps fewer bytes of the pack in memory from now on. The newest piece always stays. */
   limitResident(limitBytes: number): void {
     this.#residentLimitBytes = Math.min(limitBytes, RESIDENT_BYTES);
     this.#dropResident();
   }
 
-  /**
-   * Appends `bytes`, which stood in the pack at `packOffset`, directly behind those before.
+  /** Appends `bytes`, which are at `packOffset` in the pack, directly after the previous ones.
    * @param boundary the first entry boundary in (from, to], or null when there is none
-   * @throws GitError "storage-failed" when an earlier write failed
-   */
+   * @throws GitError "storage-failed" when an earlier write failed */
   async append(
     bytes: Uint8Array,
     packOffset: number,
@@ -130,13 +129,15 @@ export class ChunkWriter {
     return this.#written;
   }
 
-  /** Ends the writes of a push that is refused. What they left is garbage below the key prefix. Never throws. */
+  /** Ends the writes of a refused push. Leftovers below the key prefix are garbage. Never
+   * throws. */
   async abort(): Promise<void> {
     await Promise.allSettled(this.#inFlight);
     await this.#multipart?.write.then((write) => write.abort()).catch(() => undefined);
   }
 
-  /** Ends the open chunk, so that what comes next is in one of its own and all before can be read.
+  /** Closes the open chunk, so that the following entries get one of their own and everything
+   * before can be read.
    * @throws GitError "storage-failed" */
   async closeChunk(): Promise<void> {
     if (this.#end === this.#start) return;
@@ -144,7 +145,7 @@ export class ChunkWriter {
     else await this.#close();
   }
 
-  /** Reads bytes of the pack, from memory or not. None are of the chunk that is open, unless they are in its buffer.
+  /** Reads bytes of the pack, in memory or not. Of the open chunk, only buffered bytes can be read.
    * @throws GitError "storage-failed" */
   async read(offset: number, lengthBytes: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(lengthBytes);
@@ -164,7 +165,8 @@ export class ChunkWriter {
       out.set(this.#buffer.subarray(from, from + length));
       return length;
     }
-    // The newest first: what was loaded for this very request may overlap an older one that ends too early.
+    // Newest first: a piece loaded for this very request may overlap an older one that ends too
+    // early.
     const held = this.#resident.findLast(
       ({ packOffset, bytes }) => offset >= packOffset && offset < packOffset + bytes.length,
     );
@@ -175,7 +177,7 @@ export class ChunkWriter {
     return length;
   }
 
-  /** Brings bytes of the pack into memory that are not there.
+  /** Loads bytes of the pack into memory.
    * @throws GitError "storage-failed" */
   async load(offset: number, lengthBytes: number): Promise<void> {
     const chunk = this.#written.find(
@@ -203,7 +205,7 @@ export class ChunkWriter {
     this.#end += bytes.length;
   }
 
-  /** Whether the open chunk is all there is, and small enough to stay in SQLite. */
+  /** Whether the open chunk is the only one, and small enough to stay in SQLite. */
   #isFirstSmall(): boolean {
     return this.#written.length === 0 && this.#multipart === null && this.#buffered < HOT_PUSH_BYTES;
   }
@@ -246,7 +248,7 @@ export class ChunkWriter {
     if (this.#multipart === null) {
       const key = this.#newKey();
       const write = this.#chunks.createMultipart(key);
-      // Whoever awaits it learns of a failure; until then nobody may be listening.
+      // A failure surfaces where it is awaited. Until then it must not count as unhandled.
       write.catch(() => undefined);
       this.#multipart = { key, write, parts: 0 };
     }
@@ -254,7 +256,7 @@ export class ChunkWriter {
     const number = ++this.#multipart.parts;
     const bytes = this.#buffer.subarray(0, this.#buffered);
     this.#renew();
-    // Parts are large: one at a time beside the one being filled.
+    // Parts are large: only one is uploaded while the next is filled.
     await this.#awaitWrites(0);
     this.#partBytes = bytes.length;
     await this.#send(async () => {
@@ -263,7 +265,7 @@ export class ChunkWriter {
     });
   }
 
-  /** A new buffer: the old one is on its way to R2. */
+  /** A new buffer: the old one is being uploaded. */
   #renew(): void {
     this.#buffer = new Uint8Array(this.#multipart === null ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES);
     this.#buffered = 0;
@@ -290,7 +292,7 @@ export class ChunkWriter {
     await this.#awaitWrites(MAX_WRITES_IN_FLIGHT - 1);
   }
 
-  /** Waits until at most `most` writes are under way. */
+  /** Waits until at most `most` writes are in flight. */
   async #awaitWrites(most: number): Promise<void> {
     while (this.#inFlight.size > most) await Promise.race(this.#inFlight);
     if (this.#failure === null) return;
@@ -312,7 +314,8 @@ export class ChunkWriter {
   }
 }
 
-/** Size of a buffer for so many bytes: most chunks fit the second, and what outgrows it becomes parts. */
+/** Size of a buffer for this many bytes: most chunks fit the second size, and larger ones are
+ * uploaded in parts. */
 function bufferBytes(needed: number): number {
   if (needed <= CHUNK_BUFFER_BYTES / 4) return 2 * needed;
   return needed <= CHUNK_BUFFER_BYTES ? CHUNK_BUFFER_BYTES : MULTIPART_PART_BYTES;

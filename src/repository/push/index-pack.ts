@@ -22,35 +22,38 @@ import { pause } from "../pacing/pause.ts";
 import { PushMemory } from "./push-memory.ts";
 import { type Permit, Semaphore } from "../pacing/semaphore.ts";
 
-/** Contents kept for deltas: a push that fits its first read rarely needs more than the first. */
+/** Bytes of contents kept for deltas. A push that fits its first read rarely needs more than the
+ * small size. */
 const SMALL_RING_BYTES = 2 * 1024 * 1024;
 const LARGE_RING_BYTES = 8 * 1024 * 1024;
 
-/** What a push is meant to hold in all, and what of it the writer needs besides the bytes it keeps for deltas: the open chunk
- * and a part on its way. */
+/** The memory target of a push, and the writer's share besides the bytes it keeps for deltas: the
+ * open chunk and a part being uploaded. */
 const MEMORY_BYTES = 60 * 1024 * 1024;
 const WRITER_BYTES = 12 * 1024 * 1024;
 
-/** Objects that the module holds at once beside its ring, and the least that is left for each
+/** Objects that the module holds at once besides its ring, and the least size that each may have,
  * however large the tables are. */
 const HELD_CONTENTS = 3;
 const MIN_CONTENT_BYTES = 2 * FREE_CONTENT_BYTES;
 
-/** Bytes of the tables that every push has. */
+/** Bytes of the tables that every push may have. */
 const FREE_TABLE_BYTES = 4 * 1024 * 1024;
 
-/** Body bytes asked for at once: fewer and larger reads halve the cost of taking a body in. */
+/** Body bytes requested at once: fewer and larger reads halve the cost of receiving a body. */
 const READ_BYTES = 256 * 1024;
 
-/** Silence after which a push counts as dead, which may have died with its place: longer than the client, or storage, may keep it waiting. */
+/** After this much silence a push counts as dead and loses its permit. Longer than the client or
+ * the store may keep it waiting. */
 const LEASE_MS = 120_000;
 
-/** Packs indexed at once in one isolate, whose memory all its objects share: small ones are wholly there when they begin and soon
- * done; a large one may be slow to arrive, so that it must not keep the small ones waiting, nor for long another large one. */
+/** Packs indexed at once in one isolate, whose memory all its objects share. Small packs have
+ * arrived completely when they begin, and are soon done. A large one may arrive slowly, so it must
+ * not block small ones, nor another large one for long. */
 const SMALL_PACKS = new Semaphore(4, LEASE_MS);
 const LARGE_PACKS = new Semaphore(2, LEASE_MS);
 
-/** A stored object that a pack needs and does not hold: a thin base. */
+/** A stored object that a pack needs but lacks: a thin base. */
 export interface BaseObject {
   /** 1–4. */
   readonly type: number;
@@ -67,32 +70,33 @@ export interface IndexPackOptions {
   keyPrefix: string;
   beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
   progress: PushRequest["progress"];
-  /** Refuses a pack of so many entry bytes and objects, or more.
+  /** Refuses a pack of at least this many entry bytes and objects.
    * @throws GitError "too-large" */
   checkQuota(entryBytes: number, objects: number): void;
-  /** Reads a stored object; null when the store does not hold it.
+  /** Reads a stored object; null when it is missing.
    * @param hold waits for the memory of a large one */
   readBase(oid: Oid, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null>;
-  /** Whether a stored blob has passed the checks of these names (bits of `NODE_SPECIAL_MASK`) before. */
+  /** Whether a stored blob has already passed the checks for these names (bits of
+   * `NODE_SPECIAL_MASK`). */
   isVetted(oid: Oid, names: number): boolean;
 }
 
-/** A pack whose every object was hashed and checked, and whose entries are stored; nothing refers to them yet. */
+/** A pack with all objects hashed and checked, and all entries stored. Nothing refers to them
+ * yet. */
 export interface IndexedPack {
   readonly indexer: PackIndexer;
   readonly chunks: WrittenChunk[];
   readonly packBytes: number;
-  /** Largest sum of module memory and buffers while indexing (bytes). */
+  /** The largest sum of module memory and buffers while indexing (bytes). */
   readonly peakBytes: number;
-  /** Gives the index's memory up; to be called once, when the push has ended. */
+  /** Releases the index's memory. Must be called once, when the push has ended. */
   release(): void;
 }
 
-/**
- * Indexes a pack as it arrives and stores its entries, in constant memory.
- * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the pack is refused;
- * "storage-failed", and what the source threw. What was stored by then is garbage below the key prefix
- */
+/** Indexes a pack as it arrives and stores its entries, in constant memory.
+ * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the
+ * pack is refused; "storage-failed", and the source's errors. What was stored until then is garbage
+ * below the key prefix */
 export async function indexPack(source: PackSource, options: IndexPackOptions): Promise<IndexedPack> {
   const writer = new ChunkWriter(options);
   try {
@@ -122,7 +126,7 @@ class Indexing {
   async run(): Promise<IndexedPack> {
     const first = await this.#source.read(HOT_PUSH_BYTES);
     if (first === null) throw new GitError("corrupt-pack", { reason: "it is empty" });
-    // Before it waits for others: what there is no room for.
+    // Refuse an excess of the quota before waiting for other pushes.
     const entryBytes = Math.max(0, first.length - PACK_HEADER_BYTES - PACK_TRAILER_BYTES);
     this.#options.checkQuota(entryBytes, decodePackHeader(first));
     const isSmall = first.length < HOT_PUSH_BYTES;
@@ -178,7 +182,7 @@ class Indexing {
   }
 
   /** Feeds one piece of the body.
-   * @returns what was left of it when the last entry had come */
+   * @returns its rest after the last entry */
   async #take(indexer: PackIndexer, piece: Uint8Array): Promise<Uint8Array> {
     let left = piece;
     while (left.length > 0 && !indexer.done) {
@@ -189,7 +193,7 @@ class Indexing {
       await this.#finishStep(indexer, indexer.step(taken.length), piece.length);
       while (indexer.isPaused) {
         await (indexer.needsMemory ? this.#hold(indexer) : pause());
-        // What was consumed goes first.
+        // Removes the consumed bytes first.
         indexer.input();
         await this.#finishStep(indexer, indexer.step(0), piece.length);
       }
@@ -197,7 +201,7 @@ class Indexing {
     return left;
   }
 
-  /** Stores what the indexer is done with. */
+  /** Stores what the indexer has finished. */
   async #finishStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
     this.#hash.update(consumed);
     await this.#store(indexer, consumed);
@@ -207,8 +211,8 @@ class Indexing {
     await this.#noteStep(indexer, pieceBytes);
   }
 
-  /** Takes note of a step: counts what is held, has the writer hold the less of the pack the more
-   * the index needs, and waits for more memory when the index has outgrown what it has. */
+  /** Updates the memory after a step: counts the bytes held, makes the writer hold less of the pack
+   * the more the index needs, and waits for more memory when the index has outgrown its share. */
   async #noteStep(indexer: PackIndexer, pieceBytes: number): Promise<void> {
     this.#renew();
     this.#peakBytes = Math.max(this.#peakBytes, indexer.memoryBytes + this.#writer.memoryBytes + pieceBytes);
@@ -221,7 +225,7 @@ class Indexing {
     await this.#holdOutgrown(indexer, 0);
   }
 
-  /** What the writer keeps of the pack makes way for others. */
+  /** The bytes of the pack that the writer keeps make way for other requests. */
   #keepResident(memory: PushMemory): void {
     const writer = this.#writer;
     memory.keep({
@@ -241,8 +245,8 @@ class Indexing {
     if (this.#memory.outgrows(indexer.memoryBytes, objects)) await this.#hold(indexer);
   }
 
-  /** Waits for the memory of large objects and tables. The larger the tables, the smaller are the
-   * blobs that are still held for deltas. */
+  /** Waits for the memory of large objects and tables. The larger the tables, the smaller the blobs
+   * that may still be held for deltas. */
   async #hold(indexer: PackIndexer): Promise<void> {
     await this.#memory.takeLarge(() => this.#permit?.renew());
     const tableBytes = Math.max(0, indexer.tableBytes - FREE_TABLE_BYTES);
@@ -252,7 +256,7 @@ class Indexing {
 
   async #store(indexer: PackIndexer, consumed: Uint8Array): Promise<void> {
     const { offsets, end } = indexer.boundaries();
-    // The pack's own header is not part of any entry.
+    // The pack's header is not part of any entry.
     const skip = this.#packBytes === 0 ? Math.min(consumed.length, PACK_HEADER_BYTES) : 0;
     await this.#writer.append(consumed.subarray(skip), this.#packBytes + skip, (from, to) =>
       findBoundary(offsets, end, from, to),
@@ -281,7 +285,7 @@ class Indexing {
   async #finish(indexer: PackIndexer): Promise<void> {
     const total = indexer.deferredCount;
     const hold = () => this.#hold(indexer);
-    // By now the tables are what they are, but for what deltas still name.
+    // The tables hardly grow any more, except for names in deltas.
     if (this.#memory.hasLarge) await hold();
     const made = new MadeObjects(
       indexer,
@@ -294,7 +298,8 @@ class Indexing {
     if (total > 0) this.#options.progress("Resolving deltas", total, total);
   }
 
-  /** Blobs that the pack mentions as `.gitmodules` or `.gitattributes`, that are stored and were never checked as such.
+  /** Blobs that the pack names as `.gitmodules` or `.gitattributes`, and that are stored but were
+   * never checked as such.
    * @returns whether there are any */
   #addUnvetted(indexer: PackIndexer): boolean {
     const { nodeFlags, nodeEntries, oids } = indexer.index();

@@ -9,49 +9,52 @@ import type { Reintroduction } from "../../store/graph/reachability.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
-/** Bytes of the sets of ancestors that are kept. */
+/** Bytes of ancestor sets that are cached. */
 const ANCESTOR_BYTES = 16 * 1024 * 1024;
 
-/** Nodes that a walk to ancestors finds in a step of the budget, and that it passes without finding them. */
+/** Nodes that one budget step pays for in a walk to ancestors: those found, and those passed
+ * without being found. */
 const NODES_PER_STEP = 8;
 const EMPTY_NODES_PER_STEP = 2_048;
 
-/** What is known of a stored object that the push mentions. */
+/** A stored object that the push mentions. */
 export interface StoredObject {
-  /** Object numbers of all nodes that introduced it; empty: none did. */
+  /** Object numbers of all nodes that introduced it; empty: none. */
   readonly introducers: readonly number[];
-  /** Whether it is a tree: its entries belong to whatever leads to it. */
+  /** Whether it is a tree: whatever reaches it reaches its entries. */
   readonly isTree: boolean;
 }
 
-/** What the store tells beside the push. */
+/** The stored objects, as far as the push needs them. */
 export interface StoredObjects {
   get(number: number): StoredObject;
-  /** Object numbers of a stored tree's entries, or null when the tree has not been read yet. */
+  /** Object numbers of a stored tree's entries; null when the tree has not been read yet. */
   entries(tree: number): readonly number[] | null;
 }
 
 /** Which objects each new node of the graph introduces. */
 export interface Introductions {
-  /** One set per new node, in order of position: it leads to them, and none of its parents does. */
+  /** One set per new node, in order of position: the objects that it reaches and none of its
+   * parents does. */
   readonly introduced: NumberSet[];
-  /** First introducer of each fresh object, by place in `PushedObjects.fresh`; 0: nothing leads to it. */
+  /** First introducer of each fresh object, by index in `PushedObjects.fresh`; 0: nothing reaches
+   * it. */
   readonly introducers: Uint32Array;
-  /** Stored objects that nothing led to so far, and what does now. */
+  /** Stored objects that were unreachable so far, and the node that reaches them now. */
   readonly adopted: { object: number; node: number }[];
-  /** Objects that another node introduced before, and a further one that does, in this order. */
+  /** Objects that another node introduced before, and the further node, in this order. */
   readonly reintroduced: Iterable<Reintroduction>;
-  /** Stored trees whose entries must be known: when there are any, the rest is not complete. */
+  /** Stored trees whose entries are needed. If there are any, the rest is incomplete. */
   readonly unread: number[];
 }
 
-/**
- * Finds, for the nodes from position `from` on, what each leads to that its parents do not.
+/** Finds, for the nodes from position `from` on, the objects that each reaches and its parents do
+ * not.
  *
- * The walk of a node's tree ends at every object that one of its parents leads to already: that is one bit test, of the
- * object's introducers against the parents' ancestors, since what leads to a tree leads to all below it.
- * @throws GitError "too-large" when commits share too much that none of them has of another
- */
+ * The walk of a node's tree ends at every object that one of its parents already reaches. One bit
+ * test finds that, of the object's introducers against the parents' ancestors, because a node that
+ * reaches a tree reaches everything below it.
+ * @throws GitError "too-large" when unrelated commits share too much */
 export function introduce(
   pushed: PushedObjects,
   graph: CommitGraph,
@@ -69,7 +72,7 @@ class Introducing {
   readonly #ancestors: AncestorSets;
   /** Position + 1 of each fresh object's first introducer. */
   readonly #first: Uint32Array;
-  /** Positions of introducers found now that are not first: by object number. */
+  /** Positions of the further introducers found now, by object number. */
   readonly #further = new Map<number, number[]>();
   /** Positions of the introducers of stored objects, by object number. */
   readonly #positions = new Map<number, readonly number[]>();
@@ -77,7 +80,7 @@ class Introducing {
   readonly #unread = new Set<number>();
   readonly #budget: StepBudget;
   #reintroductions = 0;
-  /** The first node that brought something once more, 0: none did. */
+  /** The first node that introduced something again; 0: none. */
   #firstAgain = 0;
 
   constructor(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects) {
@@ -85,7 +88,7 @@ class Introducing {
     this.#graph = graph;
     this.#from = from;
     this.#stored = stored;
-    this.#budget = new StepBudget(MAX_INTRODUCTION_STEPS, "what the push's commits lead to (steps)");
+    this.#budget = new StepBudget(MAX_INTRODUCTION_STEPS, "the walk over what the push's commits reach (steps)");
     this.#budget.allow(pushed.index.edges.length);
     this.#ancestors = new AncestorSets(graph, from, this.#budget);
     this.#first = new Uint32Array(pushed.fresh.length);
@@ -112,7 +115,7 @@ class Introducing {
     return this.#result;
   }
 
-  /** Everything that the node at `position` introduces, itself included. */
+  /** All objects that the node at `position` introduces, itself included. */
   #walk(position: number, reached: Bitset | null): number[] {
     const introduced: number[] = [];
     const root = this.#graph.tree(position);
@@ -126,7 +129,8 @@ class Introducing {
     return introduced;
   }
 
-  /** Makes the node an introducer of the object, unless it is one or a parent of it leads there. */
+  /** Makes the node an introducer of the object, unless it already is one or a parent reaches the
+   * object. */
   #claim(number: number, position: number, reached: Bitset | null): boolean {
     const fresh = number - this.#pushed.firstNumber;
     const known = fresh >= 0 ? this.#freshIntroducers(fresh) : this.#storedIntroducers(number);
@@ -145,7 +149,8 @@ class Introducing {
     return true;
   }
 
-  /** Whether the node, or what its parents lead to, is among introducers. The last is most often the next before it. */
+  /** Whether the node, or anything that its parents reach, is among introducers. The last one is
+   * usually the closest. */
   #isAmong(introducers: readonly number[], position: number, reached: Bitset | null): boolean {
     if (introducers.at(-1) === position) return true;
     if (reached === null) return false;
@@ -156,7 +161,7 @@ class Introducing {
 
   #countReintroduction(node: number): void {
     this.#firstAgain ||= node;
-    // A single commit may bring as much as there is.
+    // A single commit may introduce any amount.
     if (++this.#reintroductions > MAX_REINTRODUCTIONS && node !== this.#firstAgain) throw tooMany();
   }
 
@@ -175,7 +180,7 @@ class Introducing {
     return this.#first[fresh] === 0 ? [] : [this.#first[fresh]! - 1];
   }
 
-  /** Positions before those of the push. */
+  /** Positions of the introducers that were stored before. */
   #storedIntroducers(number: number): readonly number[] {
     let positions = this.#positions.get(number);
     if (positions === undefined) {
@@ -185,7 +190,8 @@ class Introducing {
     return positions;
   }
 
-  /** Numbers of a tree's entries; nothing for other objects: parents and targets are nodes of the graph. */
+  /** Numbers of a tree's entries; nothing for other objects, whose parents and targets are nodes of
+   * the graph. */
   *#entries(number: number): Generator<number> {
     const fresh = number - this.#pushed.firstNumber;
     if (fresh < 0) {
@@ -210,15 +216,14 @@ function tooMany(): GitError {
   });
 }
 
-/**
- * The ancestors of nodes as they are needed while walking in order of position. A set lives until the last child of its
- * node was visited, and the last child takes it over: a linear history needs one set, a leaf none. Where more are needed than fit
- * the memory, which takes thousands of lines that meet in one merge, they are found anew.
- */
+/** The ancestors of nodes, as they are needed while walking in order of position. A set lives until
+ * the last child of its node was visited, and the last child takes it over: a linear history needs
+ * one set, a leaf none. If more are needed than fit the memory, which takes thousands of branches
+ * that meet in one merge, they are computed again. */
 class AncestorSets {
   readonly #graph: CommitGraph;
   readonly #budget: StepBudget;
-  /** Of each node, old or new: new children that have not been visited. */
+  /** For each node, old or new: its new children that have not been visited. */
   readonly #childrenLeft: Uint32Array;
   readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
 
@@ -231,13 +236,13 @@ class AncestorSets {
     }
   }
 
-  /** All that the node's parents lead to; null without parents. Not to be changed. */
+  /** Everything that the node's parents reach; null without parents. Must not be changed. */
   ofParents(position: number): Bitset | null {
     const parents = this.#graph.parents(position);
     if (parents.length === 0) return null;
     const known = Array.from(parents, (parent) => this.#sets.get(String(parent)));
     if (known.includes(undefined)) {
-      // One walk finds what all of them lead to.
+      // One walk finds the ancestors of all of them.
       const all = this.#find(parents);
       if (parents.length === 1 && this.#childrenLeft[parents[0]!]! > 1) this.#keep(parents[0]!, all);
       return all;
@@ -250,7 +255,7 @@ class AncestorSets {
   }
 
   /** Ends the visit of a node.
-   * @param reached what `ofParents` gave for it */
+   * @param reached the result of `ofParents` for it */
   finish(position: number, reached: Bitset | null): void {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
@@ -258,7 +263,7 @@ class AncestorSets {
       this.#sets.delete(String(parent));
       isFree = true;
     }
-    // A root's is found at once when it is asked for.
+    // A root's set is quickly computed on demand.
     if (this.#childrenLeft[position] === 0 || reached === null) return;
     const own = isFree ? reached : reached.clone();
     own.add(position);

@@ -4,34 +4,35 @@ import { GitError } from "../../format/errors.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
 
-/** Content is inflated, and kept, by windows of this size. */
+/** Content is inflated and cached in windows of this size. */
 const WINDOW_BYTES = 1024 * 1024;
 
-/** Windows kept: a delta mostly copies from front to back, with looks at what was moved. */
+/** Cached windows: a delta mostly copies from front to back, with jumps to moved parts. */
 const KEPT_BYTES = 16 * WINDOW_BYTES;
 
-/** Bytes read of what is stored at once. */
+/** Stored bytes read at once. */
 const READ_BYTES = 512 * 1024;
 
-/** How far apart the inflater's state is saved, so that what comes before need not be inflated again: 40 KB each, 128 at the most. */
+/** The distance between saved states of the inflater, so that earlier content need not be inflated
+ * again: 40 KB each, 128 at most. */
 const MIN_SPACING_BYTES = 2 * WINDOW_BYTES;
 const MAX_STATES = 128;
 
-/** What a `LargeContent` may hold, bytes. */
+/** The most memory of a `LargeContent`, bytes. */
 export const LARGE_CONTENT_BYTES = KEPT_BYTES + WINDOW_BYTES + READ_BYTES + MAX_STATES * 41_000;
 
 /** An entry's stored bytes, header included. */
 export interface StoredEntry {
   readonly lengthBytes: number;
-  /** Reads exactly so many of them. */
+  /** Reads exactly this many bytes. */
   read(offset: number, lengthBytes: number): Promise<Uint8Array>;
 }
 
-/** Notes work that was done, and gives others a turn when it is time.
+/** Counts work, and lets other requests run when it is time.
  * @throws GitError "too-large" when it is too much */
 export type CountWork = (bytes: number) => Promise<void>;
 
-/** Inflates what an entry stores, from front to back: of a delta its instructions.
+/** Inflates an entry from front to back: for a delta, its instructions.
  * @throws GitError "corrupt-pack" */
 export async function* inflateStored(
   entry: StoredEntry,
@@ -56,26 +57,27 @@ export async function* inflateStored(
   inflater?.end();
 }
 
-/** Where the inflation of an entry stands. */
+/** A saved position in the inflation of an entry. */
 interface Position {
-  /** Bytes taken of the entry. */
+  /** Stored bytes consumed. */
   readonly stored: number;
   readonly inflate: SavedInflate;
 }
 
-/** An inflation under way. */
+/** A running inflation. */
 interface Cursor {
   readonly stream: InflateStream;
-  /** Bytes of the entry read, and those of them that were not taken yet. */
+  /** Stored bytes read, and those of them not yet consumed. */
   stored: number;
   input: Uint8Array;
-  /** The piece made last, and where it begins. */
+  /** The latest piece of output, and its offset. */
   piece: Uint8Array;
   pieceStart: number;
 }
 
-/** The content of a large entry that is no delta, at any place of it: what is asked for is inflated again from the nearest state that was
- * saved on the way, one for each 2 MiB or 1/128 of it. Memory: `LARGE_CONTENT_BYTES`, whatever its size. */
+/** The content of a large entry that is not a delta, with random access. Requested bytes are
+ * inflated again from the nearest saved state; there is one for each 2 MiB or 1/128 of the content.
+ * Memory: `LARGE_CONTENT_BYTES`, whatever its size. */
 export class LargeContent {
   readonly sizeBytes: number;
   readonly #entry: StoredEntry;
@@ -83,7 +85,7 @@ export class LargeContent {
   readonly #count: CountWork;
   readonly #windows = new ByteCache<Uint8Array>(KEPT_BYTES);
   readonly #spacingBytes: number;
-  /** In the order of what was made, from the beginning on. */
+  /** In order of their offset in the content. */
   readonly #saved: Position[] = [];
   #cursor: Cursor | null = null;
 
@@ -100,8 +102,8 @@ export class LargeContent {
     this.#spacingBytes = Math.max(MIN_SPACING_BYTES, sizeBytes / MAX_STATES);
   }
 
-  /** Yields bytes of the content, in pieces that are not to be changed.
-   * @param start and length lie in the content
+  /** Yields bytes of the content, in pieces that must not be changed.
+   * @param start and length must be inside the content
    * @throws GitError "corrupt-pack", "storage-failed" */
   async *copy(start: number, length: number): AsyncGenerator<Uint8Array, void, void> {
     for (let at = start; at < start + length;) {
@@ -132,7 +134,7 @@ export class LargeContent {
     return window;
   }
 
-  /** An inflation that has not passed `start`, and is as near as can be. */
+  /** The nearest inflation that has not passed `start`. */
   async #cursorBefore(start: number): Promise<Cursor> {
     const saved = this.#saved.findLast(({ inflate }) => inflate.produced <= start);
     const present = this.#cursor;
@@ -150,7 +152,7 @@ export class LargeContent {
     return (this.#cursor = { ...none, stream, stored: input.length, input: input.subarray(dataOffset), pieceStart: 0 });
   }
 
-  /** Makes the next piece. */
+  /** Produces the next piece. */
   async #advance(cursor: Cursor): Promise<void> {
     const { lengthBytes } = this.#entry;
     if (cursor.input.length === 0 && cursor.stored < lengthBytes) {

@@ -5,23 +5,25 @@ import { BLOB, objectHeader } from "../../format/object.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import { type CountWork, inflateStored, type LargeContent, type StoredEntry } from "./large-content.ts";
 
-/** Effort of deflating what is made: storing it costs most of what applying its delta does, and less of it would cost less. */
+/** The deflate level of new entries. Storing them is most of the cost of applying a delta; a lower
+ * level would be cheaper. */
 const LEVEL = 1;
 
-/** Bytes that one instruction has at the most: an insertion. */
+/** The most bytes of one instruction: an insertion. */
 const MAX_INSTRUCTION_BYTES = 128;
 
 /** Bytes that are hashed and deflated at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Work of an instruction beside its bytes, and of a byte that is deflated, in bytes that are inflated or hashed. */
+/** The work of an instruction besides its bytes, and of a deflated byte, relative to a byte that is
+ * inflated or hashed. */
 const INSTRUCTION_WORK = 64;
 const DEFLATED_WORK = 6;
 
-/** What a delta is applied to. */
+/** The base of a delta. */
 export type DeltaBase = Pick<LargeContent, "sizeBytes" | "copy">;
 
-/** A base that is in memory. */
+/** A base in memory. */
 export function baseOf(content: Uint8Array): DeltaBase {
   return {
     sizeBytes: content.length,
@@ -37,14 +39,14 @@ export interface LargeDelta {
   readonly codec: Pick<Codec, "inflateStream" | "deflateStream" | "sha1Stream">;
   readonly maxObjectBytes: number;
   readonly count: CountWork;
-  /** Takes the entry of the object that is made, in pieces. */
+  /** Receives the entry of the new object, in pieces. */
   store(bytes: Uint8Array): Promise<void>;
 }
 
-/** Makes a blob of its delta and stores it whole: the delta's instructions are read, the base is copied and the result is hashed and
- * deflated piece by piece, so that none of them is ever held.
+/** Undeltifies a blob and stores it whole. The delta's instructions are read, the base is copied
+ * and the result is hashed and deflated piece by piece, so that none of them is ever held whole.
  * @returns the blob's id and size (bytes)
- * @throws GitError "corrupt-pack", "too-large", "sha1-collision", what `store` and `count` throw
+ * @throws GitError "corrupt-pack", "too-large", "sha1-collision", the errors of `store` and `count`
  * @see gitformat-pack(5) "Deltified representation" */
 export async function storeLarge(options: LargeDelta): Promise<{ oid: Uint8Array; sizeBytes: number }> {
   const { delta, base, codec, count } = options;
@@ -59,7 +61,7 @@ export async function storeLarge(options: LargeDelta): Promise<{ oid: Uint8Array
     await count(INSTRUCTION_WORK);
     const { inserted, offset, size } = instructions.next();
     if (inserted !== null) await entry.add(inserted);
-    else if (offset + size > baseBytes) throw malformed("it copies from behind its base's end");
+    else if (offset + size > baseBytes) throw malformed("it copies from beyond the end of its base");
     else for await (const piece of base.copy(offset, size)) await entry.add(piece);
   }
   return { oid: await entry.end(), sizeBytes };
@@ -74,7 +76,8 @@ class EntryWriter {
   readonly #piece = new Uint8Array(PIECE_BYTES);
   #filled = 0;
   #madeBytes = 0;
-  /** The entry's header waits for the first piece: nothing is written for what is malformed at once. */
+  /** The entry's header, written with the first piece: nothing is written for a delta that turns
+   * out malformed at once. */
   #header: Uint8Array | null;
 
   constructor(options: LargeDelta, sizeBytes: number) {
@@ -118,7 +121,7 @@ class EntryWriter {
   }
 }
 
-/** An instruction: bytes to insert, or else what to copy of the base. */
+/** An instruction: bytes to insert, or else a range of the base to copy. */
 interface Instruction {
   readonly inserted: Uint8Array | null;
   readonly offset: number;
@@ -135,7 +138,7 @@ class Instructions {
     this.#pieces = pieces;
   }
 
-  /** Has a whole instruction at hand, if there is one. @returns whether anything is left */
+  /** Buffers a whole instruction, if there is one. @returns whether anything is left */
   async fill(): Promise<boolean> {
     while (this.#bytes.length - this.#at < MAX_INSTRUCTION_BYTES) {
       const { value, done } = await this.#pieces.next();
@@ -149,7 +152,7 @@ class Instructions {
     return true;
   }
 
-  /** A size at the delta's beginning, below 2^56 as in the module. */
+  /** A size at the delta's beginning; below 2^56, as in the module. */
   readSize(): number {
     let size = 0;
     for (let scale = 1; scale < 2 ** 56; scale *= 128) {
@@ -174,7 +177,7 @@ class Instructions {
     return { inserted, offset: 0, size: 0 };
   }
 
-  /** The number whose bytes follow, the lowest first, where the opcode has their bits. */
+  /** A number, lowest byte first, of the bytes whose bits are set in the opcode. */
   #field(opcode: number, firstBit: number, count: number): number {
     let value = 0;
     for (let i = 0; i < count; i++) if ((opcode & (1 << (firstBit + i))) !== 0) value += this.#byte() * 2 ** (8 * i);

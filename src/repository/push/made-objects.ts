@@ -7,10 +7,10 @@ import { inflateStored, LARGE_CONTENT_BYTES, LargeContent, type StoredEntry } fr
 import { baseOf, type DeltaBase, storeLarge } from "./large-delta.ts";
 import { pause } from "../pacing/pause.ts";
 
-/** Bytes of work after which others get a turn: some 10 ms. */
+/** Bytes of work, about 10 ms, after which other requests run. */
 const SLICE_BYTES = 4 * 1024 * 1024;
 
-/** A stored blob that a pack needs and that is too large to be held: it is no delta. */
+/** A stored blob that a pack needs and that is too large to hold. It is not a delta. */
 export interface LargeBase {
   readonly sizeBytes: number;
   readonly entry: StoredEntry;
@@ -20,27 +20,28 @@ export interface MadeObjectsOptions {
   readonly limits: Limits;
   readonly codec: Codec;
   checkQuota(entryBytes: number, objects: number): void;
-  /** Called while an object is made: the push is alive. */
+  /** Called while an object is made, to show that the push is alive. */
   alive(): void;
   /** Waits for the memory of a large object. */
   hold(): Promise<void>;
 }
 
-/** The blobs of a pack that come as deltas and are too large to be held, or made of such: each is made piece by piece and stored whole, behind
- * the pack, as if the pack had been sent with it. */
+/** Undeltifies the blobs of a pack that arrive as deltas and are too large to hold, or whose bases
+ * are. Each is made piece by piece and stored whole, after the pack, as if the pack had contained
+ * it. */
 export class MadeObjects {
   readonly #indexer: PackIndexer;
   readonly #writer: ChunkWriter;
   readonly #options: MadeObjectsOptions;
   readonly #made = new Set<number>();
-  /** Large bases outside of the pack, by entry. */
+  /** Large bases outside the pack, by entry. */
   readonly #bases = new Map<number, LargeBase>();
-  /** The base used last: versions of one file are often made of one. */
+  /** The base used last: versions of one file often share a base. */
   #present: { readonly entry: number; readonly content: LargeContent } | null = null;
   #end: number;
   #sliceBytes = 0;
 
-  /** @param end where the pack's entries end, bytes */
+  /** @param end the end of the pack's entries, bytes */
   constructor(indexer: PackIndexer, writer: ChunkWriter, options: MadeObjectsOptions, end: number) {
     this.#indexer = indexer;
     this.#writer = writer;
@@ -57,7 +58,7 @@ export class MadeObjects {
     return this.#made.has(entry);
   }
 
-  /** Takes note of a stored base that is not in the pack. */
+  /** Adds a stored base that is not in the pack. */
   addBase(entry: number, base: LargeBase): void {
     this.#bases.set(entry, base);
     this.#indexer.supplyLarge(entry, base.sizeBytes);
@@ -73,10 +74,11 @@ export class MadeObjects {
   }
 
   /** Makes an object.
-   * @throws GitError "corrupt-pack", "too-large", "sha1-collision": the pack is refused; "storage-failed" */
+   * @throws GitError "corrupt-pack", "too-large", "sha1-collision": the pack is refused;
+   * "storage-failed" */
   async make({ delta, base, content }: Extract<IndexNeed, { kind: "large" }>): Promise<void> {
     await this.#options.hold();
-    // What is read meanwhile must not be on its way to the store.
+    // The bytes read meanwhile must not be in an unfinished write.
     await this.#writer.closeChunk();
     const entry = new Entry(this.#writer, this.#end);
     const made = await storeLarge({
@@ -87,7 +89,7 @@ export class MadeObjects {
       count: this.#count,
       store: async (bytes) => {
         const end = await entry.add(bytes);
-        checkLimit("the pack with large deltas made whole (bytes)", this.#options.limits.maxPackSizeBytes, end);
+        checkLimit("the pack with its large deltas undeltified (bytes)", this.#options.limits.maxPackSizeBytes, end);
         this.#options.checkQuota(end - PACK_HEADER_BYTES, this.#indexer.declaredCount);
       },
     });
@@ -123,7 +125,8 @@ export class MadeObjects {
   };
 }
 
-/** An entry on its way to the writer. Its last bytes are held back: only they are told to be an end. */
+/** An entry on its way to the writer. Its last bytes are held back until it is known that they are
+ * its end. */
 class Entry {
   readonly #writer: ChunkWriter;
   #at: number;
@@ -134,14 +137,14 @@ class Entry {
     this.#at = offset;
   }
 
-  /** @returns where it ends by now */
+  /** @returns its current end */
   async add(bytes: Uint8Array): Promise<number> {
     await this.#append(null);
     this.#held = bytes;
     return this.#at + bytes.length;
   }
 
-  /** @returns where it ends */
+  /** @returns its end */
   async end(): Promise<number> {
     await this.#append(this.#at + this.#held.length);
     return this.#at;

@@ -4,23 +4,23 @@ import { ISOLATE_MEMORY, type Lease, type MemoryBudget, type Spare } from "../pa
 const MIB = 1024 * 1024;
 
 /** Common memory of a push: the module with its window, its ring, contents up to
- * `FREE_CONTENT_BYTES` and tables of some 10,000 objects; and of a large one the open chunk, and
- * those on their way. */
+ * `FREE_CONTENT_BYTES` and tables of about 10,000 objects; for a large push also the open chunk and
+ * those being written. */
 const SMALL_PUSH_BYTES = 8 * MIB;
 const LARGE_PUSH_BYTES = 28 * MIB;
 
-/** Bytes of the module above which a push needs the large part, beside what its writer takes. */
+/** Bytes of the module above which a push needs the large part, besides its writer's memory. */
 const SMALL_MODULE_BYTES = 7 * MIB;
 const LARGE_MODULE_BYTES = 17 * MIB;
 
-/** Objects of a pack whose tables will outgrow that. */
+/** A pack with more objects will need larger tables than that. */
 const MANY_OBJECTS = 25_000;
 
-/** How often who waits says that it is alive. */
+/** How often a waiting push shows that it is alive. */
 const ALIVE_MS = 30_000;
 
-/** The memory of one push. It has its common part from the beginning to the end, and the large part
- * from when it needs it. */
+/** The memory of one push. It has its common part from beginning to end, and the large part from
+ * when it needs it. */
 export class PushMemory {
   readonly #budget: MemoryBudget;
   readonly #common: Lease;
@@ -34,19 +34,19 @@ export class PushMemory {
     this.#moduleBytes = moduleBytes;
   }
 
-  /** Waits for what every push has.
+  /** Waits for the common part.
    * @throws GitError "unavailable" */
   static async take(isSmall: boolean, budget = ISOLATE_MEMORY): Promise<PushMemory> {
     const common = await budget.take(isSmall ? SMALL_PUSH_BYTES : LARGE_PUSH_BYTES);
     return new PushMemory(budget, common, isSmall ? SMALL_MODULE_BYTES : LARGE_MODULE_BYTES);
   }
 
-  /** Whether the large part is this push's. */
+  /** Whether this push has the large part. */
   get hasLarge(): boolean {
     return this.#large !== null;
   }
 
-  /** Whether others wait for what this push has beside its common part. */
+  /** Whether other pushes wait for the large part of this one. */
   get isWanted(): boolean {
     return this.#large !== null && this.#budget.isLargeWanted;
   }
@@ -56,9 +56,8 @@ export class PushMemory {
     return this.#large === null && (moduleBytes > this.#moduleBytes || objects > MANY_OBJECTS);
   }
 
-  /** Waits for the large part, or as much of the common one if that is free, which it has until the
-   * end.
-   * @param alive called again and again meanwhile
+  /** Waits for the large part, or takes as much common memory if that is free, until the push ends.
+   * @param alive called repeatedly meanwhile
    * @throws GitError "unavailable" */
   async takeLarge(alive: () => void): Promise<void> {
     if (this.#large !== null) return;
@@ -75,12 +74,12 @@ export class PushMemory {
     }
   }
 
-  /** Bytes that may be kept besides, beyond what is kept already. */
+  /** Bytes that caches may still take. */
   get freeBytes(): number {
     return this.#budget.freeBytes;
   }
 
-  /** Has something that the push keeps make way for others. */
+  /** Registers a cache of the push that makes way for other requests. */
   keep(spare: Spare): void {
     this.#endSpare = this.#budget.keep(spare);
   }

@@ -8,7 +8,8 @@ import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushStep } from "../state/push.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
-/** Cuts inline chunks where a step ends: each step has chunks of its own, as pushes have, which housekeeping counts. */
+/** Splits inline chunks where a step ends, so that each step has chunks of its own, as pushes have;
+ * maintenance counts them. */
 export function splitAtSteps(chunks: readonly WrittenChunk[], steps: readonly PushStep[]): WrittenChunk[] {
   return chunks.flatMap((chunk) => (chunk.bytes === null ? [chunk] : [...splitChunk(chunk, chunk.bytes, steps)]));
 }
@@ -17,7 +18,7 @@ function* splitChunk({ packOffset }: WrittenChunk, bytes: Uint8Array, steps: rea
   let from = 0;
   const ends = steps.map(({ packEnd }) => packEnd - packOffset).filter((end) => end > 0 && end < bytes.length);
   for (const end of [...ends, bytes.length]) {
-    // A step may bring nothing.
+    // A step may have no objects.
     if (end === from) continue;
     const own = bytes.slice(from, end);
     const checksum = new Uint8Array(createHash("sha1").update(own).digest());
@@ -26,7 +27,8 @@ function* splitChunk({ packOffset }: WrittenChunk, bytes: Uint8Array, steps: rea
   }
 }
 
-/** Why rules for refs keep a ref from one of the steps, each of which goes forward; null: they do not.
+/** Why the rules for refs forbid one of the steps, each of which is a fast-forward; null: they do
+ * not.
  * @param name of the ref, byte string */
 export function refuseSteps(rules: readonly ProtectedRefs[], name: string, steps: readonly PushStep[]): string | null {
   for (const { requester, old } of steps) {
@@ -37,13 +39,13 @@ export function refuseSteps(rules: readonly ProtectedRefs[], name: string, steps
   return null;
 }
 
-/** Bytes of the pack that one of the steps would have been by itself. */
+/** Bytes of the pack that one of the steps would have had alone. */
 export function packBytesOf(steps: readonly Pick<PushStep, "packEnd">[], i: number): number {
   const start = steps[i - 1]?.packEnd ?? PACK_HEADER_BYTES;
   return PACK_HEADER_BYTES + steps[i]!.packEnd - start + PACK_TRAILER_BYTES;
 }
 
-/** The steps as the reflog is told of them: what each would be as a push of its own.
+/** The reflog's entries for the steps, as if each were a push of its own.
  * @param name of the ref that they move, byte string */
 export function listSteps(
   name: string,

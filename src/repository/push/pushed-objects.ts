@@ -5,27 +5,25 @@ import { NODE_TYPE_MASK, type PackIndex, readReferences, readTime, STORED } from
 import { findBroken } from "./broken-objects.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 
-/**
- * An indexed pack laid beside the store: which of its objects are new and provable, under which numbers they will go,
- * and where the objects are that it mentions.
- */
+/** An indexed pack compared with the store: which of its objects are new and complete, which
+ * numbers they get, and where the objects are that it mentions. */
 export class PushedObjects {
   readonly index: PackIndex;
-  /** Object number of each node: new or in the store already; 0: nowhere, or broken. */
+  /** Object number of each node, new or already stored; 0: missing, or broken. */
   readonly numbers: Uint32Array;
   /** Object type of each node that has a number, 1–4. */
   readonly types: Uint8Array;
-  /** For nodes that were in the store: the number of the first graph node that brought them, 0 when none did. */
+  /** For nodes that were stored: the number of the first graph node that introduced them, 0 when
+   * none did. */
   readonly storedIntroducers: Uint32Array;
-  /** Entries to be stored, in the order in which they lie: pack order, then what was made behind the pack. Entry i of this list gets number `firstNumber + i`. */
+  /** Entries to be stored, in storage order: pack order, then those appended after the pack. Entry
+   * i of this list gets number `firstNumber + i`. */
   readonly fresh: Uint32Array;
   readonly firstNumber: number;
-  /** A missing object for the message, and one that needs it; null: everything leads somewhere. */
+  /** A missing object for the message, and one that needs it; null: nothing is missing. */
   readonly missing: { readonly oid: string; readonly neededBy: string } | null;
 
-  /**
-   * @throws GitError "wrong-type" when a reference leads to a stored object of another type
-   */
+  /** @throws GitError "wrong-type" when a reference points to a stored object of another type */
   constructor(index: PackIndex, objects: ObjectIndex) {
     this.index = index;
     this.numbers = new Uint32Array(index.nodeCount);
@@ -43,7 +41,8 @@ export class PushedObjects {
     return this.numbers[node]! >= this.firstNumber;
   }
 
-  /** The nodes that a fresh commit, tree or tag refers to, in its order; for a commit the tree, then the parents. */
+  /** The nodes that a fresh commit, tree or tag refers to, in order; for a commit the tree, then
+   * the parents. */
   references(node: number): Uint32Array {
     return readReferences(this.index, this.index.nodeEntries[node]!);
   }
@@ -68,7 +67,7 @@ export class PushedObjects {
     return number < this.firstNumber ? null : this.index.kinds[this.fresh[number - this.firstNumber]!]!;
   }
 
-  /** The nodes of packed oids, −1 where the pack neither holds nor mentions one. */
+  /** The nodes of packed oids; −1 where the pack neither holds nor mentions one. */
   findNodes(oids: Uint8Array): Int32Array {
     const wanted = new DataView(oids.buffer, oids.byteOffset, oids.byteLength);
     const found = new Int32Array(oids.length / OID_BYTES).fill(-1);

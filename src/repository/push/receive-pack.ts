@@ -24,13 +24,13 @@ import { ReturnedTrees } from "./returned-trees.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 import { keptTree } from "../objects/tree-contents.ts";
 
-/** How long a push may take before what it wrote counts as left behind by a crash. */
+/** After this time, whatever an unfinished push has written counts as left behind by a crash. */
 const SWEEP_AFTER_MS = 60 * 60_000;
 
-/** Push option that changes the repository's fsck setting: `git push -o fsck=lenient`. */
+/** The push option that changes the repository's fsck setting: `git push -o fsck=lenient`. */
 const FSCK_OPTION = "fsck=";
 
-/** Failures that are the pack's own: an answer to the client, not an error of the server. */
+/** Failures that are the pack's fault: reported to the client, not errors of the server. */
 const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
   "corrupt-pack",
   "corrupt-object",
@@ -41,29 +41,28 @@ const REFUSALS: ReadonlySet<GitErrorCode> = new Set([
   "sha1-collision",
   "too-large",
   "unsupported",
-  // An option that is not for this caller, or a right that it has lost since it began.
+  // An option that this caller may not use, or a right lost since the push began.
   "forbidden",
   "unauthenticated",
 ]);
 
-/**
- * Takes one push in. Chunks first, then one transaction: the pack is indexed, checked and stored while nothing refers to
- * it, then rows, graph and refs appear at once. Where the chunks go is noted as a job before the first is written, and
- * the transaction removes it: whatever ends the push otherwise, the job sweeps what it left.
- */
+/** Receives one push. Chunks first, then one transaction: the pack is indexed, checked and stored
+ * while nothing refers to it, then rows, graph and refs appear at once. Before the first chunk is
+ * written, a job is added that sweeps the chunks, and the transaction removes it. If the push ends
+ * in any other way, the job removes what it left. */
 export class ReceivePack {
   readonly #repository: RepositoryState;
   readonly #request: PushRequest;
   readonly #keyPrefix: string;
-  /** What is known of the caller, or of those of the steps, the last time that it was asked. */
+  /** The caller, or those of the steps, as of the last check. */
   #requesters: readonly Requester[];
-  /** What the repository's fsck setting becomes, null: it stays. */
+  /** The new fsck setting of the repository; null: unchanged. */
   #newFsck: FsckSetting | null = null;
   readonly #operations = newChunkCounters();
   readonly #chunks: ChunkStore;
-  /** Whether the repository came into being with this push. */
+  /** Whether this push created the repository. */
   #hasCreated = false;
-  /** Whether chunks lie below the key prefix that no row names (yet). */
+  /** Whether chunks exist below the key prefix that no row names (yet). */
   #hasWritten = false;
 
   constructor(repository: RepositoryState, request: PushRequest) {
@@ -78,7 +77,7 @@ export class ReceivePack {
     return this.#requesters[0]!;
   }
 
-  /** Takes the push in and says how it ended.
+  /** Receives the push and reports the result.
    * @throws GitError when the push could be neither accepted nor refused */
   async run(): Promise<ReceivedPush> {
     try {
@@ -89,9 +88,9 @@ export class ReceivePack {
     }
   }
 
-  /** Takes the push in.
-   * @returns how its commands ended
-   * @throws GitError also for what refuses the pack */
+  /** Receives the push.
+   * @returns the outcomes of its commands
+   * @throws GitError also for errors that refuse the pack */
   async take(): Promise<RefOutcome[]> {
     const { pack, pushOptions } = this.#request;
     this.#newFsck = readFsckOption(pushOptions, this.#requester);
@@ -128,8 +127,8 @@ export class ReceivePack {
     else this.#repository.platform.observe({ event: "push", request: request.requester.requestId, ...cost });
   }
 
-  /** Refuses, with the pack unread, a push of which no ref may move, whatever is in the pack.
-   * @returns null: some may, as far as can be told */
+  /** Refuses, without reading the pack, a push of which no ref may move, whatever the pack holds.
+   * @returns null: some may, as far as is known yet */
   #forbid(): RefOutcome[] | null {
     const { commands, atomic } = this.#request;
     const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], this.#requester);
@@ -178,7 +177,8 @@ export class ReceivePack {
     return { type, content: bytes };
   }
 
-  /** A blob that is too large to be held, where it lies: what housekeeping moves stays there for long enough. */
+  /** Opens a blob that is too large to hold, where it is stored. Maintenance keeps old places for
+   * long enough. */
   #openBase(sizeBytes: number, chunk: number, offset: number, lengthBytes: number): LargeBase {
     const { chunks } = this.#repository.tables!;
     const { key, start } = chunks.byIds([chunk])[0]!;
@@ -193,7 +193,7 @@ export class ReceivePack {
   #isVetted(oid: Uint8Array, names: number): boolean {
     const { tables } = this.#repository;
     const number = tables?.objects.find(oid)?.number;
-    // What is nowhere is refused as missing, not here.
+    // A missing blob is refused as missing, not here.
     return number === undefined || (tables!.vetted.names(number) & names) === names;
   }
 
@@ -212,7 +212,8 @@ export class ReceivePack {
         this.#hasCreated = isNew && outcome.kind === "applied";
         return outcome;
       }
-      // All that there is to be read, before the next transaction: more may come to be there meanwhile by other pushes alone.
+      // Read all that is needed now, before the next transaction: only other pushes can add to it
+      // meanwhile.
       for (let { trees } = outcome; trees.length > 0;) {
         await returned.read(this.#reader(), trees);
         const { tables } = this.#repository;
@@ -221,7 +222,7 @@ export class ReceivePack {
     }
   }
 
-  /** The push as it is to be settled now. */
+  /** The push in the form in which it is applied now. */
   #describe(tables: Tables, pack: IndexedPack | null): PushToApply {
     const { limits } = this.#repository.platform;
     const { commands, atomic, shallow, head, steps } = this.#request;
@@ -243,7 +244,7 @@ export class ReceivePack {
     };
   }
 
-  /** Adds the jobs that a settled push calls for; belongs in its transaction. */
+  /** Adds the jobs that an applied push needs. Must run in its transaction. */
   #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<ApplyOutcome, { kind: "applied" }>): void {
     const { limits, worktrees } = this.#repository.platform;
     const moved = this.#request.commands.filter((_, i) => outcomes[i]!.refusal === null);
@@ -272,13 +273,14 @@ export class ReceivePack {
 
   #reader(): ObjectReader {
     const { tables, platform } = this.#repository;
-    // The push has the memory of what it reads.
+    // The push has reserved the memory for what it reads.
     return new ObjectReader(tables!, this.#chunks, platform.codec, null);
   }
 }
 
-/** Reads the fsck setting among push options, null: there is none.
- * @throws GitError "unsupported" for a setting that does not exist, "forbidden" for who may not set it */
+/** Reads the fsck setting among push options; null: none.
+ * @throws GitError "unsupported" for an unknown setting, "forbidden" when the caller may not set
+ * it */
 function readFsckOption(options: readonly string[], { right }: Requester): FsckSetting | null {
   const text = options.findLast((option) => option.startsWith(FSCK_OPTION))?.slice(FSCK_OPTION.length);
   if (text === undefined) return null;

@@ -1,19 +1,20 @@
-// Whether who began a change may still make it. A push may take hours, and a commit wait its turn: a token that was revoked
-// meanwhile, or a repository that was given away, must not let it in.
+// Checks whether the caller who began a change may still make it. A push may take hours, and a
+// commit may wait for a lock: a token revoked meanwhile, or a repository given away, must not let
+// it in.
 import { includesRight, type Requester } from "../../access/caller.ts";
 import { GitError } from "../../format/errors.ts";
 import { ANSWER_LIFE_MS } from "../../store/registry/registry.ts";
 import type { RepositoryPlatform } from "../state/repository-state.ts";
 
-/** Whether what is known of a requester is as old as nothing that is remembered may be. Only tokens can be revoked: what is left to the admin
+/** Whether the data about a requester is too old to rely on. Only tokens can be revoked: the admin
  * token changes with the deployment, and where access is open there is nothing to lose. */
 export function isStale({ caller, knownMs }: Requester, nowMs: number): boolean {
   return caller.kind === "token" && nowMs - knownMs >= ANSWER_LIFE_MS;
 }
 
 /** Asks the registry what a requester may do now.
- * @throws GitError "unauthenticated" when its token is good for nothing here any more, "forbidden" when it may not write, "unavailable" when the
- * registry does not answer */
+ * @throws GitError "unauthenticated" when its token is no longer valid here, "forbidden" when it
+ * may not write, "unavailable" when the registry does not answer */
 export async function renewStanding(
   { id, registry }: Pick<RepositoryPlatform, "id" | "registry">,
   requester: Requester,
@@ -25,7 +26,7 @@ export async function renewStanding(
     throw new GitError("unauthenticated", { what: "token", reason });
   }
   if (!includesRight(standing.right, "write")) {
-    const reason = `by now the token has the right '${standing.right}'`;
+    const reason = `the token now has the right '${standing.right}'`;
     throw new GitError("forbidden", { what: "this change, which needs the right 'write',", reason });
   }
   return { ...requester, ...standing, knownMs };
@@ -35,7 +36,7 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();
   } catch (cause) {
-    const reason = "it could not be asked whether the token still holds; nothing has changed";
+    const reason = "the token could not be checked again; nothing has changed";
     throw new GitError("unavailable", { what: "registry", reason }, { cause });
   }
 }

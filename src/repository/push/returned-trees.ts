@@ -4,27 +4,28 @@ import { entryNumber, isTreeEntry } from "../../store/index/tree-table.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { pause } from "../pacing/pause.ts";
 
-/** Trees that are read before others get their turn. */
+/** Trees that are read before other requests run. */
 const TREES_PER_TURN = 256;
 
-/** Trees that are read ahead at the least, where a push asks for fewer. */
+/** The fewest trees that are read ahead, even if a push asks for fewer. */
 const TREES_AHEAD = 64;
 
-/** Stored trees that a push brings back, by the entries of those that were read for it. */
+/** Stored trees that a push makes reachable again, by the entries of those read for it. */
 export class ReturnedTrees {
   readonly #words = new Map<number, Uint32Array>();
   #entries = 0;
-  /** Levels below those that are asked for that are read with them: twice as many each time. */
+  /** Levels below the requested ones that are read with them; grows about twofold each time. */
   #levelsAhead = 0;
 
-  /** Object numbers of a tree's entries, null: it was not read. */
+  /** Object numbers of a tree's entries; null: it was not read. */
   entries(tree: number): readonly number[] | null {
     const words = this.#words.get(tree);
     return words === undefined ? null : Array.from(words, entryNumber);
   }
 
-  /** Reads trees that the push's walk has come to, and some of those below them, as it may go on there: no more than it has asked for, so
-   * that a tree as deep as a pack allows is read in few rounds, and one of many trees not in vain.
+  /** Reads trees that the push's walk has reached, and some of those below, where it may continue:
+   * no more than it has asked for. So a tree as deep as a pack allows is read in few rounds, and a
+   * wide one not in vain.
    * @throws GitError "too-large" when they have too many entries, "storage-failed" */
   async read(reader: ObjectReader, asked: readonly number[]): Promise<void> {
     let below = await this.#readLevel(reader, asked);
@@ -37,7 +38,7 @@ export class ReturnedTrees {
     this.#levelsAhead = 2 * this.#levelsAhead + 1;
   }
 
-  /** @returns the trees in them that were not read */
+  /** @returns the subtrees that were not read */
   async #readLevel(reader: ObjectReader, trees: readonly number[]): Promise<number[]> {
     const below = new Set<number>();
     const sorted = Uint32Array.from(trees).sort();
@@ -46,7 +47,11 @@ export class ReturnedTrees {
       for (const [tree, words] of read) {
         this.#words.set(tree, words);
         this.#entries += 1 + words.length;
-        checkLimit("what the push brings back (entries of trees)", MAX_RETURNED_ENTRIES, this.#entries);
+        checkLimit(
+          "the stored trees that the push makes reachable again (entries)",
+          MAX_RETURNED_ENTRIES,
+          this.#entries,
+        );
         for (const word of words) if (isTreeEntry(word)) below.add(entryNumber(word));
       }
       await pause();

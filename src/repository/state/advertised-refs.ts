@@ -5,10 +5,10 @@ import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { RefColumns, RefStore } from "../../store/refs/refs.ts";
 import type { RefList } from "./fetch-source.ts";
 
-/** The places where a short ref name is looked for. @see gitrevisions(7) */
+/** The prefixes that are tried for a short ref name. @see gitrevisions(7) */
 export const LOOKED_FOR = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 
-/** The refs as they are between two pushes, and what they lead to: read once, for all fetches that come between. */
+/** The refs between two pushes, and what they reach: read once for all fetches in between. */
 export class AdvertisedRefs {
   readonly #refs: RefStore;
   readonly #objects: ObjectIndex;
@@ -37,7 +37,7 @@ export class AdvertisedRefs {
     return this.#head;
   }
 
-  /** Every node of the graph that a ref leads to. */
+  /** Every graph node that a ref reaches. */
   get reachable(): Bitset {
     if (this.#reachable === null) {
       const { number } = this.#objects.lookupMany(this.all.oids);
@@ -46,23 +46,23 @@ export class AdvertisedRefs {
     return this.#reachable;
   }
 
-  /** The refs that begin with one of the prefixes; all when there are none. */
+  /** The refs that begin with one of the prefixes; all refs if there are no prefixes. */
   withPrefixes(prefixes: readonly string[]): RefColumns {
     return prefixes.length === 0 ? this.all : this.#refs.withPrefixes(prefixes);
   }
 
-  /** The id that a ref's name leads to, by its full name, null: there is no such ref. */
+  /** The id of a ref, by its full name; null: no such ref. */
   find(name: string): Oid | null {
     return name === "HEAD" ? (this.head?.oid ?? null) : (this.#refs.get(name)?.oid ?? null);
   }
 
-  /** The ids that a name stands for when it may be short: none, one, or several when it is ambiguous. */
+  /** The ids that a possibly short name may mean: none, one, or several when it is ambiguous. */
   expand(name: string): string[] {
     const found = LOOKED_FOR.map((prefix) => this.find(prefix + name)).filter((oid) => oid !== null);
     return found.map((oid) => toHex(oid));
   }
 
-  /** What changes with the annotated tags: their ids and targets. */
+  /** The annotated tags' ids and their targets. */
   listAnnotatedTags(): { tags: Uint8Array; targets: Uint8Array } {
     const { oids, peeled } = this.all;
     const tags = new Uint8Array(oids.length);

@@ -5,13 +5,13 @@ import type { Tables } from "../../store/tables.ts";
 
 const NOTHING: Use = { sizeBytes: 0, objectCount: 0 };
 
-/** How much a repository may still take, by what it holds now. */
+/** Checks how much a repository may still grow, given its current size. */
 export class QuotaCheck {
   readonly #quota: PushQuota;
-  /** Null: it does not matter. */
+  /** Null: no quota is set. */
   readonly #use: Use | null;
 
-  /** Reads what the repository holds, if anything is set: a row per chunk and ref.
+  /** Reads the repository's current size if a quota is set: a row per chunk and ref.
    * @param tables null: there is no repository yet */
   constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits) {
     const repository = effectiveQuota(quota.repository, limits);
@@ -20,15 +20,15 @@ export class QuotaCheck {
     this.#use = isAnySet ? (tables === null ? NOTHING : useOf(tables)) : null;
   }
 
-  /** Refuses what there is no room for.
-   * @param addedBytes at least so many, as they are stored
+  /** Refuses an addition that exceeds the quota.
+   * @param addedBytes at least this many, as stored
    * @throws GitError "too-large" */
   check(addedBytes: number, addedObjects: number): void {
     if (this.#use !== null) checkQuota(this.#quota, this.#use, { sizeBytes: addedBytes, objectCount: addedObjects });
   }
 }
 
-/** What a repository holds. Reads a row per chunk and ref. */
+/** The current size of a repository. Reads a row per chunk and ref. */
 export function useOf({ chunks, refs, pushes, objects }: Tables): Use {
   return {
     sizeBytes: chunks.totalBytes() + refs.sizeBytes() + pushes.sizeBytes(),

@@ -1,41 +1,41 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 
-/** Characters of an id that a reason shows. */
+/** Hex digits of an id that a reason shows. */
 const SHORT_HEX = 12;
 
-/** Why a ref did not move; can be written as JSON. Ids are hex, names byte strings. */
+/** Why a ref did not move; serializable as JSON. Ids are hex, names byte strings. */
 export type RefRefusal =
-  /** It is not what the client believes. Null: absent. */
+  /** It is not at the value that the client expects. Null: absent. */
   | { readonly kind: "stale"; readonly expected: string | null; readonly actual: string | null }
-  /** Another ref stands in the way, as its directory or below it. */
+  /** Its name conflicts with another ref, a directory of it or below it. */
   | { readonly kind: "conflict"; readonly with: string }
-  /** The rules for refs keep it where it is. @see RefRules.refuse */
+  /** The rules for refs forbid the change. @see RefRules.refuse */
   | { readonly kind: "forbidden"; readonly reason: string }
-  /** What it was to become is not there, or not all of it; `oid`: the first object that was missed. */
+  /** Its new value is missing or incomplete; `oid`: the first missing object. */
   | { readonly kind: "missing"; readonly oid: string | null; readonly isShallow: boolean }
-  /** It is a branch, and was to become something else than a commit. */
+  /** It is a branch, and its new value is not a commit. */
   | { readonly kind: "not-a-commit" }
-  /** HEAD points at it: it cannot be deleted. */
+  /** HEAD names it, so it cannot be deleted. */
   | { readonly kind: "current-branch" }
-  /** No ref can be called so. */
+  /** Its name is invalid. */
   | { readonly kind: "bad-name" }
   /** Several commands of the push name it. */
   | { readonly kind: "repeated"; readonly name: string }
-  /** The push was atomic, and another ref of it was refused. */
+  /** The push was atomic, and another of its refs was refused. */
   | { readonly kind: "atomic" }
   /** The pack was refused. */
   | { readonly kind: "unpack" };
 
-/** How one command ended. */
+/** The result of one command. */
 export interface RefOutcome {
   /** Byte string. */
   readonly name: string;
-  /** Why the ref did not move; null: it did. */
+  /** Why the ref did not move; null: it moved. */
   readonly refusal: RefRefusal | null;
 }
 
-/** Says why a ref did not move, as the report of a push does: in git's own words where git has some.
+/** Says why a ref did not move, for the report of a push: in git's words where git has some.
  * @returns byte string */
 export function explainRefusal(refusal: RefRefusal): string {
   switch (refusal.kind) {
@@ -48,8 +48,8 @@ export function explainRefusal(refusal: RefRefusal): string {
     case "missing": {
       const objects = `missing necessary objects${refusal.oid === null ? "" : `: ${refusal.oid}`}`;
       if (!refusal.isShallow) return objects;
-      // A shallow clone can push only what leads to commits that are here.
-      return `shallow update not allowed: the clone is cut off, and what comes before is not here; git fetch --unshallow, then push again (${objects})`;
+      // A shallow clone can push only commits whose parents are here.
+      return `shallow update not allowed: commits before the clone's shallow boundary are missing here; run git fetch --unshallow, then push again (${objects})`;
     }
     case "not-a-commit":
       return "cannot point a branch at an object that is not a commit";
@@ -66,7 +66,7 @@ export function explainRefusal(refusal: RefRefusal): string {
   }
 }
 
-/** The error for a ref that somebody wanted to move by itself, and that did not. */
+/** The error for a single ref that did not move. */
 export function refusalError(name: string, refusal: RefRefusal): GitError {
   switch (refusal.kind) {
     case "stale":
@@ -88,7 +88,8 @@ export function refusalError(name: string, refusal: RefRefusal): GitError {
 /** A ref that did not move. */
 export type RefusedRef = RefOutcome & { readonly refusal: RefRefusal };
 
-/** The ref for whose sake a push came to nothing: what is forbidden before what is stale, and the rest as it comes.
+/** The ref that explains why a push was refused: forbidden before stale, then the first of the
+ * others.
  * @returns null when all moved */
 export function findRefused(outcomes: readonly RefOutcome[]): RefusedRef | null {
   const refused = outcomes.filter((outcome): outcome is RefusedRef => outcome.refusal !== null);
@@ -98,16 +99,17 @@ export function findRefused(outcomes: readonly RefOutcome[]): RefusedRef | null 
   );
 }
 
-/** Decides whether a push comes to nothing: when no ref would move, or when it is atomic and one would not.
- * @param outcomes of its refs, each looked at by itself
- * @returns the outcomes, of which none moves a ref; null: the push goes on */
+/** Decides whether a whole push is refused: when no ref would move, or when it is atomic and one
+ * would not.
+ * @param outcomes of its refs, each judged alone
+ * @returns the outcomes, none of which moves a ref; null: the push continues */
 export function refuseWhole(outcomes: readonly RefOutcome[], isAtomic: boolean): RefOutcome[] | null {
   const isRefused = ({ refusal }: RefOutcome): boolean => refusal !== null;
   if (!outcomes.some(isRefused) || !(isAtomic || outcomes.every(isRefused))) return null;
   return outcomes.map(({ name, refusal }) => ({ name, refusal: refusal ?? { kind: "atomic" } }));
 }
 
-/** What becomes of the refs of a push whose pack is refused. */
+/** The outcomes of a push whose pack is refused. */
 export function refuseUnpacked(commands: readonly { readonly name: string }[]): RefOutcome[] {
   return commands.map(({ name }) => ({ name, refusal: { kind: "unpack" } }));
 }

@@ -3,7 +3,7 @@ import type { SqlCounters } from "../../store/sql/sql.ts";
 import type { JobKind } from "../../store/jobs/jobs.ts";
 import type { SentPack } from "../pack-bytes/pack-stream.ts";
 
-/** What a repository did: sizes in bytes, times in ms. */
+/** A log event of a repository; sizes in bytes, times in ms. */
 export type RepositoryEvent =
   | PushEvent
   | FetchEvent
@@ -14,24 +14,25 @@ export type RepositoryEvent =
   | JobEvent
   | JobFailedEvent;
 
-/** A push of a git client came to its end, with its refs moved or not. */
+/** A push of a git client ended, whether or not its refs moved. */
 export interface PushEvent extends PushCost {
   readonly event: "push";
   /** The id of the request. */
   readonly request: string;
 }
 
-/** What a push, or a change through the API, came to. */
+/** The cost of a push, or of a change through the API. */
 export interface PushCost {
   readonly refs: number;
   readonly packBytes: number;
   readonly objects: number;
-  /** From the first pack byte to the last proof, and from there to the end of the transaction. */
+  /** From the first pack byte to the last check, and from there to the end of the transaction. */
   readonly indexMs: number;
   readonly applyMs: number;
-  /** Largest sum of module memory and buffers. */
+  /** The largest sum of module memory and buffers. */
   readonly peakBytes: number;
-  /** How many changes through the API shared one transaction, which share out its times, too; the first has its operations. Absent: it had its own. */
+  /** How many changes through the API shared one transaction and its times; only the first has the
+   * operations. Absent: it had its own. */
   readonly together?: number;
   readonly operations: ChunkCounters;
 }
@@ -39,24 +40,25 @@ export interface PushCost {
 /** A pack was sent. */
 export interface FetchEvent extends SentPack {
   readonly event: "fetch";
-  /** Whether the response was made for this request, stored for it and equal ones, or lay ready. */
+  /** Whether the response was made for this request alone, stored for it and equal ones, or already
+   * stored. */
   readonly cache: "miss" | "shared" | "hit";
-  /** How long the repository took to decide what to send. */
+  /** How long the repository took to plan the response. */
   readonly planMs: number;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead">;
 }
 
-/** The API was answered. */
+/** A call of the API ended. */
 export interface CallEvent {
   readonly event: "call";
   /** The id of the request. */
   readonly request: string;
   readonly name: string;
   readonly ms: number;
-  /** What it failed with, null: it did not. */
+  /** Its error, null: none. */
   readonly error: string | null;
   readonly operations: ChunkCounters & Pick<SqlCounters, "rowsRead" | "rowsWritten">;
-  /** What it published; absent: nothing. */
+  /** The pushes that it made; absent: none. */
   readonly pushes?: readonly PushCost[];
 }
 
@@ -65,9 +67,9 @@ export interface ReadEvent {
   readonly event: "read";
   readonly what: "blob" | "raw" | "archive" | "grep";
   readonly blobs: number;
-  /** What the client took. */
+  /** Bytes that the client received. */
   readonly sentBytes: number;
-  /** Whether that is all: a client may leave, and a read may fail. */
+  /** Whether that is all: a client may disconnect, and a read may fail. */
   readonly complete: boolean;
   readonly operations: ChunkCounters;
 }
@@ -76,11 +78,11 @@ export interface ReadEvent {
 export interface BackupEvent {
   readonly event: "backup";
   readonly objects: number;
-  /** What the client took. */
+  /** Bytes that the client received. */
   readonly sentBytes: number;
-  /** Whether that is all: a client may leave, and a read may fail. */
+  /** Whether that is all: a client may disconnect, and a read may fail. */
   readonly complete: boolean;
-  /** Largest sum of the plan and buffers. */
+  /** The largest sum of plan and buffers. */
   readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
@@ -91,22 +93,22 @@ export interface BundleEvent {
   readonly objects: number;
   readonly sizeBytes: number;
   readonly buildMs: number;
-  /** Largest sum of buffers. */
+  /** The largest sum of buffers. */
   readonly peakBytes: number;
   readonly operations: ChunkCounters;
 }
 
-/** What a run of a job did; each kind says what it knows. */
+/** The results of a job's run. Each kind of job sets some of them. */
 export interface JobCounts {
   /** Chunks that it replaced or moved, and their bytes. */
   readonly chunks?: number;
   readonly bytes?: number;
-  /** Objects that it rewrote (`prune`: removed), and how many of them became whole. */
+  /** Objects that it rewrote (`prune`: removed), and how many of them were undeltified. */
   readonly objects?: number;
   readonly undeltified?: number;
-  /** Commits and other nodes of the graph that it removed. */
+  /** Commits and other graph nodes that it removed. */
   readonly nodes?: number;
-  /** Commits whose authors it noted. */
+  /** Commits whose authors it recorded. */
   readonly commits?: number;
   /** Rows of the reflog that it removed. */
   readonly pushes?: number;
@@ -114,7 +116,7 @@ export interface JobCounts {
   readonly files?: number;
   /** R2 objects that it removed. */
   readonly deletedObjects?: number;
-  /** Largest sum of bytes held. */
+  /** The largest sum of bytes held. */
   readonly peakBytes?: number;
 }
 
@@ -124,12 +126,12 @@ export interface JobEvent extends JobCounts {
   readonly kind: JobKind;
   readonly key: string;
   readonly ms: number;
-  /** Whether it left some of its work to another run. */
+  /** Whether it left some work to another run. */
   readonly again: boolean;
   readonly operations: ChunkCounters;
 }
 
-/** A job failed and was put off. */
+/** A job failed and was postponed. */
 export interface JobFailedEvent {
   readonly event: "job-failed";
   readonly kind: JobKind;

@@ -24,57 +24,60 @@ import type { Traffic } from "../pacing/traffic.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
 import type { WorktreePolicy } from "../state/worktree-policy.ts";
 
-/** How long after a change the registry hears of it: many small pushes, one after the other, are told at once. */
+/** How long after a change the registry is informed, so that many small pushes are reported
+ * together. */
 const ANNOUNCE_DELAY_MS = 2_000;
 
-/** When it is looked again for jobs that could not be read, or for a database that should be gone. */
+/** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** What a repository stands on. */
+/** The platform services of a repository. */
 export interface RepositoryPlatform {
-  /** By which the registry knows the repository: opaque, given to no other ever. */
+  /** The registry's id of the repository: opaque, never reused. */
   readonly id: string;
   readonly registry: RegistryPort;
   readonly sql: Sql;
   readonly transactor: Transactor;
-  /** Removes the whole database, at once: a transaction that follows finds it empty. */
+  /** Removes the whole database, at once: a following transaction finds it empty. */
   erase(): Promise<void>;
-  /** Opens the chunk store, which counts what it does in `counters`. */
+  /** Opens the chunk store, which counts its operations in `counters`. */
   openChunks(counters: ChunkCounters): ChunkStore;
   readonly module: WebAssembly.Module;
   readonly codec: Codec;
   readonly limits: Limits;
-  /** Which branches have worktrees without being chosen. */
+  /** Which branches have worktrees by default. */
   readonly worktrees: WorktreePolicy;
-  /** What the isolate is asked to do. */
+  /** The isolate's requests. */
   readonly traffic: Traffic;
-  /** Has `runJobs` called at this time (ms since the epoch), or before: then it sets another time itself. */
+  /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then
+   * `runJobs` sets the next time itself. */
   wakeAt(timeMs: number): void;
-  /** Takes note of what was done, and at what cost. */
+  /** Records what was done, and its cost. */
   observe(event: RepositoryEvent): void;
 }
 
-/** What one repository's pushes, fetches and jobs share. Before it is created only the jobs may have a table. */
+/** The state that one repository's pushes, fetches and jobs share. Before the repository is
+ * created, only the table of jobs may exist. */
 export class RepositoryState {
   readonly platform: RepositoryPlatform;
-  /** What each push schedules. */
+  /** What schedules jobs after each push. */
   readonly followers: readonly PushFollower[];
-  /** What the database did since the object started. */
+  /** The database's operations since the object started. */
   readonly sqlCounters = newSqlCounters();
-  /** Prefixes of R2 keys that running pushes and jobs write below: not to be swept. */
+  /** Prefixes of R2 keys below which running pushes and jobs write: they must not be swept. */
   readonly activePrefixes = new Set<string>();
-  /** Commits that the server makes take turns, by the ref that they move. */
+  /** Serializes commits that the server makes, by the ref that they move. */
   readonly refMutex = new KeyedMutex();
   /** One announcement at a time. */
   readonly announceSemaphore = new Semaphore(1);
-  /** Whether the job is there and not begun: a push that comes then need not write it again. */
+  /** Whether the job exists and has not begun: another push need not add it again. */
   isAnnouncementDue = false;
   /** Requests that wait for jobs. */
   hurrying = 0;
-  /** Pushes that may yet create the repository, if it does not exist. */
+  /** Running pushes that may create the repository, if it does not exist. */
   pushesUnderWay = 0;
   #tables: Tables | null = null;
-  /** Whether what the tables have in memory may no longer be what is stored. */
+  /** Whether the tables' cached data may differ from what is stored. */
   #isStale = false;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
@@ -97,7 +100,7 @@ export class RepositoryState {
     this.scheduleJobs();
   }
 
-  /** The tables, null when the repository does not exist: not yet, or no longer. */
+  /** The tables; null when the repository does not exist yet, or no longer. */
   get tables(): Tables | null {
     if (this.#isStale) {
       this.#tables = new Tables(this.platform.sql);
@@ -107,18 +110,18 @@ export class RepositoryState {
     return this.#tables;
   }
 
-  /** The refs as fetches see them; to be asked again after each wait. */
+  /** The refs as fetches see them. Must be read again after each wait. */
   get advertised(): AdvertisedRefs {
     const { tables } = this;
     return (this.#advertised ??= new AdvertisedRefs(tables!));
   }
 
-  /** Begins every R2 key of the repository. */
+  /** The prefix of every R2 key of the repository. */
   get key(): string {
     return this.#record.key;
   }
 
-  /** Whether there was a repository, and never will be again. */
+  /** Whether the repository was deleted, which is final. */
   get isDeleted(): boolean {
     return this.#record.deleted;
   }
@@ -133,7 +136,7 @@ export class RepositoryState {
     return this.#record.fsck;
   }
 
-  /** The jobs; their table is made when it is not there. */
+  /** The jobs; their table is created if it is missing. */
   get jobs(): JobQueue {
     return this.#tables?.jobs ?? JobQueue.open(this.platform.sql);
   }
@@ -143,12 +146,10 @@ export class RepositoryState {
     return this.#tables !== null || hasJobs(this.platform.sql);
   }
 
-  /**
-   * Runs `f` on the tables in one transaction, creating the repository if need be.
-   * @param fsck what the repository's setting becomes, null: it stays
-   * @param f returns whether its writes stand
-   * @throws GitError "not-found" when the repository was deleted
-   */
+  /** Runs `f` on the tables in one transaction, creating the repository if needed.
+   * @param fsck the repository's new setting, null: unchanged
+   * @param f returns whether to commit its writes
+   * @throws GitError "not-found" when the repository was deleted */
   transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; isKept: boolean }): T {
     const { key, createdMs, deleted } = this.#record;
     if (deleted) throw new GitError("not-found", { what: "repository" });
@@ -173,7 +174,7 @@ export class RepositoryState {
       return result;
     } catch (error) {
       if (error instanceof TakenBack) return error.result as T;
-      // The database failed: what is in memory is read from it again.
+      // The database failed: cached data is read again.
       if (!isGitError(error)) this.reload();
       throw error;
     }
@@ -181,7 +182,7 @@ export class RepositoryState {
 
   /** Creates the repository without any ref.
    * @param head the ref that HEAD names: its first branch
-   * @returns whether there was none */
+   * @returns whether it did not exist */
   create(head: string): boolean {
     if (this.tables !== null) return false;
     this.transact(null, (tables) => {
@@ -192,15 +193,15 @@ export class RepositoryState {
     return true;
   }
 
-  /** Deletes the repository: from now on there is none. Its bytes are left to a job.
-   * @returns whether there was one */
+  /** Deletes the repository. A job removes its bytes.
+   * @returns whether it existed */
   delete(): boolean {
     const { tables } = this;
     if (tables === null) return false;
     const { jobs } = tables;
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
-      // What is being written has its sweep; nothing else is worth doing any more.
+      // Objects being written have their sweep. No other job is needed any more.
       jobs.cancelAllBut("sweep");
       jobs.add("erase", "", Date.now());
       jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
@@ -213,13 +214,14 @@ export class RepositoryState {
     return true;
   }
 
-  /** Has the tables read anew: what is in memory is no longer what is stored. It is done by whoever asks for them next, so that a
-   * database which cannot be read at the moment leaves nothing behind that is out of date. */
+  /** Makes the tables be read again, since cached data may differ from what is stored. The next
+   * access does it, so that a database which cannot be read at the moment leaves nothing out of
+   * date behind. */
   reload(): void {
     this.#isStale = this.#tables !== null;
   }
 
-  /** Runs what holds object numbers across waits: none is pruned meanwhile. */
+  /** Runs `f` while object numbers are held across waits: none is pruned meanwhile. */
   async holdNumbers<T>(f: () => Promise<T>): Promise<T> {
     this.#holders += 1;
     try {
@@ -229,12 +231,12 @@ export class RepositoryState {
     }
   }
 
-  /** Whether anybody holds object numbers. */
+  /** Whether object numbers are held. */
   get isNumbersHeld(): boolean {
     return this.#holders > 0;
   }
 
-  /** When nobody will have asked for anything for long enough that jobs may begin. */
+  /** When there will have been no request for long enough that jobs may begin. */
   quietAtMs(nowMs: number): number {
     const { traffic, limits } = this.platform;
     return traffic.quietAtMs(limits.quietMs, nowMs);
@@ -246,14 +248,15 @@ export class RepositoryState {
       const nextMs = this.#nextWakeMs();
       if (nextMs !== null) this.platform.wakeAt(nextMs);
     } catch (error) {
-      // What is due cannot be read at the moment; a job without an alarm would wait for the next push.
+      // The jobs cannot be read at the moment. Without an alarm, a due job would wait for the next
+      // push.
       this.platform.wakeAt(Date.now() + LOOK_AGAIN_MS);
       throw error;
     }
   }
 
-  /** When there is something to do; null: never. When nothing exists, and no job is left, that is to remove the database: the last job may have
-   * died before it was. */
+  /** When there is something to do; null: never. If neither the repository nor a job exists, the
+   * database must be removed: the last job may have died before it did that. */
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
     return (
@@ -262,7 +265,7 @@ export class RepositoryState {
   }
 }
 
-/** Thrown to take a transaction back, with what it came to. */
+/** Thrown to roll back a transaction, with its result. */
 class TakenBack extends Error {
   readonly result: unknown;
 

@@ -1,5 +1,6 @@
-/** Which branches are materialized: the default branch, unless others are chosen; those that are chosen; none, and none can be chosen. */
+/** Which branches are materialized: the default branch, unless others are chosen; only chosen ones;
+ * or none, and none can be chosen. */
 export const WORKTREE_POLICIES = ["default-branch", "on-demand", "none"] as const;
 
-/** One of them: the deployment's. */
+/** The deployment's choice. */
 export type WorktreePolicy = (typeof WORKTREE_POLICIES)[number];

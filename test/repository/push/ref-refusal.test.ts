@@ -24,8 +24,8 @@ test.each<[RefRefusal, string, string]>([
   [{ kind: "missing", oid: null, isShallow: false }, "missing necessary objects", "conflict"],
   [
     { kind: "missing", oid: A, isShallow: true },
-    "shallow update not allowed: the clone is cut off, and what comes before is not here; " +
-      `git fetch --unshallow, then push again (missing necessary objects: ${A})`,
+    "shallow update not allowed: commits before the clone's shallow boundary are missing here; " +
+      `run git fetch --unshallow, then push again (missing necessary objects: ${A})`,
     "conflict",
   ],
   [{ kind: "not-a-commit" }, "cannot point a branch at an object that is not a commit", "conflict"],
