@@ -77,7 +77,7 @@ async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator
     checkLimit("an archive's paths (bytes)", MAX_ARCHIVE_PATH_BYTES, pathBytes);
     const path = prefix + file.path;
     const { mode, oid } = file;
-    // The last is in all others: what is in it is in these.
+    // Each is inside the ones before it, so a path in the last one is in all of them.
     while (waiting.length > 0 && !path.startsWith(waiting.at(-1)!.path)) waiting.pop();
     omitted += path.endsWith("/") ? FILES_PER_DIRECTORY : 1;
     checkLimit("consecutive paths that an archive leaves out", MAX_OMITTED_PATHS, omitted);

@@ -61,7 +61,7 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
   const count = await countLines(repository, entry);
   const [first, last] = query.lines ?? [1, Math.max(count, 1)];
   if (query.lines !== null && first > count) {
-    throw new GitError("invalid", { what: "lines", field: "lines", reason: `the file has only ${count}` });
+    throw new GitError("invalid", { what: "lines", field: "lines", reason: `the file has only ${count} lines` });
   }
   const lines = { line: first - 1, start: first - 1, count: Math.min(last, count) - first + 1 };
   const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));

@@ -112,7 +112,11 @@ async function findChange(repository: OpenRepository, { commit: text, mainline }
   const commit = parseCommit((await repository.reader.read(number)).bytes);
   const count = commit.parents.length;
   if (count > 1 && mainline === null) {
-    throw new GitError("invalid", { what: "mainline", field: "mainline", reason: `${text} is a merge` });
+    throw new GitError("invalid", {
+      what: "mainline",
+      field: "mainline",
+      reason: `${text} is a merge: say which parent its change is relative to`,
+    });
   }
   if (mainline !== null && mainline > Math.max(1, count)) {
     throw new GitError("invalid", {

@@ -26,7 +26,7 @@ export async function renewStanding(
     throw new GitError("unauthenticated", { what: "token", reason });
   }
   if (!includesRight(standing.right, "write")) {
-    const reason = `the token now has the right '${standing.right}'`;
+    const reason = `the token has the right '${standing.right}' now`;
     throw new GitError("forbidden", { what: "this change, which needs the right 'write',", reason });
   }
   return { ...requester, ...standing, knownMs };
