@@ -7,7 +7,7 @@ import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Days that an answer may cover: ten years. */
+/** Longest period of one answer, in days: ten years. */
 const MAX_DAYS = 3_660;
 
 const Count = z.number().int().min(0);
@@ -20,11 +20,11 @@ const Activity = z
     total: Count,
     periods: z
       .array(z.object({ start: z.iso.date(), commits: Count }))
-      .openapi({ description: "those with commits, the earliest first; a week begins on Monday" }),
+      .openapi({ description: "days or weeks with commits, earliest first; a week begins on Monday" }),
     hours: z
       .array(z.array(Count).length(24))
       .length(7)
-      .openapi({ description: "by the day of the week, from Monday, and the hour" }),
+      .openapi({ description: "commits by weekday, Monday first, and by hour" }),
   })
   .openapi("Activity");
 
@@ -32,21 +32,24 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/activity",
   tags: ["stats"],
-  summary: "Count commits by when they were written",
+  summary: "Count commits by day or week, and by hour",
   description:
-    "All commits that the ref leads to, merges too, by the author's date on the author's own clock. At most ten years at once.",
+    "Counts all commits reachable from the ref, merges included, by author date in the author's own time zone. One request covers at most ten years.",
   request: {
     params: RepositoryParams,
     query: z.object({
       ref: RefSchema.default("HEAD"),
-      since: z.iso.date().optional().openapi({ description: "first day; without it a year before the last" }),
-      until: z.iso.date().optional().openapi({ description: "last day; without it tomorrow: somewhere it has begun" }),
+      since: z.iso.date().optional().openapi({ description: "first day; default: a year before `until`" }),
+      until: z.iso
+        .date()
+        .optional()
+        .openapi({ description: "last day; default: tomorrow in UTC, which has begun in some time zones" }),
       per: z.enum(["day", "week"]).default("day"),
     }),
   },
   responses: {
     200: { description: "The counts.", content: { "application/json": { schema: Activity } } },
-    304: { description: "They are as the client has them." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });

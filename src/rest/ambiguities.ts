@@ -1,13 +1,14 @@
 import type { Ambiguities } from "../repository/calls.ts";
 
-/** The header by which an answer tells that a name in the request stands for several things. */
+/** Response header that lists the possible meanings of an ambiguous name in the request. */
 export const AMBIGUITY_HEADER = "Holdfast-Ambiguous";
 
-/** Bytes of its value: some clients take no more than 16 KB of headers. */
+/** Byte limit for its value: some clients accept no more than 16 KB of headers. */
 const MAX_VALUE_BYTES = 8_000;
 
-/** Shows what ambiguous names stand for: `refs/heads/main, refs/tags/main`, and behind a semicolon the next name's. What is no letter, digit,
- * slash or `-._~` is percent-encoded; what is too much ends in `...`. */
+/** Lists the meanings of ambiguous names: `refs/heads/main, refs/tags/main`, with a semicolon
+ * before the next name's. Characters other than letters, digits, slashes and `-._~` are
+ * percent-encoded. A list that is too long ends in `...`. */
 export function showAmbiguities(ambiguities: Ambiguities): string {
   const shown = new Set(ambiguities.map((meanings) => meanings.map(encodeName).join(", ")));
   const value = [...shown].join("; ");

@@ -1,7 +1,10 @@
-// The REST API: JSON over HTTP under /api, described as OpenAPI by the very schemas that check it. It runs in the Worker: what is
-// malformed never reaches a repository's object. A resource is one file, which exports its routes as an app of its own (`newRoutes`); each
-// declares what right it needs (`defineRoute`), and finds the repository opened for that (`repositoryOf(context)`). It is mounted here. What all share is in `error`, `schemas`, `paging`,
-// `conditional` and `request-body`; no resource knows another.
+// The REST API: JSON over HTTP under /api. The OpenAPI document is made from the same schemas that
+// validate requests. It runs in the Worker, so malformed requests never reach a repository's
+// object.
+// Each resource is one file, which exports its routes as an app of its own (`newRoutes`), mounted
+// here. A route declares the right it needs (`defineRoute`) and gets the repository opened with
+// that right (`repositoryOf(context)`). Shared code is in `error`, `schemas`, `paging`,
+// `conditional` and `request-body`; no resource imports another.
 import type { MiddlewareHandler } from "hono";
 import { commitRoutes } from "./commits.ts";
 import { compareRoutes } from "./compare.ts";
@@ -35,22 +38,25 @@ import { statsRoutes } from "./stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { worktreesRoutes } from "./worktrees.ts";
 
-/** What the API's document says of it as a whole. */
+/** The general part of the API's document. */
 export const API_DESCRIPTION = {
   openapi: "3.1.0",
   info: {
     title: "Holdfast",
     version: "1",
     description:
-      "Read and change Git repositories over HTTP. `ref` is what `git rev-parse` takes: a branch, a tag, an id or the beginning of one, HEAD, each with `~n` and `^n`; " +
-      "in a path its slashes are written `%2F`. A short name that several refs have stands for the branch, not for the tag; the header `Holdfast-Ambiguous` of the answer names " +
-      "what it may stand for, first what was taken (`refs/heads/main, refs/tags/main`; a semicolon before the next name). A full name, `refs/tags/main`, stands for itself. A token goes in the header `Authorization`, as Bearer; each route names the right that it needs of it (`x-needs`): " +
-      "read, write or admin for the repository, operate for the deployment's admin token alone, any token where it depends on the body; what is public is read without one. Lists come in pages: `nextCursor` of one is `cursor` of the next. Errors are `{error: {code, message}}`.",
+      "Read and change Git repositories over HTTP. " +
+      "`ref` is a revision as in `git rev-parse`: a branch, a tag, an object id or a unique prefix of one, or HEAD, each with `~n` and `^n`. " +
+      "In a URL's path, write its slashes as `%2F`. If a branch and a tag share a short name, the branch is used, and the response header `Holdfast-Ambiguous` " +
+      "lists all candidates, the one used first (`refs/heads/main, refs/tags/main`; a semicolon separates several names). A full name such as `refs/tags/main` is never ambiguous. " +
+      "Send a token as `Authorization: Bearer`. Each route names the right it needs (`x-needs`): read, write or admin for the repository; operate for the deployment's admin token only; " +
+      "token for any token, where the right depends on what the request names. Public repositories can be read without a token. " +
+      "Lists come in pages: pass `nextCursor` as `cursor` to get the next page. Errors are `{error: {code, message}}`.",
   },
 };
 
 /** Makes the API's app, to be mounted under `/api`.
- * @param hostOf what a request runs on */
+ * @param hostOf returns the host services for a request */
 export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<RestEnv>>[0]) => RestHost) {
   const app = newRoutes();
   app.use("*", async (context, next) => {
@@ -61,7 +67,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   app.openAPIRegistry.registerComponent("securitySchemes", "basic", {
     type: "http",
     scheme: "basic",
-    description: "the token is the password; the name does not matter",
+    description: "the token is the password; any user name will do",
   });
   const api = app
     .route("/", repositoryRoutes)
@@ -94,7 +100,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", grepRoutes);
   api.onError((error) => answerError(error));
   api.doc31("/openapi.json", API_DESCRIPTION);
-  // Behind all routes: the app that this is mounted in would answer in plain text.
+  // Follows all routes, since the outer app would answer in plain text.
   const findMethods = indexMethods(api.routes);
   api.all("*", ({ req }) => answerUnrouted(findMethods(req.path.slice(req.path.indexOf("/", 1)))));
   return api;

@@ -32,20 +32,20 @@ type Format = keyof typeof TYPES;
 
 const FORMATS = ["tar.gz", "tar", "zip"] as const satisfies Format[];
 
-/** After windows that take long, or bring nothing, others get their turn, twice as long each time: that whoever reads has gone is seen by a byte
- * that cannot be sent, and of these there may be none for long. Milliseconds. */
+/** Pause after a slow or empty read, doubled each time: a client that has disconnected is noticed
+ * only when a byte cannot be sent to it, and for long there may be none to send. Milliseconds. */
 const REST_MS = 100;
 const MAX_REST_MS = 10_000;
 
 const Query = z.object({
-  path: PathSchema.default("").openapi({ description: "of a file, or a directory of which everything is wanted" }),
+  path: PathSchema.default("").openapi({ description: "only this file or directory" }),
   prefix: z
     .string()
     .max(1_000)
     // oxlint-disable-next-line no-control-regex -- those are what is refused.
     .regex(/^(?!\/)(?!(.*\/)?\.\.(\/|$))[^\u0000-\u001f\u007f]*$/, "it must be a relative path")
     .default("")
-    .openapi({ description: "put before all paths; that of a directory ends in a slash", example: "my-repo/" }),
+    .openapi({ description: "prepended to every path; end it with a slash to name a directory", example: "my-repo/" }),
 });
 
 const content = { schema: z.string().openapi({ format: "binary" }) };
@@ -54,8 +54,9 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/archive/{file}",
   tags: ["files"],
-  summary: "Read the files of a commit as an archive",
-  description: "`file` is a ref and `.tar`, `.tar.gz` or `.zip`. What is in it is what `git archive` puts there.",
+  summary: "Download the files of a commit as an archive",
+  description:
+    "`file` is a ref followed by `.tar`, `.tar.gz` or `.zip`. The contents are the same as those of `git archive`.",
   request: {
     params: RepositoryParams.extend({ file: z.string().openapi({ example: "main.tar.gz" }) }),
     query: Query,
@@ -65,7 +66,7 @@ const read = defineRoute("read", {
       description: "The archive.",
       content: Object.fromEntries(Object.values(TYPES).map((type) => [type, content])),
     },
-    304: { description: "As it was." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
@@ -111,7 +112,8 @@ serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context)
   });
 });
 
-/** @param name byte string @throws GitError "not-found" when it ends in no format's name */
+/** @param name byte string
+ * @throws GitError "not-found" unless it ends with a format's extension */
 function splitName(name: string): { ref: string; format: Format } {
   const format = FORMATS.find((one) => name.endsWith(`.${one}`));
   if (format === undefined) {
@@ -126,7 +128,7 @@ function isDear({ files, conversions, steps }: FilesPlan): boolean {
   );
 }
 
-/** What the file is called where it is saved: slashes are not for file names. */
+/** The file name for saving it, without slashes. */
 function nameOf(repository: string, ref: string): string {
   return encodeText(`${repository.replace(/\.git$/, "")}-${decodeText(ref).replaceAll("/", "-")}`);
 }

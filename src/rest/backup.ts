@@ -25,9 +25,9 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/backup.bundle",
   tags: ["repositories"],
-  summary: "Back a repository up",
+  summary: "Back up a repository",
   description:
-    "A Git bundle of all refs, as they are at one moment, and of all that they lead to: `git clone` takes it as it takes a URL.",
+    "A Git bundle of all refs at one moment and all objects they reach. `git clone` accepts it in place of a URL.",
   request: { params: RepositoryParams },
   responses: { 200: { description: "The bundle.", content }, ...failures() },
 });
@@ -35,10 +35,7 @@ const read = defineRoute("read", {
 const Restored = z
   .object({
     refs: z.array(z.object({ name: z.string(), oid: OidSchema })),
-    defaultBranch: z
-      .string()
-      .nullable()
-      .openapi({ description: "null: it is as it was, or came with the first branch" }),
+    defaultBranch: z.string().nullable().openapi({ description: "null if the restore did not choose it" }),
   })
   .openapi("Restored");
 
@@ -50,24 +47,24 @@ const restore = defineRoute("write", {
   tags: ["repositories"],
   summary: "Restore a repository",
   description:
-    "Takes a Git bundle of version 2, whole: one that needs no commit that is not in it. The repository has no ref yet, or need not exist. All is restored, or nothing.",
+    "Takes a complete Git bundle of version 2, without prerequisite commits. The repository must have no refs, or not exist: it is created then. Everything is restored, or nothing.",
   request: {
     params: RepositoryParams,
     query: z.object({
       defaultBranch: BranchSchema.optional().openapi({
-        description: "without it, the branch where the bundle's HEAD is, main or master before others",
+        description: "default: the branch that the bundle's HEAD is at; of several, main or master first",
       }),
     }),
     body: { required: true, content },
   },
   responses: {
-    200: answer("It holds all this already."),
-    201: answer("It is restored."),
+    200: answer("The repository already holds all of it."),
+    201: answer("The repository is restored."),
     ...failures(408, 409),
   },
 });
 
-/** `/repos/:owner/:repo/backup.bundle`: GET backs a repository up, PUT restores one. */
+/** `/repos/:owner/:repo/backup.bundle`: GET backs up a repository, PUT restores it. */
 export const backupRoutes = newRoutes()
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");
@@ -79,13 +76,13 @@ export const backupRoutes = newRoutes()
       "Content-Disposition": contentDisposition("attachment", name),
       "Cache-Control": "no-store",
     });
-    // Unknown where deltas are made whole on the way.
+    // Unknown in advance when deltas must be undeltified.
     const sizeBytes =
       entriesBytes < 0 ? null : bundle.header.length + PACK_HEADER_BYTES + entriesBytes + PACK_TRAILER_BYTES;
     if (sizeBytes !== null) headers.set("Content-Length", String(sizeBytes));
     if (context.req.method === "HEAD") return new Response(null, { headers }) as never;
     const body = streamBundle(bundle, context.get("reading"));
-    // Tells the runtime, and by it the client, how long it is.
+    // Tells the runtime, and so the client, the length.
     const sized = sizeBytes === null ? body : body.pipeThrough(new FixedLengthStream(sizeBytes));
     return new Response(sized, { headers }) as never;
   })
@@ -100,7 +97,7 @@ export const backupRoutes = newRoutes()
     const shown = refs.names.map((name, i) => ({ name: decodeText(name), oid: toHex(refs.oids, i * OID_BYTES) }));
     if (await isRestored(repositoryOf(context).checkRestore(refs))) {
       await pack.cancel();
-      // HEAD of a repository that is there is an admin's to choose.
+      // Only an admin may change HEAD of an existing repository.
       return context.json({ refs: shown, defaultBranch: null }, 200);
     }
     await pushAll((commands) => context.get("host").push(owner, repo, commands, pack), refs);
@@ -109,7 +106,7 @@ export const backupRoutes = newRoutes()
     return context.json({ refs: shown, defaultBranch: branch && decodeText(branch) }, 201);
   });
 
-/** A repository that does not exist yet is not restored. */
+/** A repository that does not exist cannot have been restored yet. */
 async function isRestored(checking: Promise<boolean>): Promise<boolean> {
   try {
     return await checking;
@@ -126,8 +123,8 @@ interface Refs {
   readonly oids: Uint8Array;
 }
 
-/** The refs of a bundle, but for HEAD.
- * @throws GitError "invalid" when a bundle with these is no backup, "too-large" */
+/** The refs of a bundle, except HEAD.
+ * @throws GitError "invalid" when such a bundle is not a backup, "too-large" */
 function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   const invalid = (reason: string): GitError => new GitError("invalid", { what: "bundle", reason });
   if (prerequisites.length > 0) throw invalid(`it needs commit ${toHex(prerequisites[0]!)}, which is not in it`);
@@ -144,9 +141,9 @@ function readRefs({ prerequisites, names, oids }: BundleHeader): Refs {
   return { names: kept.map((i) => names[i]!), oids: concatOids(kept.map((i) => oidAt(oids, i))) };
 }
 
-/** The branch that HEAD is to name, null: as it comes.
- * @param asked without `refs/heads/`, null: the one where the bundle's HEAD is
- * @throws GitError "invalid" when that is not in the bundle, or HEAD is at none of its branches */
+/** The branch that HEAD will name; null: left to the server.
+ * @param asked without `refs/heads/`; null: the branch that the bundle's HEAD is at
+ * @throws GitError "invalid" when it is not in the bundle, or HEAD is at none of its branches */
 function chooseHead({ names, oids }: BundleHeader, asked: string | null): string | null {
   if (asked !== null) {
     if (names.includes(BRANCHES + asked)) return BRANCHES + asked;
@@ -161,7 +158,8 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
 }
 
 /** Creates all refs.
- * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden" when a ref is */
+ * @throws GitError "invalid" or "too-large" when the pack is refused, "conflict" or "forbidden"
+ * when a ref is */
 async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { names, oids }: Refs): Promise<void> {
   const { unpack, refs } = await push(names.map((name, i) => ({ name, old: NULL_OID, new: oidAt(oids, i) })));
   if (unpack !== null) throw packError(unpack);

@@ -10,24 +10,24 @@ const Line = z.int().min(1).openapi({ description: "line number, from 1" });
 
 const BlameSchema = z
   .object({
-    commit: OidSchema.openapi({ description: "what `ref` stands for" }),
+    commit: OidSchema.openapi({ description: "the commit that `ref` names" }),
     path: z.string(),
-    oid: OidSchema.openapi({ description: "of the file" }),
+    oid: OidSchema.openapi({ description: "id of the file's blob" }),
     ranges: z
       .array(
         z.object({
           start: Line,
           count: z.int().min(1),
           commit: z.union([OidSchema, z.null()]).openapi({
-            description: "which brought these lines; null: it was not found in time",
+            description: "the commit that introduced these lines; null: not found in time",
           }),
-          originalStart: Line.openapi({ description: "where they are in that commit" }),
-          originalPath: z.string().openapi({ description: "what the file is called in that commit" }),
+          originalStart: Line.openapi({ description: "first line in that commit" }),
+          originalPath: z.string().openapi({ description: "the file's path in that commit" }),
         }),
       )
       .openapi({ description: "all lines, in order" }),
-    commits: z.array(CommitSchema).openapi({ description: "those in `ranges`, the newest first" }),
-    truncated: z.boolean().openapi({ description: "whether the time was over before all was found" }),
+    commits: z.array(CommitSchema).openapi({ description: "the commits of `ranges`, newest first" }),
+    truncated: z.boolean().openapi({ description: "whether time ran out before every line was traced" }),
   })
   .openapi("Blame");
 
@@ -36,23 +36,23 @@ const Query = z.object({
     .string()
     .regex(/^[1-9]\d{0,8},[1-9]\d{0,8}$/)
     .optional()
-    .openapi({ description: "the first line and the last; without it all", example: "10,20" }),
+    .openapi({ description: "first and last line; default: all lines", example: "10,20" }),
 });
 
 const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/blame/{ref}/{path}",
   tags: ["history"],
-  summary: "Tell which commit brought each line of a file",
+  summary: "Show which commit introduced each line of a file",
   description:
-    "As `git blame` does, through renames of the file. The slashes in the path may be written as they are, and those in a branch's or tag's name too.",
+    "Works like `git blame` and follows renames of the file. Slashes in the path, and in the name of a branch or tag, need not be encoded.",
   request: {
     params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
     query: Query,
   },
   responses: {
-    200: { description: "Where the lines come from.", content: { "application/json": { schema: BlameSchema } } },
-    304: { description: "As it was." },
+    200: { description: "The origin of each line.", content: { "application/json": { schema: BlameSchema } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
@@ -69,7 +69,7 @@ serveBelow(blameRoutes, read, "/repos/:owner/:repo/blame/*", async (context) => 
     isWhole = !found.truncated;
     return context.json(found);
   });
-  // What was cut short may come out whole the next time.
+  // An incomplete answer must not be cached: the next one may be complete.
   if (isWhole) return response;
   response.headers.delete("ETag");
   response.headers.set("Cache-Control", "no-store");

@@ -8,27 +8,29 @@ import { BranchSchema, ExpectedSchema, ForceSchema, OidSchema, RefSchema, Reposi
 const Branch = z
   .object({
     name: z.string(),
-    commit: OidSchema.openapi({ description: "its tip" }),
-    committed: z.iso.datetime({ offset: true }).openapi({ description: "when its tip was" }),
+    commit: OidSchema.openapi({ description: "the commit at its tip" }),
+    committed: z.iso.datetime({ offset: true }).openapi({ description: "commit date of the tip" }),
     isDefault: z.boolean(),
     ahead: z
       .number()
       .int()
       .nullable()
-      .openapi({ description: "commits that the default branch has not; null: there is none" }),
-    behind: z.number().int().nullable().openapi({ description: "commits that only the default branch has" }),
+      .openapi({ description: "commits that the default branch lacks; null: there is no default branch" }),
+    behind: z.number().int().nullable().openapi({
+      description: "commits of the default branch that this branch lacks; null: there is no default branch",
+    }),
   })
   .openapi("Branch");
 
 const BranchChange = z
   .union([
     z.strictObject({
-      target: RefSchema.openapi({ description: "the commit that it is to be at" }),
+      target: RefSchema.openapi({ description: "the commit to move it to" }),
       expected: ExpectedSchema,
       force: ForceSchema,
     }),
     z.strictObject({
-      newName: BranchSchema.openapi({ description: "what it is to be called; the default branch stays it" }),
+      newName: BranchSchema.openapi({ description: "the new name; a renamed default branch stays the default" }),
       expected: ExpectedSchema,
     }),
   ])
@@ -45,7 +47,7 @@ const list = defineRoute("read", {
   method: "get",
   path,
   tags,
-  summary: "List branches, in the order of their names",
+  summary: "List branches by name",
   request: { params: RepositoryParams, query: PageQuery },
   responses: {
     200: {
@@ -72,13 +74,16 @@ const create = defineRoute("write", {
       content: {
         "application/json": {
           schema: z
-            .object({ name: BranchSchema, startPoint: RefSchema.openapi({ description: "where it begins" }) })
+            .object({
+              name: BranchSchema,
+              startPoint: RefSchema.openapi({ description: "the commit at which it starts" }),
+            })
             .openapi("NewBranch", { example: { name: "topic", startPoint: "main" } }),
         },
       },
     },
   },
-  responses: { 201: answers("The branch is there."), ...failures(409) },
+  responses: { 201: answers("The branch was created."), ...failures(409) },
 });
 
 const read = defineRoute("read", {
@@ -94,8 +99,8 @@ const change = defineRoute("write", {
   method: "patch",
   path: `${path}/{name}`,
   tags,
-  summary: "Move a branch, or give it another name",
-  description: "The default branch stays it under its new name, for which the right to administer is needed.",
+  summary: "Move or rename a branch",
+  description: "A renamed default branch stays the default. Renaming it needs the right `admin`.",
   request: {
     params: Params,
     body: {
@@ -107,16 +112,16 @@ const change = defineRoute("write", {
       },
     },
   },
-  responses: { 200: answers("The branch as it is now."), ...failures(409) },
+  responses: { 200: answers("The changed branch."), ...failures(409) },
 });
 
 const remove = defineRoute("write", {
   method: "delete",
   path: `${path}/{name}`,
   tags,
-  summary: "Delete a branch, unless it is the default branch",
+  summary: "Delete a branch other than the default branch",
   request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
-  responses: { 204: { description: "It is gone." }, ...failures(409) },
+  responses: { 204: { description: "The branch is deleted." }, ...failures(409) },
 });
 
 /** `/repos/:owner/:repo/branches`. */

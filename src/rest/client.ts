@@ -1,15 +1,16 @@
 import { hc } from "hono/client";
 import type { RestApp } from "./app.ts";
 
-/** How a client asks. */
+/** Options of a client. */
 export interface ClientOptions {
   /** Sent as a Bearer token. */
   readonly token?: string;
-  /** In place of the global `fetch`. */
+  /** Used in place of the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
-/** A client of the API, typed by its routes: `client.repos[":owner"][":repo"].log.$get({ param, query })`.
+/** A client of the API, typed by its routes: `client.repos[":owner"][":repo"].log.$get({ param,
+ * query })`.
  * @param url of the server, such as "https://git.example.com"
  * @see https://hono.dev/docs/guides/rpc */
 export function newClient(url: string, { token, fetch: send }: ClientOptions = {}) {

@@ -9,9 +9,9 @@ import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams
 
 const ShownCommit = CommitSchema.extend({
   signature: z.string().nullable().openapi({
-    description: "as it stands in the commit, checked by nobody; null: the commit is not signed",
+    description: "the signature as stored, not verified; null: the commit is not signed",
   }),
-  base: NullableOidSchema.openapi({ description: "the parent that it is compared with; null: it has none" }),
+  base: NullableOidSchema.openapi({ description: "the parent that it is compared with; null: a root commit" }),
   ...DiffFields,
 }).openapi("ShownCommit");
 
@@ -24,18 +24,18 @@ const read = defineRoute("read", {
     params: RepositoryParams.extend({ ref: RefSchema }),
     query: DiffQuerySchema.extend({
       parent: z.coerce.number().int().min(1).optional().openapi({
-        description: "which parent of a merge it is compared with; the first unless given",
+        description: "the parent of a merge to compare with, from 1; default: the first",
       }),
     }),
   },
   responses: {
-    200: diffResponse("The commit, and a page of the files that it changed; or the whole patch.", ShownCommit),
-    304: { description: "As it was." },
+    200: diffResponse("The commit and a page of its changed files, or the whole patch.", ShownCommit),
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
 
-/** The commit that a page of files is of, and how many come before. */
+/** The commit whose files a page lists, and how many files precede the page. */
 const Place = z.object({ commit: OidSchema, start: z.int().min(0) });
 
 /** `/repos/:owner/:repo/commits/:ref`. */

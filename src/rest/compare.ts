@@ -7,7 +7,7 @@ import { decodeCursor } from "./paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
-/** Commits that a comparison lists. */
+/** Maximum number of commits in a comparison. */
 const MAX_COMMITS = 250;
 
 const Comparison = z
@@ -15,12 +15,12 @@ const Comparison = z
     base: OidSchema,
     head: OidSchema,
     mergeBase: NullableOidSchema.openapi({
-      description: "the best common ancestor, of several the newest; null: they have none",
+      description: "the best common ancestor, the newest of several; null: there is none",
     }),
-    ahead: z.number().int().min(0).openapi({ description: "commits that head leads to and base does not" }),
-    behind: z.number().int().min(0).openapi({ description: "the other way round" }),
+    ahead: z.number().int().min(0).openapi({ description: "commits reachable from head but not from base" }),
+    behind: z.number().int().min(0).openapi({ description: "commits reachable from base but not from head" }),
     commits: z.array(CommitSchema).openapi({
-      description: `what head is ahead by, as \`git log base..head\` lists it; ${MAX_COMMITS} at the most, and none on pages behind the first`,
+      description: `the commits of \`git log base..head\`, at most ${MAX_COMMITS}; only on the first page`,
     }),
     ...DiffFields,
   })
@@ -32,27 +32,27 @@ const read = defineRoute("read", {
   tags: ["history"],
   summary: "Compare two commits",
   description:
-    "`base...head` shows what head has changed since the merge base, as `git diff base...head` does; `base..head` compares the two as they are. What is left out is HEAD.",
+    "`base...head` shows the changes on head since the merge base, like `git diff base...head`; `base..head` compares the two commits directly. An omitted side is HEAD.",
   request: {
     params: RepositoryParams.extend({
       range: z
         .string()
         .max(2_010)
-        .openapi({ description: "two revisions with three or two dots between them", example: "main...topic" }),
+        .openapi({ description: "two revisions, separated by two or three dots", example: "main...topic" }),
     }),
     query: DiffQuerySchema,
   },
   responses: {
     200: diffResponse(
-      "How the two stand to each other, and a page of the files that differ; or the whole patch.",
+      "The relation of the two commits and a page of the files that differ, or the whole patch.",
       Comparison,
     ),
-    304: { description: "As it was." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
 
-/** The commits that a page of files is of, and how many come before. */
+/** The commits whose files a page lists, and how many files precede the page. */
 const Place = z.object({ base: OidSchema, head: OidSchema, start: z.int().min(0) });
 
 /** `/repos/:owner/:repo/compare/:range`. */

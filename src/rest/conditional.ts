@@ -1,15 +1,17 @@
 import type { Context } from "hono";
 import { checkConditions } from "../format/conditional-request.ts";
 
-/** Changes with the shape of what is answered: an entity tag of before names another representation. */
+/** Part of every entity tag. It grows when the shape of an answer changes, so that old tags no
+ * longer match. */
 const SHAPE = 1;
 
-/** How long what a URL with a whole id in it answers may be kept: for ever. */
+/** For URLs that contain a whole object id: their answers may be cached for ever. */
 export const FOR_EVER = "private, max-age=31536000, immutable";
 
-/** Answers with what the URL and some ids determine, unless the client says that it has it already.
- * @param ids all that it depends on besides the URL
- * @param isImmutable whether the URL itself names the ids, so that the answer is kept without asking again
+/** Answers with what the URL and some ids determine, or 304 if the client has it already.
+ * @param ids all that the answer depends on besides the URL
+ * @param isImmutable whether the URL itself contains the ids, so that the answer never needs
+ * revalidation
  * @see RFC 9110, section 13 */
 export async function answerByIds(
   context: Context,
@@ -25,7 +27,8 @@ export async function answerByIds(
   return response;
 }
 
-/** Stands for what is answered where that depends on more than some ids: the id of `answerByIds` for what is cheap to make. */
+/** An id for `answerByIds` when an answer depends on more than ids but is cheap to make: its
+ * digest. */
 export async function digestOf(value: unknown): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   return new Uint8Array(await crypto.subtle.digest("SHA-1", bytes)).toHex();

@@ -10,36 +10,36 @@ const Count = z.number().int().min(0);
 const Contributors = z
   .object({
     commit: OidSchema,
-    total: Count.openapi({ description: "how many there are in all" }),
+    total: Count.openapi({ description: "number of contributors on all pages" }),
     contributors: z
       .array(
         z.object({
           name: z.string(),
           email: z.string(),
           commits: Count,
-          first: z.iso.datetime({ offset: true }).openapi({ description: "when the first of them was written" }),
-          last: z.iso.datetime({ offset: true }),
+          first: z.iso.datetime({ offset: true }).openapi({ description: "date of the first commit" }),
+          last: z.iso.datetime({ offset: true }).openapi({ description: "date of the last commit" }),
         }),
       )
-      .openapi({ description: "the one with the most commits first" }),
+      .openapi({ description: "most commits first" }),
     nextCursor: NextCursor,
   })
   .openapi("Contributors");
 
-/** The next pages are of the same commit, wherever the ref has gone. */
+/** All pages belong to the same commit, even if the ref moves in between. */
 const Place = z.object({ commit: OidSchema, from: Count });
 
 const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/contributors",
   tags: ["stats"],
-  summary: "List who wrote the commits",
+  summary: "List the authors of commits",
   description:
-    "The authors of all commits that the ref leads to, merges counted, as `git shortlog -sne` lists them. The file `.mailmap` of HEAD says who is the same.",
+    "The authors of all commits reachable from the ref, merges included, as `git shortlog -sne` lists them. The `.mailmap` of HEAD merges the identities of one person.",
   request: { params: RepositoryParams, query: PageQuery.extend({ ref: RefSchema.default("HEAD") }) },
   responses: {
-    200: { description: "Some of them.", content: { "application/json": { schema: Contributors } } },
-    304: { description: "They are as the client has them." },
+    200: { description: "A page of contributors.", content: { "application/json": { schema: Contributors } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });

@@ -1,4 +1,4 @@
-// What answers that hold a diff share: commits and comparisons.
+// What answers with a diff share: commits and comparisons.
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { RepositoryClient } from "../repository/calls.ts";
@@ -11,15 +11,15 @@ const PATCH_TYPE = "text/x-diff";
 
 /** The query of an answer that holds a diff. */
 export const DiffQuerySchema = z.object({
-  limit: z.coerce.number().int().min(1).max(1_000).default(300).openapi({ description: "how many files at the most" }),
+  limit: z.coerce.number().int().min(1).max(1_000).default(300).openapi({ description: "maximum number of files" }),
   cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({
-    description: "`nextCursor` of the page before, which goes on with the very commits that this one compared",
+    description: "`nextCursor` of the previous page; continues with the same two commits",
   }),
   format: z
     .enum(["json", "diff"])
     .optional()
     .openapi({
-      description: `\`diff\`: the whole patch, as \`Accept: ${PATCH_TYPE}\` asks for it too`,
+      description: `\`diff\`: the whole patch instead of JSON, as with \`Accept: ${PATCH_TYPE}\``,
     }),
 });
 
@@ -30,47 +30,47 @@ const Lines = z
   .int()
   .min(0)
   .nullable()
-  .openapi({ description: "lines; null: binary, or too large to be compared" });
+  .openapi({ description: "number of lines; null: binary, or too large to compare" });
 
 const ChangedFile = z
   .object({
     path: z.string(),
-    oldPath: z.string().nullable().openapi({ description: "of a renamed file where it was, else null" }),
+    oldPath: z.string().nullable().openapi({ description: "former path of a renamed file, else null" }),
     status: z.enum(["added", "deleted", "modified", "renamed", "type-changed"]),
     oldMode: Mode,
     mode: Mode,
     oldOid: NullableOidSchema,
     oid: NullableOidSchema,
-    similarity: z.number().int().min(0).max(100).nullable().openapi({ description: "percent, of a renamed file" }),
+    similarity: z.number().int().min(0).max(100).nullable().openapi({ description: "of a renamed file, percent" }),
     additions: Lines,
     deletions: Lines,
     isBinary: z.boolean(),
     patch: z.string().nullable().openapi({
       description:
-        "as `git diff --full-index` prints it; null: it is longer than 1 MiB, or the file is larger than 8 MiB, old and new together",
+        "as printed by `git diff --full-index`; null: longer than 1 MiB, or the old and new file together exceed 8 MiB",
     }),
   })
   .openapi("ChangedFile");
 
-/** What an answer says of changed files, besides what it compares. */
+/** The fields of an answer that describe changed files. */
 export const DiffFields = {
-  files: z
-    .array(ChangedFile)
-    .openapi({ description: "by path; a page may end before `limit` if its patches are long" }),
-  fileCount: z.number().int().min(0).openapi({ description: "on all pages" }),
-  additions: z.number().int().min(0).openapi({ description: "of the files on this page" }),
-  deletions: z.number().int().min(0).openapi({ description: "of the files on this page" }),
-  truncated: z.boolean().openapi({ description: "whether more than 50,000 files changed: the others are left out" }),
-  renamesLimited: z.boolean().openapi({ description: "whether too many files came and went to find all renames" }),
+  files: z.array(ChangedFile).openapi({ description: "sorted by path; long patches may end a page before `limit`" }),
+  fileCount: z.number().int().min(0).openapi({ description: "number of changed files on all pages" }),
+  additions: z.number().int().min(0).openapi({ description: "lines, for the files on this page" }),
+  deletions: z.number().int().min(0).openapi({ description: "lines, for the files on this page" }),
+  truncated: z.boolean().openapi({ description: "whether more than 50,000 files changed; the rest is left out" }),
+  renamesLimited: z
+    .boolean()
+    .openapi({ description: "whether rename detection was cut short because too many files were added and deleted" }),
   nextCursor: NextCursor,
 };
 
-/** The 200 of a route whose answer holds a diff. */
+/** The 200 response of a route that returns a diff. */
 export function diffResponse(description: string, schema: z.ZodType) {
   return { description, content: { "application/json": { schema }, [PATCH_TYPE]: { schema: z.string() } } };
 }
 
-/** Whether a patch is asked for, and no JSON. */
+/** Whether the client asks for a patch instead of JSON. */
 export function wantsPatch(context: Context, format: "json" | "diff" | undefined): boolean {
   if (format !== undefined) return format === "diff";
   const accepted = (context.req.header("Accept") ?? "").split(",").map((type) => type.split(";")[0]!.trim());
@@ -78,7 +78,7 @@ export function wantsPatch(context: Context, format: "json" | "diff" | undefined
 }
 
 /** Fills `DiffFields`.
- * @param place makes the place of the next page, given how many files come before it */
+ * @param place returns the next page's place, given how many files precede it */
 export function toDiffFields(
   { files, total, next, isCut, isRenameLimited }: DiffPage,
   place: (start: number) => unknown,
@@ -94,10 +94,10 @@ export function toDiffFields(
   };
 }
 
-/** Answers with the whole patch, read part by part as the client takes it.
+/** Answers with the whole patch, read in parts as the client takes it.
  * @param base null: an empty tree */
 export async function answerPatch(repository: RepositoryClient, base: string | null, head: string): Promise<Response> {
-  // What cannot be answered is known with the first part.
+  // Read before the response begins, so that errors still get a status.
   let part = await repository.patch({ base, head, start: 0 });
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -8,7 +8,7 @@ const Lines = z.object({
   start: z
     .number()
     .int()
-    .openapi({ description: "the first of them, from 1; of none: the line before which they would be" }),
+    .openapi({ description: "first line, from 1; if there are no lines, the line before which they would be" }),
   count: z.number().int(),
   text: z.string(),
 });
@@ -16,46 +16,47 @@ const Lines = z.object({
 const Version = z
   .object({ mode: z.string(), oid: z.string() })
   .nullable()
-  .openapi({ description: "null: nothing lies there" });
+  .openapi({ description: "null: this side has no such path" });
 
-/** A path that could not be merged: `ShownConflict`. */
+/** A path with a merge conflict: `ShownConflict`. */
 const ConflictSchema = z
   .object({
     path: z.string(),
-    kind: z.string().openapi({ description: "why, in the words of git merge", example: "content" }),
-    related: z.array(z.string()).openapi({ description: "other paths that have to do with it" }),
+    kind: z.string().openapi({ description: "the kind of conflict, as git merge names it", example: "content" }),
+    related: z.array(z.string()).openapi({ description: "other paths involved" }),
     base: Version,
     ours: Version,
     theirs: Version,
     hunks: z
       .array(z.object({ base: Lines, ours: Lines, theirs: Lines }))
-      .openapi({ description: "the lines that both sides changed" }),
-    truncated: z.boolean().openapi({ description: "there are more hunks, or more of their text" }),
+      .openapi({ description: "lines changed on both sides" }),
+    truncated: z.boolean().openapi({ description: "whether hunks or parts of their text were left out" }),
   })
   .openapi("Conflict");
 
-/** The shape of every failure. */
+/** The body of every error response. */
 export const ErrorSchema = z
   .object({
     error: z.object({
-      code: z.string().openapi({ description: "what to act on", example: "not-found" }),
-      message: z.string().openapi({ description: "for people" }),
-      field: z.string().optional().openapi({ description: "of the request: what is not valid" }),
+      code: z.string().openapi({ description: "a stable code for programs", example: "not-found" }),
+      message: z.string().openapi({ description: "an explanation for people" }),
+      field: z.string().optional().openapi({ description: "the invalid field of the request" }),
       actual: z
         .string()
         .nullable()
         .optional()
-        .openapi({ description: "of `stale`: the id that the ref is at; null: it is not there" }),
+        .openapi({ description: "for `stale`: the ref's current id; null: it does not exist" }),
       conflicts: z
         .array(ConflictSchema)
         .optional()
-        .openapi({ description: "of `conflict`, when it is one of a merge: the first thousand" }),
-      conflictCount: z.number().int().optional(),
+        .openapi({ description: "for `conflict` in a merge: the first 1,000 conflicts" }),
+      conflictCount: z.number().int().optional().openapi({ description: "number of all conflicts" }),
     }),
   })
   .openapi("Error");
 
-/** Describes the answers by which a route may fail, besides those that any may give (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503). */
+/** Describes the error responses of a route: those that every route may give (400, 401, 403, 404,
+ * 408, 413, 415, 422, 429, 500, 503), and further ones. */
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,
@@ -64,15 +65,15 @@ export function failures<Status extends number = never>(...further: Status[]) {
   return {
     400: answer("The request is malformed."),
     401: answer("A valid token is needed."),
-    403: answer("The token's right does not reach as far."),
-    404: answer("The repository, or what was asked of it, is not there."),
-    408: answer("The request's body came too slowly."),
-    413: answer("The request, or what it asks for, is too large."),
+    403: answer("The token's right is not sufficient."),
+    404: answer("The repository, or something in it, was not found or may not be read."),
+    408: answer("The request body arrived too slowly."),
+    413: answer("The request or its result is too large."),
     415: answer("The body is not JSON."),
-    422: answer("A value of the request is not valid."),
-    429: answer("There were too many requests with a wrong token."),
+    422: answer("A value in the request is not valid."),
+    429: answer("Too many requests with an invalid token; `Retry-After` says how long to wait."),
     500: answer("The server failed."),
-    503: answer("The server cannot serve now; try again."),
+    503: answer("The service is temporarily unavailable; try again."),
     ...(Object.fromEntries(further.map((status) => [status, answer("See `error.code`.")])) as Record<
       Status,
       ReturnType<typeof answer>
@@ -85,16 +86,16 @@ function describe({ code, message, data }: GitError): Record<string, unknown> {
   return { code, message, field, conflicts, conflictCount, actual: code === "stale" ? data["actual"] : undefined };
 }
 
-/** Answers with a failure, whatever was thrown. What is the server's own goes to its log, without particulars to the client. */
+/** Answers any thrown value. The details of server errors go to the log only. */
 export function answerError(thrown: unknown): Response {
-  // The framework's word for JSON that cannot be parsed.
+  // The framework's error for JSON that cannot be parsed.
   const error =
     thrown instanceof HTTPException && thrown.status === 400
       ? new GitError("bad-request", { reason: thrown.message }, { cause: thrown })
       : (whenFull(thrown) ?? thrown);
   const status = isGitError(error) ? statusOf(error.code) : 500;
   if (status >= 500) {
-    // oxlint-disable-next-line no-console -- the log is where the server's own failures can be mended.
+    // oxlint-disable-next-line no-console -- server errors are investigated in the log.
     console.error(error);
   }
   const body = isGitError(error) && status !== 500 ? describe(error) : { code: "internal", message: "internal error" };

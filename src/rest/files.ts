@@ -27,21 +27,21 @@ const DirectorySchema = z
       Entry.extend({
         name: z.string(),
         lastCommit: z.union([OidSchema, z.null()]).optional().openapi({
-          description: "which commit touched it last, when asked for; null: it was not found in time",
+          description: "the last commit that changed it, if requested; null: not found in time",
         }),
       }),
     ),
-    commits: z.array(CommitSchema).openapi({ description: "those that are a `lastCommit`" }),
-    truncated: z.boolean().openapi({ description: "whether some last commit was not found in time" }),
+    commits: z.array(CommitSchema).openapi({ description: "the commits named by `lastCommit`" }),
+    truncated: z.boolean().openapi({ description: "whether time ran out before every `lastCommit` was found" }),
   })
   .openapi("Directory");
 
 const FilesSchema = z
   .object({ commit: OidSchema, files: z.array(Entry), nextCursor: NextCursor })
-  .openapi("Files", { description: "in the order of their paths' bytes" });
+  .openapi("Files", { description: "sorted by the bytes of their paths" });
 
 const Ref = RefSchema.default("HEAD");
-const Path = PathSchema.default("").openapi({ description: "of a directory; without it the root" });
+const Path = PathSchema.default("").openapi({ description: "a directory; default: the root" });
 
 const list = defineRoute("read", {
   method: "get",
@@ -56,12 +56,12 @@ const list = defineRoute("read", {
       lastCommit: z
         .enum(["true", "false"])
         .default("false")
-        .openapi({ description: "whether to tell which commit touched each entry last" }),
+        .openapi({ description: "whether to include the last commit that changed each entry" }),
     }),
   },
   responses: {
-    200: { description: "What is in the directory.", content: { "application/json": { schema: DirectorySchema } } },
-    304: { description: "As it was." },
+    200: { description: "The entries of the directory.", content: { "application/json": { schema: DirectorySchema } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
@@ -83,17 +83,18 @@ const listAll = defineRoute("read", {
   responses: {
     200: {
       description:
-        "The files below the directory, without directories; all pages are of the first page's commit. A page may have fewer files than `limit`, or none, where there are many directories with nothing in them.",
+        "All files below the directory, without the directories themselves. All pages show the commit of the first page. A page may hold fewer files than `limit`, or none, when it passes many empty directories.",
       content: { "application/json": { schema: FilesSchema } },
     },
-    304: { description: "As it was." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
 
 const Cursor = z.object({ commit: OidSchema, after: z.string() });
 
-/** `/repos/:owner/:repo/files`, a directory; `/repos/:owner/:repo/files/all`, all files of a commit. */
+/** `/repos/:owner/:repo/files`, a directory; `/repos/:owner/:repo/files/all`, all files of a
+ * commit. */
 export const filesRoutes = newRoutes()
   .openapi(list, async (context) => {
     const { ref, path: text, lastCommit } = context.req.valid("query");
@@ -110,7 +111,7 @@ export const filesRoutes = newRoutes()
     const truncated = indexes?.includes(-1) ?? false;
     const { commit, tree } = directory;
     const answer = () => context.json({ commit, tree, path: text, entries, commits, truncated }, 200);
-    // What was cut short may come out whole the next time.
+    // An incomplete answer must not be cached: the next one may be complete.
     if (truncated) return answer();
     return (await answerByIds(context, [commit], isHexOid(ref), answer)) as ReturnType<typeof answer>;
   })
@@ -132,7 +133,8 @@ export const filesRoutes = newRoutes()
     return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;
   });
 
-/** Shows entries of trees. @param prefix byte string before their paths */
+/** Shows entries of trees.
+ * @param prefix byte string, prepended to their paths */
 function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): z.infer<typeof Entry>[] {
   return paths.map((path, i) => {
     const mode = modes[i]!;

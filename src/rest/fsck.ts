@@ -14,9 +14,9 @@ const Problem = z
     kind: z.enum(FSCK_PROBLEMS),
     oid: OidSchema.optional(),
     chunk: z.number().int().optional().openapi({ description: "id of a chunk of stored objects" }),
-    key: z.string().optional().openapi({ description: "of an R2 object" }),
+    key: z.string().optional().openapi({ description: "key of an R2 object" }),
     ref: z.string().optional(),
-    detail: z.string().openapi({ description: "for people" }),
+    detail: z.string().openapi({ description: "an explanation for people" }),
   })
   .openapi("FsckProblem");
 
@@ -28,15 +28,17 @@ const Report = z
         bytes: Count,
         objects: Count,
         references: Count,
-        nodes: Count.openapi({ description: "commits and tags whose part in reachability was computed anew" }),
-        skippedNodes: Count.openapi({ description: "those for which a tree below could not be read" }),
+        nodes: Count.openapi({ description: "commits and tags whose reachability data was recomputed and compared" }),
+        skippedNodes: Count.openapi({
+          description: "commits and tags left out because one of their trees could not be read",
+        }),
         refs: Count,
-        files: Count.openapi({ description: "R2 objects of the bundle, of responses and worktrees" }),
-        keys: Count.openapi({ description: "R2 keys" }),
+        files: Count.openapi({ description: "R2 objects of the bundle, of stored responses and of worktrees" }),
+        keys: Count.openapi({ description: "R2 keys listed" }),
         repaired: Count,
       })
-      .openapi({ description: "what this call has looked at" }),
-    problems: z.array(Problem).readonly().openapi({ description: "the first thousand that this call found" }),
+      .openapi({ description: "what this call has checked" }),
+    problems: z.array(Problem).readonly().openapi({ description: "the first 1,000 problems that this call found" }),
     problemCount: Count,
     nextCursor: NextCursor,
   })
@@ -50,25 +52,32 @@ const run = defineRoute("admin", {
   method: "post",
   path: "/repos/{owner}/{repo}/fsck",
   tags: ["maintenance"],
-  summary: "Check that a repository is whole",
+  summary: "Check the integrity of a repository",
   description:
-    "Each call checks for a second; `nextCursor` goes on, and is null when all is checked. A problem of kind `orphan` is storage that nothing needs, all others are damage.",
+    "Each call checks for one second. Pass `nextCursor` to continue; it is null when everything has been checked. A problem of kind `orphan` is unused storage; all other kinds are damage.",
   request: {
     params: RepositoryParams,
     query: z.object({
-      cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({ description: "`nextCursor` of the call before" }),
+      cursor: z
+        .string()
+        .max(MAX_CURSOR_LENGTH)
+        .optional()
+        .openapi({ description: "`nextCursor` of the previous call" }),
       rules: z
         .enum(["default", "strict", "lenient"])
         .optional()
-        .openapi({ description: "also tell what git's fsck finds in objects, by this setting" }),
+        .openapi({ description: "also run git's fsck on every object, with these rules" }),
       repair: z
         .enum(["true", "false"])
         .default("false")
-        .openapi({ description: "make again what can be made of stored objects" }),
+        .openapi({ description: "rebuild what can be rebuilt from stored objects" }),
     }),
   },
   responses: {
-    200: { description: "What was checked, and is wrong.", content: { "application/json": { schema: Report } } },
+    200: {
+      description: "What was checked, and the problems found.",
+      content: { "application/json": { schema: Report } },
+    },
     ...failures(),
   },
 });

@@ -18,7 +18,7 @@ const BlobSchema = z
   .object({
     oid: OidSchema,
     size: z.number().int().openapi({ description: "bytes" }),
-    encoding: z.enum(["utf-8", "base64"]).openapi({ description: "of `content`: base64 where it is no UTF-8" }),
+    encoding: z.enum(["utf-8", "base64"]).openapi({ description: "of `content`: base64 if the blob is not UTF-8" }),
     content: z.string(),
   })
   .openapi("Blob");
@@ -41,10 +41,10 @@ const TagSchema = z
   .object({
     oid: OidSchema,
     object: OidSchema,
-    type: Type.openapi({ description: "of the object" }),
+    type: Type.openapi({ description: "the type of `object`" }),
     name: z.string(),
     tagger: z.union([IdentSchema, z.null()]),
-    message: z.string().openapi({ description: "with the signature, if there is one, at its end" }),
+    message: z.string().openapi({ description: "includes the signature at its end, if there is one" }),
   })
   .openapi("TagObject");
 
@@ -57,7 +57,7 @@ function describe<Schema extends z.ZodType, const Path extends string>(path: Pat
     request: { params: RepositoryParams.extend({ oid: OidSchema }) },
     responses: {
       200: { description: "The object.", content: { "application/json": { schema } } },
-      304: { description: "As it was: it never changes." },
+      304: { description: "Not modified: objects never change." },
       ...failures(),
     },
   });

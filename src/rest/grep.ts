@@ -12,7 +12,7 @@ import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
-/** Globs of one search: each is held against every path. */
+/** Maximum number of globs in a search: each is matched with every path. */
 const MAX_GLOBS = 32;
 
 const Flag = z.enum(["true", "false"]).default("false");
@@ -20,10 +20,10 @@ const Flag = z.enum(["true", "false"]).default("false");
 const Match = z
   .object({
     path: z.string(),
-    oid: OidSchema.openapi({ description: "of the file" }),
+    oid: OidSchema.openapi({ description: "id of the file's blob" }),
     line: z.number().int().openapi({ description: "from 1" }),
-    column: z.number().int().openapi({ description: "from 1, in UTF-16 units: where the first match begins" }),
-    text: z.string().openapi({ description: "the line, of which the first 1,000 characters are shown" }),
+    column: z.number().int().openapi({ description: "start of the first match, from 1, in UTF-16 units" }),
+    text: z.string().openapi({ description: "the line, cut after 1,000 characters" }),
     before: z.array(z.string()).readonly(),
     after: z.array(z.string()).readonly(),
   })
@@ -33,10 +33,12 @@ const ResultSchema = z
   .object({
     commit: OidSchema,
     matches: z.array(Match),
-    truncated: z.boolean().openapi({ description: "whether the search ended before the last file" }),
+    truncated: z
+      .boolean()
+      .openapi({ description: "whether the search ended before the last file; `nextCursor` continues it" }),
     nextCursor: NextCursor,
     searched: z.object({ files: z.number().int(), bytes: z.number().int() }),
-    skipped: z.array(z.string()).openapi({ description: "files that are too large to be searched" }),
+    skipped: z.array(z.string()).openapi({ description: "paths of files that are too large to search" }),
   })
   .openapi("GrepResult");
 
@@ -46,7 +48,7 @@ const search = defineRoute("read", {
   tags: ["files"],
   summary: "Search the files of a commit",
   description:
-    "Line by line, as `git grep -n --column -I` does. A search ends when there are enough matches, or after a second, 10,000 files, or 32 MiB: `nextCursor` goes on with it.",
+    "Searches line by line, like `git grep -n --column -I`. A search ends after `limit` matches, one second, 10,000 files, or 32 MiB; pass `nextCursor` to continue it.",
   request: {
     params: RepositoryParams,
     query: z.object({
@@ -55,26 +57,32 @@ const search = defineRoute("read", {
         .string()
         .min(1)
         .max(1_000)
-        .regex(/^[^\n\0]*$/, "lines are searched one by one")
-        .openapi({ description: "a regular expression, in RE2's syntax", example: "TODO|FIXME" }),
+        .regex(/^[^\n\0]*$/, "it must not contain a line feed or NUL: the search goes line by line")
+        .openapi({ description: "a regular expression in RE2 syntax", example: "TODO|FIXME" }),
       path: z
         .union([PathSchema, z.array(PathSchema).max(MAX_GLOBS)])
         .optional()
         .openapi({
-          description: "directory, file, or glob as git's `:(glob)`; again and again for several",
+          description: "a directory, a file, or a glob as in git's `:(glob)`; repeat it for several",
           example: "src/**/*.ts",
         }),
-      fixed: Flag.openapi({ description: "whether the pattern stands for itself" }),
+      fixed: Flag.openapi({ description: "whether the pattern is a literal string" }),
       ignoreCase: Flag,
-      word: Flag.openapi({ description: "whether a match must begin and end where words do" }),
-      context: z.coerce.number().int().min(0).max(10).default(0).openapi({ description: "lines around each match" }),
+      word: Flag.openapi({ description: "whether to match whole words only" }),
+      context: z.coerce
+        .number()
+        .int()
+        .min(0)
+        .max(10)
+        .default(0)
+        .openapi({ description: "number of lines to show before and after each match" }),
       limit: z.coerce.number().int().min(1).max(1_000).default(100),
       cursor: PageQuery.shape.cursor,
     }),
   },
   responses: {
-    200: { description: "What was found.", content: { "application/json": { schema: ResultSchema } } },
-    304: { description: "As it was." },
+    200: { description: "The matches.", content: { "application/json": { schema: ResultSchema } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
@@ -103,7 +111,7 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
   const result = await grepFiles(files, pattern, { from, ...options });
   reader.finish(result.next === null);
   const answer = () => context.json({ commit, ...showResult(result, commit) }, 200);
-  // What took too long may go further the next time.
+  // A search that was cut short must not be cached: the next one may get further.
   if (result.next !== null) return answer();
   return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<typeof answer>;
 });

@@ -22,8 +22,8 @@ const Languages = z
           bytes: Count,
         }),
       )
-      .openapi({ description: "the one with the most bytes first" }),
-    other: z.object({ files: Count, bytes: Count }).openapi({ description: "files whose names tell no language" }),
+      .openapi({ description: "most bytes first" }),
+    other: z.object({ files: Count, bytes: Count }).openapi({ description: "files whose language is unknown" }),
   })
   .openapi("Languages");
 
@@ -31,14 +31,14 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/languages",
   tags: ["stats"],
-  summary: "Sum up files by language",
+  summary: "Count files and bytes by language",
   description:
-    "All files of the tree, vendored and generated ones too, by their names alone; symbolic links and submodules are left out. " +
-    "Where several languages claim an extension, one has it always: `.h` is C.",
+    "Counts all files of the tree, including vendored and generated ones, but not symbolic links and submodules. Languages are detected by file name only. " +
+    "An extension that several languages use always counts for the same one: `.h` is C.",
   request: { params: RepositoryParams, query: z.object({ ref: RefSchema.default("HEAD") }) },
   responses: {
-    200: { description: "The sums.", content: { "application/json": { schema: Languages } } },
-    304: { description: "They are as the client has them." },
+    200: { description: "The counts.", content: { "application/json": { schema: Languages } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });

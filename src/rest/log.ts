@@ -9,13 +9,13 @@ import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor, PageQuery } 
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { CommitSchema, PathSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
-/** A time in a query, as seconds since 1970. */
+/** A time in a query, converted to seconds since 1970. */
 const Time = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => Math.floor(Date.parse(text) / 1_000))
   .openapi({
     type: "string",
-    description: "ISO 8601; a date alone is its midnight in UTC",
+    description: "ISO 8601; a date without a time means midnight UTC",
     example: "2024-02-29T12:00:00Z",
   });
 
@@ -27,41 +27,40 @@ const Flag = z
 const LogQuery = PageQuery.extend({
   ref: RefSchema.default("HEAD"),
   path: PathSchema.optional().openapi({
-    description:
-      "only commits that change what lies there, a file or a folder; history is simplified as `git log -- path` does it",
+    description: "only commits that change this file or directory; history is simplified as by `git log -- path`",
   }),
-  since: Time.optional().openapi({ description: "committed then or later; an older commit leads no further" }),
-  until: Time.optional().openapi({ description: "committed then or earlier" }),
+  since: Time.optional().openapi({ description: "earliest commit date; the walk stops at older commits" }),
+  until: Time.optional().openapi({ description: "latest commit date" }),
   author: z
     .string()
     .min(1)
     .max(1_000)
     .optional()
-    .openapi({ description: "part of the author's `name <email>`, case matters" }),
-  firstParent: Flag.openapi({ description: "go on only at the first parent of a merge" }),
+    .openapi({ description: "part of the author's `name <email>`, case-sensitive" }),
+  firstParent: Flag.openapi({ description: "follow only the first parent of merges" }),
   follow: Flag.openapi({
-    description:
-      "follow the file at `path` to what it was called before, as `git log --follow` does; merges are left out then",
+    description: "follow the file at `path` through renames, as `git log --follow` does; leaves out merges",
   }),
 });
 
 const Entry = CommitSchema.extend({
-  path: z.string().optional().openapi({ description: "with `follow`: what the file is called in the commit" }),
+  path: z.string().optional().openapi({ description: "with `follow`: the file's path in this commit" }),
 }).openapi("LogEntry");
 
 const Numbers = z.array(z.int());
 
-/** Object numbers, as the difference of each from the one before: neighbours in a history have neighbouring numbers. */
+/** Object numbers, each stored as the difference from the previous one: neighbours in a history
+ * have close numbers. */
 const Place = z.object({ open: Numbers.min(1), walked: Numbers, path: z.string().nullable() });
 
 const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/log",
   tags: ["history"],
-  summary: "List commits, as `git log` does and in its order",
+  summary: "List commits in the order of `git log`",
   description:
-    "A page that takes too long ends early, with fewer commits than `limit` or none, and a cursor to go on with. With a cursor `ref` is not looked at; the other " +
-    "parameters are to be as they were.",
+    "A page that takes too long ends early, with fewer commits than `limit` or none, and a cursor to continue. With a cursor, `ref` is ignored; the other " +
+    "parameters must stay the same.",
   request: { params: RepositoryParams, query: LogQuery },
   responses: {
     200: {
@@ -72,7 +71,7 @@ const list = defineRoute("read", {
         },
       },
     },
-    304: { description: "As it was." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
@@ -82,7 +81,7 @@ export const logRoutes = newRoutes().openapi(list, async (context) => {
   const { cursor, ref, path = "", since = null, until = null, author = null, ...rest } = context.req.valid("query");
   const place = decodePlace(cursor);
   const repository = repositoryOf(context);
-  // The pages behind the first depend on their cursors alone.
+  // Later pages depend on their cursors only.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
   const answer = async () => {
     const filter = { ...rest, path: path === "" ? null : encodeText(path), since, until, author };
@@ -101,7 +100,8 @@ function decodePlace(cursor: string | undefined): LogPlace | null {
   return place === null ? null : { ...place, open: sum(place.open), walked: sum(place.walked) };
 }
 
-/** @throws GitError "too-large" when so many lines of history lie beside each other that no cursor can name them */
+/** @throws GitError "too-large" when more parallel lines of history are open than fit into a
+ * cursor */
 function encodePlace(place: LogPlace | null): string | null {
   if (place === null) return null;
   const cursor = encodeCursor({ ...place, open: differences(place.open), walked: differences(place.walked) });

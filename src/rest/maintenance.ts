@@ -12,7 +12,10 @@ const Status = z
     objects: Count,
     commits: Count,
     refs: Count,
-    chunks: z.object({ hot: Count, unmerged: Count, sealed: Count, unwhole: Count }),
+    chunks: z.object({ hot: Count, unmerged: Count, sealed: Count, unwhole: Count }).openapi({
+      description:
+        "numbers of chunks: in SQLite (`hot`), those of them not yet repacked (`unmerged`), in R2 (`sealed`), and with unused bytes or otherwise not sendable as they are (`unwhole`)",
+    }),
     bytes: Count,
     hotBytes: Count,
     r2Objects: Count,
@@ -29,12 +32,12 @@ const Status = z
       .readonly(),
     lastRuns: z
       .partialRecord(z.string(), z.object({ began: z.iso.datetime(), ms: z.number() }).catchall(z.number()))
-      .openapi({ description: "by kind, those that succeeded: when, how long, and what they counted" }),
+      .openapi({ description: "the last successful run of each kind: start, duration, and counts" }),
   })
   .openapi("Maintenance");
 
 const answer = {
-  200: { description: "How housekeeping stands.", content: { "application/json": { schema: Status } } },
+  200: { description: "The state of maintenance.", content: { "application/json": { schema: Status } } },
   ...failures(),
 };
 
@@ -42,7 +45,7 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/maintenance",
   tags: ["maintenance"],
-  summary: "Tell how housekeeping stands",
+  summary: "Show the state of maintenance",
   request: { params: RepositoryParams },
   responses: answer,
 });
@@ -51,22 +54,22 @@ const run = defineRoute("admin", {
   method: "post",
   path: "/repos/{owner}/{repo}/maintenance",
   tags: ["maintenance"],
-  summary: "Run jobs now, and tell how things are after",
+  summary: "Run maintenance jobs now, and show the state afterwards",
   description:
-    "After five seconds no further run of a job begins: `jobs` tells what is left, which goes on by itself. Asked again, it is gone on with at once.",
+    "No job is started after five seconds. `jobs` lists what is left: it runs later by itself, or at once with another request.",
   request: {
     params: RepositoryParams,
     query: z.object({
       kind: z
         .union([z.enum(MAINTENANCE_KINDS), z.array(z.enum(MAINTENANCE_KINDS))])
         .optional()
-        .openapi({ description: "which jobs, again and again for several; without it all" }),
+        .openapi({ description: "the kind of jobs to run; repeat it for several; default: all" }),
     }),
   },
   responses: answer,
 });
 
-/** `/repos/:owner/:repo/maintenance`: GET tells how housekeeping stands, POST runs it first. */
+/** `/repos/:owner/:repo/maintenance`: GET shows the state of maintenance, POST runs jobs first. */
 export const maintenanceRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).maintenance()), 200))
   .openapi(run, async (context) => {

@@ -5,7 +5,7 @@ import { failures } from "./error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "./routes.ts";
 import { OidSchema, RefSchema, RepositoryParams } from "./schemas.ts";
 
-/** Commits that may be named at a time. */
+/** Maximum number of heads. */
 const MAX_HEADS = 50;
 
 const MergeBase = z
@@ -13,7 +13,7 @@ const MergeBase = z
     base: OidSchema,
     heads: z.array(OidSchema),
     mergeBases: z.array(OidSchema).openapi({
-      description: "the best common ancestors, the newest first; none: the histories have nothing in common",
+      description: "the best common ancestors, newest first; empty: the histories are unrelated",
     }),
   })
   .openapi("MergeBase");
@@ -22,17 +22,19 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/merge-base",
   tags: ["history"],
-  summary: "Find the merge bases of two commits, or of one and a merge of several",
+  summary: "Find the merge bases of two commits, or of one commit and a hypothetical merge of several",
   request: {
     params: RepositoryParams,
     query: z.object({
       base: RefSchema,
-      head: z.union([RefSchema, z.array(RefSchema).min(1).max(MAX_HEADS)]).openapi({ description: "one, or several" }),
+      head: z
+        .union([RefSchema, z.array(RefSchema).min(1).max(MAX_HEADS)])
+        .openapi({ description: "repeat it for several" }),
     }),
   },
   responses: {
     200: { description: "The merge bases.", content: { "application/json": { schema: MergeBase } } },
-    304: { description: "As it was." },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });

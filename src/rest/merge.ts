@@ -14,14 +14,16 @@ import {
   toIdent,
 } from "./schemas.ts";
 
-const Message = TextSchema.refine((text) => text.trim() !== "", "it must hold something").optional();
+const Message = TextSchema.refine((text) => text.trim() !== "", "it must not be empty").optional();
 
-/** What all three ask for alike. */
+/** What all three request bodies share. */
 const Common = {
-  message: Message.openapi({ description: "without it, the one that git would write" }),
-  committer: PersonSchema.optional().openapi({ description: "without it the author" }),
-  expected: OidSchema.optional().openapi({ description: "where the branch must be; without it, wherever it is" }),
-  dryRun: z.boolean().default(false).openapi({ description: "answer as if it were done, and change nothing" }),
+  message: Message.openapi({ description: "default: the message that git would write" }),
+  committer: PersonSchema.optional().openapi({ description: "default: the author" }),
+  expected: OidSchema.optional().openapi({
+    description: "the commit that the branch must be at, else 409; default: any",
+  }),
+  dryRun: z.boolean().default(false).openapi({ description: "only answer what would be done, and change nothing" }),
 };
 
 const Mainline = z
@@ -30,16 +32,16 @@ const Mainline = z
   .min(1)
   .max(1_000)
   .optional()
-  .openapi({ description: "when the commit is a merge: the parent, from 1, that its change is against" });
+  .openapi({ description: "needed for a merge: the parent, from 1, against which its change is taken" });
 
 const Merge = z
   .object({
     ...Common,
-    base: BranchSchema.openapi({ description: "the branch that takes the changes in, without `refs/heads/`" }),
-    head: RefSchema.openapi({ description: "what is merged into it", example: "topic" }),
+    base: BranchSchema.openapi({ description: "the branch to merge into, without `refs/heads/`" }),
+    head: RefSchema.openapi({ description: "the commit to merge", example: "topic" }),
     fastForward: z.enum(["allow", "only", "never"]).default("allow").openapi({
       description:
-        "where the head has all of the branch: `allow` moves the branch there, `never` makes a merge commit; `only` makes none at all, and answers 409 elsewhere",
+        "if the branch can be fast-forwarded to the head, `allow` and `only` move it, `never` makes a merge commit; otherwise `only` fails with 409",
     }),
     author: PersonSchema,
   })
@@ -48,9 +50,9 @@ const Merge = z
 const CherryPick = z
   .object({
     ...Common,
-    committer: PersonSchema.openapi({ description: "the author stays who it is" }),
+    committer: PersonSchema.openapi({ description: "the author is kept" }),
     branch: BranchSchema,
-    commit: RefSchema.openapi({ description: "whose change is made once more" }),
+    commit: RefSchema.openapi({ description: "the commit to apply again" }),
     mainline: Mainline,
   })
   .openapi("CherryPick", { example: { branch: "main", commit: "topic~1", committer: PERSON_EXAMPLE } });
@@ -60,7 +62,7 @@ const Revert = z
     ...Common,
     author: PersonSchema,
     branch: BranchSchema,
-    commit: RefSchema.openapi({ description: "whose change is undone" }),
+    commit: RefSchema.openapi({ description: "the commit to undo" }),
     mainline: Mainline,
   })
   .openapi("Revert", { example: { branch: "main", commit: "main~1", author: PERSON_EXAMPLE } });
@@ -69,15 +71,15 @@ function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]],
   const schema = z.object({
     kind: z.enum(kinds).openapi({ description: meaning }),
     branch: z.string(),
-    commit: NullableOidSchema.openapi({ description: "where the branch is now; null: a dry run made no commit" }),
+    commit: NullableOidSchema.openapi({ description: "the branch's tip; null: a dry run makes no commit" }),
     tree: OidSchema,
     parents: z.array(OidSchema),
     dryRun: z.boolean(),
   });
   const answer = (description: string) => ({ description, content: { "application/json": { schema } } });
   return {
-    201: answer("There is a new commit, and the branch is at it."),
-    200: answer("There is no new commit."),
+    201: answer("The branch is at a new commit."),
+    200: answer("No commit was made."),
     ...failures(409),
   };
 }
@@ -93,7 +95,7 @@ const merge = defineRoute("write", {
   },
   responses: newAnswer(
     ["merge", "fast-forward", "up-to-date"],
-    "`merge`: there is a commit of both. `fast-forward`: the branch is where the head is. `up-to-date`: the branch had all of the head",
+    "`merge`: a merge commit was made. `fast-forward`: the branch was moved to the head. `up-to-date`: the branch already contains the head",
   ),
 });
 
@@ -101,27 +103,28 @@ const cherryPick = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/cherry-pick",
   tags: ["commits"],
-  summary: "Make the change of a commit once more, on a branch",
+  summary: "Apply the change of a commit to a branch (cherry-pick)",
   request: {
     params: RepositoryParams,
     body: { required: true, content: { "application/json": { schema: CherryPick } } },
   },
-  responses: newAnswer(["picked", "unchanged"], "`unchanged`: the branch had the change already"),
+  responses: newAnswer(["picked", "unchanged"], "`unchanged`: the branch already contains the change"),
 });
 
 const revert = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/revert",
   tags: ["commits"],
-  summary: "Undo the change of a commit, on a branch",
+  summary: "Undo the change of a commit on a branch (revert)",
   request: {
     params: RepositoryParams,
     body: { required: true, content: { "application/json": { schema: Revert } } },
   },
-  responses: newAnswer(["reverted", "unchanged"], "`unchanged`: the branch had nothing of the change"),
+  responses: newAnswer(["reverted", "unchanged"], "`unchanged`: there was nothing to undo"),
 });
 
-/** `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST puts on top of a branch what others have changed, or takes it back. */
+/** `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
+ * undoes one. */
 export const mergeRoutes = newRoutes()
   .openapi(merge, async (context) => {
     const { base, head, fastForward, author, ...common } = context.req.valid("json");

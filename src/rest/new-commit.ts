@@ -16,10 +16,13 @@ import {
   toIdent,
 } from "./schemas.ts";
 
-/** Operations of one commit. */
+/** Maximum number of operations in a commit. */
 const MAX_OPERATIONS = 10_000;
 
-const Path = TextSchema.min(1).openapi({ description: "parts separated by slashes", example: "docs/page.md" });
+const Path = TextSchema.min(1).openapi({
+  description: "a path with slashes, from the repository's root",
+  example: "docs/page.md",
+});
 
 const Mode = z
   .enum(Object.keys(FILE_MODES) as FileMode[])
@@ -28,19 +31,22 @@ const Mode = z
 const Put = z.object({
   op: z.literal("put"),
   path: Path,
-  content: z.string().openapi({ description: "text, or what `encoding` says" }),
+  content: z.string().openapi({ description: "in the form that `encoding` names" }),
   encoding: z.enum(["utf-8", "base64"]).default("utf-8"),
-  mode: Mode.optional().openapi({ description: "without it a file keeps its mode, and a new one is 100644" }),
+  mode: Mode.optional().openapi({ description: "default: an existing file keeps its mode, a new one gets 100644" }),
 });
 
 const OperationSchema = z
   .discriminatedUnion("op", [
     Put,
-    z.object({ op: z.literal("delete"), path: Path.openapi({ description: "a file, or a directory with all in it" }) }),
+    z.object({
+      op: z.literal("delete"),
+      path: Path.openapi({ description: "a file, or a directory with everything in it" }),
+    }),
     z.object({
       op: z.literal("move"),
       from: Path.openapi({ description: "a file or directory" }),
-      to: Path.openapi({ description: "where nothing is" }),
+      to: Path.openapi({ description: "a path that does not exist" }),
     }),
     z.object({ op: z.literal("mode"), path: Path, mode: Mode }),
   ])
@@ -50,29 +56,26 @@ const NewCommit = z
   .object({
     branch: BranchSchema,
     startPoint: RefSchema.optional().openapi({
-      description: "where the branch begins if it is not there; the first branch of a repository begins with nothing",
+      description: "the start of a new branch; not needed for the first branch of a repository",
     }),
     base: RefSchema.optional().openapi({
-      description: "the commit whose files were edited; without it, the change is made to what the branch holds",
+      description: "the commit on which the change is based; default: the branch's tip",
     }),
     onConflict: z.enum(["merge", "fail"]).default("merge").openapi({
       description:
-        "when the branch has moved on from `base`: merge the change three ways and put it on top of it, or answer 409",
+        "if the branch has moved on from `base`: `merge` applies the change to its tip with a three-way merge, `fail` answers 409",
     }),
-    message: TextSchema.refine((text) => text.trim() !== "", "it must hold something").openapi({
+    message: TextSchema.refine((text) => text.trim() !== "", "it must not be empty").openapi({
       example: "Explain the page\n",
     }),
     author: PersonSchema,
-    committer: PersonSchema.optional().openapi({ description: "without it the author" }),
-    allowEmpty: z.boolean().default(false).openapi({ description: "make a commit though it changes nothing" }),
-    operations: z
-      .array(OperationSchema)
-      .max(MAX_OPERATIONS)
-      .openapi({ description: "carried out one after the other" }),
+    committer: PersonSchema.optional().openapi({ description: "default: the author" }),
+    allowEmpty: z.boolean().default(false).openapi({ description: "make a commit even if it changes nothing" }),
+    operations: z.array(OperationSchema).max(MAX_OPERATIONS).openapi({ description: "applied in order" }),
   })
   .refine(({ operations, allowEmpty }) => operations.length > 0 || allowEmpty, {
     path: ["operations"],
-    message: "there must be one, unless allowEmpty is set",
+    message: "at least one is needed, unless allowEmpty is set",
   })
   .openapi("NewCommit", {
     example: {
@@ -90,16 +93,16 @@ const MadeCommit = z
   .object({
     kind: z.enum(["fast-forward", "rebased", "unchanged"]).openapi({
       description:
-        "`fast-forward`: on top of what the change was made for. `rebased`: the branch had moved on; the change was merged three ways and is one commit on top of it. " +
-        "`unchanged`: the branch holds all this already, and no commit was made",
+        "`fast-forward`: the branch was still at `base`. `rebased`: the branch had moved on, and the change was merged into one commit on its new tip. " +
+        "`unchanged`: the branch already contains the change; no commit was made",
     }),
     branch: z.string(),
-    commit: OidSchema.openapi({ description: "where the branch is now" }),
+    commit: OidSchema.openapi({ description: "the branch's tip" }),
     tree: OidSchema,
     parents: z.array(OidSchema),
     files: z
       .array(z.object({ path: z.string(), mode: z.string().nullable(), oid: NullableOidSchema }))
-      .openapi({ description: "what lies now at each path that the operations name; null: nothing" }),
+      .openapi({ description: "the state of each path named in the operations; null: it does not exist" }),
   })
   .openapi("MadeCommit");
 
@@ -109,14 +112,14 @@ const make = defineRoute("write", {
   method: "post",
   path: "/repos/{owner}/{repo}/commits",
   tags: ["commits"],
-  summary: "Change files of a branch, in one commit",
+  summary: "Change files on a branch with one commit",
   request: {
     params: RepositoryParams,
     body: { required: true, content: { "application/json": { schema: NewCommit } } },
   },
   responses: {
-    201: made("The commit is made, and the branch is at it."),
-    200: made("Nothing was changed."),
+    201: made("The commit was made, and the branch is at it."),
+    200: made("Nothing was changed, and no commit was made."),
     ...failures(409),
   },
 });
@@ -157,7 +160,7 @@ function readOperation(operation: z.infer<typeof OperationSchema>, index: number
   }
 }
 
-/** @throws GitError "invalid" when it is not in its encoding */
+/** @throws GitError "invalid" when the content does not match its encoding */
 function readContent({ content, encoding }: z.infer<typeof Put>, field: string): Uint8Array {
   try {
     if (encoding === "base64") return Uint8Array.fromBase64(content);
@@ -165,6 +168,6 @@ function readContent({ content, encoding }: z.infer<typeof Put>, field: string):
     throw new GitError("invalid", { what: "content", field, reason: "it is not base64" }, { cause });
   }
   if (!content.isWellFormed())
-    throw new GitError("invalid", { what: "content", field, reason: "it is no Unicode text" });
+    throw new GitError("invalid", { what: "content", field, reason: "it is not well-formed Unicode" });
   return new TextEncoder().encode(content);
 }

@@ -1,28 +1,28 @@
 import { z } from "@hono/zod-openapi";
 import { GitError } from "../format/errors.ts";
 
-/** Characters of a cursor: what surely fits into a URL. */
+/** Characters of a cursor, short enough for any URL. */
 export const MAX_CURSOR_LENGTH = 8_000;
 
 /** The query of a list that comes in pages. */
 export const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "how many at the most" }),
-  cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({ description: "`nextCursor` of the page before" }),
+  limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "maximum number of items" }),
+  cursor: z.string().max(MAX_CURSOR_LENGTH).optional().openapi({ description: "`nextCursor` of the previous page" }),
 });
 
-/** What a page ends with; null: there is no more. */
+/** The cursor of the next page; null: this is the last one. */
 export const NextCursor = z
   .string()
   .nullable()
-  .openapi({ description: "`cursor` of the next page; null: this is the last" });
+  .openapi({ description: "pass it as `cursor` to get the next page; null: this is the last page" });
 
-/** Makes a cursor of where the next page begins. */
+/** Encodes the place where the next page begins. */
 export function encodeCursor(place: unknown): string {
   return new TextEncoder().encode(JSON.stringify(place)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
-/** Reads a cursor, null without one.
- * @throws GitError "invalid" when it is none that was ever given out */
+/** Decodes a cursor; null without one.
+ * @throws GitError "invalid" for a cursor that this server did not give out */
 export function decodeCursor<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | null {
   if (cursor === undefined) return null;
   try {

@@ -1,10 +1,11 @@
 import type { Context } from "hono";
 
-/** A repository, and which of its resources: what goes before. */
+/** The part of a path up to the resource of a repository. */
 const PREFIX = /^\/api\/repos\/[^/]+\/[^/]+\/[^/]+\//;
 
-/** Splits what stands in a URL's path behind the name of a repository's resource, at its slashes, of which encoded ones are none.
- * @returns byte strings: what is encoded need not be UTF-8 */
+/** Splits the rest of a URL's path, after the resource of a repository, at its slashes. Encoded
+ * slashes do not split.
+ * @returns byte strings, since percent-encoded bytes need not be UTF-8 */
 export function pathParts({ req }: Context): string[] {
   return new URL(req.url).pathname
     .replace(PREFIX, "")

@@ -6,37 +6,35 @@ import { failures } from "./error.ts";
 import { defineRoute, newRoutes, type Place, repositoryOf, type TokenDesk } from "./routes.ts";
 import { RefPatternSchema, RepositoryParams } from "./schemas.ts";
 
-/** Rules of one repository: every change of a ref is held against each. */
+/** Rules of one repository: every change of a ref is checked against each. */
 const MAX_RULES = 100;
 
-/** Tokens that one rule lets through. */
+/** Tokens that one rule allows. */
 const MAX_ALLOWED = 100;
 
 const Rule = z
   .strictObject({
     pattern: RefPatternSchema,
-    noForce: z
-      .boolean()
-      .default(false)
-      .openapi({ description: "what git needs --force for is refused: a move that is no fast-forward, any of a tag" }),
+    noForce: z.boolean().default(false).openapi({
+      description: "refuse what git needs --force for: moves that are not fast-forward, and any move of a tag",
+    }),
     noDelete: z.boolean().default(false),
     fastForwardOnly: z
       .boolean()
       .default(false)
-      .openapi({ description: "they only grow: moves to descendants, tags included, and no deletion" }),
+      .openapi({ description: "allow only moves to descendants, for tags too, and no deletion" }),
     allowedTokens: z.array(z.string().max(100)).max(MAX_ALLOWED).nullable().default(null).openapi({
       description:
-        "ids of the only tokens that may create, move or delete them, besides admins; null: whoever may write",
+        "ids of the tokens that may create, move or delete these refs, besides admins; null: everyone with the right to write",
     }),
   })
   .openapi("ProtectedRefsRule");
 
 const Rules = z
   .object({
-    rules: z
-      .array(Rule)
-      .max(MAX_RULES)
-      .openapi({ description: "all whose patterns fit hold; what they forbid is forbidden to admins, too" }),
+    rules: z.array(Rule).max(MAX_RULES).openapi({
+      description: "every rule with a matching pattern applies; what it forbids is forbidden to admins, too",
+    }),
   })
   .openapi("ProtectedRefs", {
     example: { rules: [{ pattern: "refs/heads/main", noForce: true, noDelete: true }] },
@@ -51,7 +49,7 @@ const read = defineRoute("read", {
   method: "get",
   path,
   tags,
-  summary: "List the rules for refs",
+  summary: "List the rules for protected refs",
   request: { params: RepositoryParams },
   responses,
 });
@@ -60,13 +58,13 @@ const configure = defineRoute("admin", {
   method: "put",
   path,
   tags,
-  summary: "Set the rules for refs, all at once",
-  description: "They hold for every push, commit, merge and other change that has not ended yet.",
+  summary: "Replace the rules for protected refs",
+  description: "They apply at once to every push, commit, merge and other change that has not finished.",
   request: { params: RepositoryParams, body: { required: true, ...json } },
   responses,
 });
 
-/** `/repos/:owner/:repo/protected-refs`: what may become of which refs. */
+/** `/repos/:owner/:repo/protected-refs`: which refs may change, and how. */
 export const protectedRefRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).protectedRefs()), 200))
   .openapi(configure, async (context) => {
@@ -77,7 +75,8 @@ export const protectedRefRoutes = newRoutes()
     return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
   });
 
-/** @throws GitError "invalid" for ids that no token has which could reach the repository: a rule for them would shut all out */
+/** @throws GitError "invalid" for ids that no token with access to the repository has: a rule with
+ * only such ids would shut everyone out */
 async function demandTokens(tokens: TokenDesk, place: Required<Place>, ids: readonly string[]): Promise<void> {
   const unknown = await tokens.findUnknown(place, ids);
   if (unknown.length === 0) return;

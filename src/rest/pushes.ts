@@ -12,27 +12,29 @@ const Pushes = z
     pushes: z
       .array(
         z.object({
-          id: Count.openapi({ description: "counts up" }),
+          id: Count.openapi({ description: "increases with every push" }),
           time: z.iso.datetime(),
           who: z.string().nullable().openapi({
-            description: "`operator`, or the token that was shown; null: access is open, or you may not write",
+            description: "`operator`, or the token used; null: access is open, or you lack the right to write",
             example: "token 6b1f… (ci)",
           }),
           refs: z
             .array(
               z.object({
                 name: z.string().openapi({ example: "refs/heads/main" }),
-                old: NullableOidSchema.openapi({ description: "null: it was made" }),
-                new: NullableOidSchema.openapi({ description: "null: it was deleted" }),
+                old: NullableOidSchema.openapi({ description: "id before the push; null: the ref was created" }),
+                new: NullableOidSchema.openapi({ description: "id after the push; null: the ref was deleted" }),
               }),
             )
-            .openapi({ description: "the first 100 that moved; with `ref`, that one" }),
-          refCount: Count.openapi({ description: "how many moved in all" }),
-          packBytes: Count.openapi({ description: "of the pack as it came" }),
-          objects: Count.openapi({ description: "that were new" }),
+            .openapi({ description: "the first 100 changed refs; with `ref`, only that one" }),
+          refCount: Count.openapi({ description: "number of all changed refs" }),
+          packBytes: Count.openapi({ description: "size of the received pack" }),
+          objects: Count.openapi({ description: "number of new objects" }),
         }),
       )
-      .openapi({ description: "the newest first; a page with `ref` may have fewer than there are, or none" }),
+      .openapi({
+        description: "newest first; a page with `ref` may hold fewer than `limit`, or none, before the last page",
+      }),
     nextCursor: NextCursor,
   })
   .openapi("Pushes");
@@ -41,19 +43,19 @@ const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/pushes",
   tags: ["stats"],
-  summary: "List what was pushed",
-  description: "Pushes and commits through the API, as far back as the log goes: 90 days.",
+  summary: "List pushes",
+  description: "Pushes by git and changes through the API of the last 90 days.",
   request: {
     params: RepositoryParams,
     query: PageQuery.extend({
       ref: RefSchema.optional().openapi({
-        description: "only what moved the ref of this name, full or short; it need not be there any more",
+        description: "only pushes that changed this ref, by its full or short name; it need not exist any more",
       }),
     }),
   },
   responses: {
-    200: { description: "Some of them.", content: { "application/json": { schema: Pushes } } },
-    304: { description: "They are as the client has them." },
+    200: { description: "A page of pushes.", content: { "application/json": { schema: Pushes } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });

@@ -7,14 +7,14 @@ import { RepositoryParams } from "./schemas.ts";
 const Most = z.number().int().min(0).nullable();
 
 const Quota = z.object({
-  maxBytes: Most.openapi({ description: "of objects as they are stored, of refs and of the reflog; null: not set" }),
-  maxObjects: Most,
+  maxBytes: Most.openapi({ description: "limit for stored objects, refs and the reflog; null: not set" }),
+  maxObjects: Most.openapi({ description: "null: not set" }),
 });
 
 const Standing = Quota.extend({
-  effective: Quota.openapi({ description: "what holds, the deployment's defaults included; null: there is no limit" }),
-  sizeBytes: z.number().int().openapi({ description: "what is there; some seconds old" }),
-  objectCount: z.number().int().openapi({ description: "some seconds old" }),
+  effective: Quota.openapi({ description: "the limits in effect, with the deployment's defaults; null: no limit" }),
+  sizeBytes: z.number().int().openapi({ description: "bytes in use; may be some seconds old" }),
+  objectCount: z.number().int().openapi({ description: "objects in store; may be some seconds old" }),
 }).openapi("Quota");
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
@@ -23,7 +23,7 @@ const body = {
   required: true,
   ...json(z.strictObject(Quota.partial().shape).openapi("QuotaChange", { example: { maxBytes: 1_000_000_000 } })),
 };
-const responses = { 200: { description: "The quota, and what is taken of it.", ...json(Standing) }, ...failures() };
+const responses = { 200: { description: "The quota and its usage.", ...json(Standing) }, ...failures() };
 
 const tags = ["quotas"];
 const ofRepository = { path: "/repos/{owner}/{repo}/quota", tags } as const;
@@ -33,7 +33,7 @@ const OwnerParams = RepositoryParams.pick({ owner: true });
 const read = defineRoute("read", {
   ...ofRepository,
   method: "get",
-  summary: "Tell how much a repository may hold",
+  summary: "Show the quota of a repository",
   request: { params: RepositoryParams },
   responses,
 });
@@ -41,9 +41,9 @@ const read = defineRoute("read", {
 const set = defineRoute("operate", {
   ...ofRepository,
   method: "put",
-  summary: "Set how much a repository may hold",
+  summary: "Set the quota of a repository",
   description:
-    "A field that is left out stays as it is; null unsets it. At once where this request is served, within ten seconds everywhere. What is there stays.",
+    "Omitted fields keep their value; null removes a limit. It takes effect within ten seconds everywhere. Existing data is never removed.",
   request: { params: RepositoryParams, body },
   responses,
 });
@@ -51,8 +51,8 @@ const set = defineRoute("operate", {
 const readOwner = defineRoute("token", {
   ...ofOwner,
   method: "get",
-  summary: "Tell how much all that an owner has may hold",
-  description: "This needs the right `admin` for what the owner has.",
+  summary: "Show the quota of an owner",
+  description: "The limit for all repositories of the owner together. Needs the right `admin` for the owner.",
   request: { params: OwnerParams },
   responses,
 });
@@ -60,13 +60,14 @@ const readOwner = defineRoute("token", {
 const setOwner = defineRoute("token", {
   ...ofOwner,
   method: "put",
-  summary: "Set how much all that an owner has may hold",
-  description: "A field that is left out stays as it is; null unsets it. This is for the operator.",
+  summary: "Set the quota of an owner",
+  description: "Omitted fields keep their value; null removes a limit. Only for the operator.",
   request: { params: OwnerParams, body },
   responses,
 });
 
-/** `/repos/:owner/:repo/quota` and `/owners/:owner/quota`: GET tells how much may be held, and is; PUT sets it. */
+/** `/repos/:owner/:repo/quota` and `/owners/:owner/quota`: GET shows limits and usage; PUT sets
+ * limits. */
 export const quotaRoutes = newRoutes()
   .openapi(read, async (context) => {
     const { owner, repo } = context.req.valid("param");

@@ -14,26 +14,36 @@ import { pathParts } from "./path-parts.ts";
 import { defineRoute, newRoutes, repositoryOf, type RestEnv, serveBelow } from "./routes.ts";
 import { RepositoryParams } from "./schemas.ts";
 
-/** Nothing that a file says is to be run, or to load anything, in the name of whoever is logged in here. */
+/** Keeps a file's contents from running scripts or loading anything in the name of a user who is
+ * logged in. */
 const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/raw/{ref}/{path}",
   tags: ["files"],
-  summary: "Read a file's bytes",
+  summary: "Download a file",
   description:
-    "The slashes in the path may be written as they are, and those in a branch's or tag's name too: where both a branch and a tag would do, it is the branch.",
+    "Slashes in the path, and in the name of a branch or tag, need not be encoded. If both a branch and a tag match, the branch is used.",
   request: {
     params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
     headers: z.object({ range: z.string().optional().openapi({ example: "bytes=0-99" }) }),
   },
   responses: {
     200: { description: "The file.", content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
-    206: { description: "The range of it.", content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
-    304: { description: "As it was." },
-    412: { description: "It is another.", content: { "application/json": { schema: ErrorSchema } } },
-    416: { description: "No byte is in the range.", content: { "application/json": { schema: ErrorSchema } } },
+    206: {
+      description: "The requested range of the file.",
+      content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } },
+    },
+    304: { description: "Not modified." },
+    412: {
+      description: "The file does not match the precondition.",
+      content: { "application/json": { schema: ErrorSchema } },
+    },
+    416: {
+      description: "The range contains no byte of the file.",
+      content: { "application/json": { schema: ErrorSchema } },
+    },
     ...failures(),
   },
 });
@@ -45,7 +55,7 @@ serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
   return answerFile(context.req.raw, file, context.var);
 });
 
-/** Answers with a file, whole or a range of it, under conditions or not.
+/** Answers with a file, with ranges and conditions.
  * @see RFC 9110, sections 13 and 14 */
 async function answerFile(request: Request, file: LocatedFile, variables: RestEnv["Variables"]): Promise<Response> {
   const { path, sizeBytes } = file;
@@ -69,8 +79,9 @@ async function answerFile(request: Request, file: LocatedFile, variables: RestEn
   return new Response(body, { status, headers });
 }
 
-/** Reads what is asked of a file: as it was written to a worktree, else of its blob. A large blob is inflated from its beginning up to the
- * range's end, piece by piece: deflated bytes cannot be entered in the middle. */
+/** Reads the requested bytes from the materialized file if there is one, else from the blob. A
+ * large blob is inflated piece by piece from its beginning up to the end of the range: deflated
+ * bytes cannot be entered in the middle. */
 async function readFile(
   file: LocatedFile,
   { start, length }: ByteRange,
@@ -97,7 +108,7 @@ async function readFile(
   const wrongLength = (actual: number): GitError =>
     new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
   const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
-  // Tells the runtime, and by it the client, how long it is.
+  // Tells the runtime, and so the client, the length.
   return cut.pipeThrough(new FixedLengthStream(length));
 }
 

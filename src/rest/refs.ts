@@ -10,7 +10,7 @@ const Params = RepositoryParams.extend({ name: RefNameSchema });
 
 const RefChange = z
   .object({
-    target: RefSchema.openapi({ description: "what it is to be at: of a branch a commit, else any object" }),
+    target: RefSchema.openapi({ description: "the new target: a commit for a branch, else any object" }),
     expected: ExpectedSchema,
     force: ForceSchema,
   })
@@ -19,8 +19,8 @@ const RefChange = z
 const put = {
   method: "put" as const,
   tags: ["refs"],
-  summary: "Create any ref, or move it",
-  description: "The slashes in the name may be written as they are.",
+  summary: "Create or move any ref",
+  description: "Slashes in the name need not be encoded.",
   request: {
     params: Params,
     body: {
@@ -34,7 +34,7 @@ const put = {
   },
   responses: {
     200: {
-      description: "Where the ref is now.",
+      description: "The ref and its target.",
       content: {
         "application/json": {
           schema: z
@@ -50,14 +50,14 @@ const put = {
 const remove = {
   method: "delete" as const,
   tags: ["refs"],
-  summary: "Delete any ref, except the default branch",
+  summary: "Delete any ref other than the default branch",
   request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
-  responses: { 204: { description: "It is gone." }, ...failures(409) },
+  responses: { 204: { description: "The ref is deleted." }, ...failures(409) },
 };
 
 const path = "/repos/{owner}/{repo}/refs/{name}";
 
-/** The same for names whose slashes are written as they are: a form that a document cannot describe. */
+/** The same for names with unencoded slashes, which an OpenAPI path cannot describe. */
 const withSlashes = { path: "/repos/{owner}/{repo}/refs/{name{.+}}", hide: true } as const;
 
 /** `/repos/:owner/:repo/refs/*name`. */

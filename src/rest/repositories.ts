@@ -36,27 +36,27 @@ const Visibility = z.enum(["public", "private"]);
 
 const Branch = z
   .string()
-  .refine(isBranchName, "this is no name for a branch")
+  .refine(isBranchName, "this is not a valid branch name")
   .openapi({ description: "without refs/heads/", example: "main" });
 
 const RepositorySchema = z
   .object({
-    id: z.string().openapi({ description: "stays the same whatever the name" }),
+    id: z.string().openapi({ description: "stays the same when the repository is renamed" }),
     owner: z.string(),
     name: z.string(),
     description: z.string().nullable(),
     visibility: Visibility,
     defaultBranch: z.string().nullable(),
     createdAt: z.iso.datetime(),
-    pushedAt: z.iso.datetime().nullable().openapi({ description: "null: nothing was ever pushed" }),
-    sizeBytes: z.number().int().openapi({ description: "of the objects as they are stored; some seconds old" }),
-    objectCount: z.number().int().openapi({ description: "some seconds old" }),
+    pushedAt: z.iso.datetime().nullable().openapi({ description: "null: never pushed to" }),
+    sizeBytes: z.number().int().openapi({ description: "stored size of the objects; may be some seconds old" }),
+    objectCount: z.number().int().openapi({ description: "may be some seconds old" }),
   })
   .openapi("Repository");
 
 const Page = z
   .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
-  .openapi("Repositories", { description: "by owner and name" });
+  .openapi("Repositories", { description: "sorted by owner and name" });
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
@@ -64,7 +64,7 @@ const listAll = defineRoute("nothing", {
   method: "get",
   path: "/repos",
   tags: ["repositories"],
-  summary: "List the repositories that you may read",
+  summary: "List all repositories that you may read",
   request: { query: PageQuery },
   responses: { 200: { description: "One page.", ...json(Page) }, ...failures() },
 });
@@ -75,7 +75,7 @@ const listOwned = defineRoute("nothing", {
   tags: ["repositories"],
   summary: "List the repositories of an owner",
   request: { params: RepositoryParams.pick({ owner: true }), query: PageQuery },
-  responses: { 200: { description: "One page; empty for an owner of none.", ...json(Page) }, ...failures() },
+  responses: { 200: { description: "One page; empty if the owner has none.", ...json(Page) }, ...failures() },
 });
 
 const create = defineRoute("token", {
@@ -83,7 +83,7 @@ const create = defineRoute("token", {
   path: "/repos",
   tags: ["repositories"],
   summary: "Create an empty repository",
-  description: "This needs the right to write whatever the owner has.",
+  description: "Needs the right `write` for the owner.",
   request: {
     body: {
       required: true,
@@ -101,7 +101,7 @@ const create = defineRoute("token", {
     },
   },
   responses: {
-    201: { description: "It is there; `Location` says where.", ...json(RepositorySchema) },
+    201: { description: "The repository was created; `Location` is its URL.", ...json(RepositorySchema) },
     ...failures(409),
   },
 });
@@ -110,7 +110,7 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}",
   tags: ["repositories"],
-  summary: "Tell of a repository",
+  summary: "Show a repository",
   request: { params: RepositoryParams },
   responses: { 200: { description: "The repository.", ...json(RepositorySchema) }, ...failures() },
 });
@@ -119,10 +119,10 @@ const update = defineRoute("admin", {
   method: "patch",
   path: "/repos/{owner}/{repo}",
   tags: ["repositories"],
-  summary: "Change a repository, or give it another name",
+  summary: "Change or rename a repository",
   description:
-    "The name that it had goes on leading to it until another repository takes that, a minute later at the soonest. A new name needs " +
-    "the right to write whatever the owner has, another owner the right to administer that.",
+    "A former name keeps working until another repository takes it, a minute later at the earliest. A new name needs " +
+    "the right `write` for the owner; moving to another owner needs `admin` for that owner.",
   request: {
     params: RepositoryParams,
     body: {
@@ -133,7 +133,7 @@ const update = defineRoute("admin", {
             owner: Owner,
             name: Name,
             description: Description,
-            defaultBranch: Branch.openapi({ description: "of those that exist, if there are any" }),
+            defaultBranch: Branch.openapi({ description: "an existing branch, if there are any" }),
             visibility: Visibility,
           })
           .partial()
@@ -141,7 +141,7 @@ const update = defineRoute("admin", {
       ),
     },
   },
-  responses: { 200: { description: "The repository as it is now.", ...json(RepositorySchema) }, ...failures(409) },
+  responses: { 200: { description: "The changed repository.", ...json(RepositorySchema) }, ...failures(409) },
 });
 
 const remove = defineRoute("admin", {
@@ -150,10 +150,11 @@ const remove = defineRoute("admin", {
   tags: ["repositories"],
   summary: "Delete a repository",
   request: { params: RepositoryParams },
-  responses: { 204: { description: "It is gone, and its name is free." }, ...failures() },
+  responses: { 204: { description: "The repository is deleted, and its name is free." }, ...failures() },
 });
 
-/** `/repos`, `/repos/:owner` and `/repos/:owner/:repo`: which repositories there are. */
+/** `/repos`, `/repos/:owner` and `/repos/:owner/:repo`: list, create, change and delete
+ * repositories. */
 export const repositoryRoutes = newRoutes()
   .openapi(listAll, async (context) => {
     return context.json(await readPage(context.get("host").registry, null, context.req.valid("query")), 200);
@@ -183,13 +184,14 @@ export const repositoryRoutes = newRoutes()
     const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
     const entry = await readEntry(registry, owner, repo);
     const named = { owner: change.owner ?? entry.owner, name: change.name ?? entry.name };
-    // Before anything is said of the name: who has no right to what its owner has is not to learn which names there are.
+    // Checked before anything reveals whether the name is taken: callers without a right to the
+    // owner must not learn the names of its repositories.
     if (foldRepositoryName(named) !== foldRepositoryName(entry)) {
-      // Who gives a repository to another owner must be able to take it from there.
+      // Needs admin, so that whoever moves a repository to another owner can also move it back.
       const isGiven = named.owner.toLowerCase() !== entry.owner.toLowerCase();
       await context.get("host").demand(isGiven ? "admin" : "write", named.owner);
     }
-    // What may be refused comes first.
+    // Checks that may fail come first.
     if (branch !== null) await repository.checkDefaultBranch(branch);
     const outcome = await registry.update(entry, change);
     if (outcome === null) throw notFound();
@@ -244,9 +246,9 @@ function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
   }
   const { owner, name } = refusal.by;
   if (owner === asked.owner && name === asked.name) {
-    return new GitError("conflict", { what: "name", field: "name", reason: "there is such a repository" });
+    return new GitError("conflict", { what: "name", field: "name", reason: "a repository of this name exists" });
   }
-  const reason = `it differs only in case from ${owner}/${name}, which is there`;
+  const reason = `it differs only in case from ${owner}/${name}, which exists`;
   return new GitError("invalid", { what: "name", field: "name", reason });
 }
 

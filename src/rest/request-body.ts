@@ -3,9 +3,9 @@ import { GitError } from "../format/errors.ts";
 import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "../format/limits.ts";
 import { PacedBody } from "../repository/pacing/paced-body.ts";
 
-/** Takes a request's body in, if there is one: JSON, bounded in bytes and in depth before it is parsed.
- * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too deep, cut or no UTF-8,
- * "timeout" when it comes too slowly */
+/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed.
+ * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
+ * deep, truncated or not UTF-8, "timeout" when it arrives too slowly */
 export const checkBody: MiddlewareHandler = async (context, next) => {
   const { raw } = context.req;
   if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
@@ -34,7 +34,8 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
     }
     return text + decoder.decode();
   } catch (error) {
-    // What is still to come would hold the connection; of a body that cannot be ended, this error tells enough.
+    // The rest of the body would keep the connection busy. Errors of cancelling do not matter: this
+    // one is reported.
     paced.cancel().catch(() => undefined);
     if (error instanceof TypeError)
       throw new GitError("bad-request", { reason: "the body is not UTF-8" }, { cause: error });
@@ -42,7 +43,7 @@ async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
   }
 }
 
-/** Refuses nesting that a parser, or a walk of what it made, would need as many stack frames for. */
+/** Refuses deep nesting, for which a parser or a recursive walk would run out of stack. */
 function checkDepth(text: string): void {
   let depth = 0;
   let isString = false;

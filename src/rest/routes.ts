@@ -14,46 +14,50 @@ import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
 import { checkBody } from "./request-body.ts";
 
-/** What a route needs of who asks it: a right to the repository that its path names, or
- * - `token`: any valid token; what the request names is looked at by the route itself (`RestHost.demand`);
- * - `nothing`: everybody is answered, with what they may see. */
+/** What a route needs: a right to the repository in its path, or
+ * - `token`: any valid token; the route itself checks its right to what the request names
+ *   (`RestHost.demand`);
+ * - `nothing`: every caller is answered, with what they may see. */
 export type Need = Right | "token" | "nothing";
 
-/** What the API needs of its host for one request. */
+/** The host's services for one request. */
 export interface RestHost {
   readonly registry: RepositoryRegistry;
   readonly tokens: TokenDesk;
   readonly quotas: QuotaDesk;
-  /** Reads the bytes that a repository only tells the place of. */
+  /** Reads the bytes that a repository's object only points to. */
   readonly reading: Reading;
-  /** Opens the repository that a path names, for who may do so much with it.
-   * @param noteAmbiguities @see newRepositoryClient
-   * @throws GitError "not-found" when the name cannot be one, and as `authorise` */
+  /** Opens the repository named in the path, if the caller has the needed right.
+   * @param noteAmbiguities
+   * @see newRepositoryClient
+   * @throws GitError "not-found" for an invalid name, and as `authorise` */
   open(
     owner: string,
     repository: string,
     needed: Right,
     noteAmbiguities: (ambiguities: Ambiguities) => void,
   ): Promise<RepositoryClient>;
-  /** Pushes to the repository that a path names, and creates it if there is none, for who may write there.
-   * @param pack is read as the push takes it
-   * @returns what became of it: all refs moved, or none
-   * @throws GitError as `open`, and what the push is refused with before its pack is looked at */
+  /** Pushes to the repository named in the path, and creates it if needed. The caller must have the
+   * right to write there.
+   * @param pack read as the push consumes it
+   * @returns the result: all refs moved, or none
+   * @throws GitError as `open`, and when the push is refused before its pack is read */
   push(
     owner: string,
     repository: string,
     commands: readonly RefCommand[],
     pack: ReadableStream<Uint8Array>,
   ): Promise<PushResult>;
-  /** Refuses who shows no valid token.
+  /** Refuses callers without a valid token.
    * @throws GitError "unauthenticated" */
   demandToken(): Promise<void>;
-  /** Refuses who may not do so much with all that an owner has.
+  /** Refuses callers without the needed right for everything of an owner.
    * @throws GitError "unauthenticated", "forbidden" */
   demand(needed: Right, owner: string): Promise<void>;
 }
 
-/** Where tokens are given out, shown and revoked, each only to an admin of what it is for, and to itself.
+/** Creates, shows and revokes tokens. Only an admin of a token's scope may do so, and the token
+ * itself.
  * @throws GitError "not-found", and as `RestHost.demand` */
 export interface TokenDesk {
   /** @throws GitError also "conflict" when there are too many */
@@ -63,61 +67,65 @@ export interface TokenDesk {
   ): Promise<{ readonly token: Token; readonly text: string }>;
   /** @see TokenTable.list */
   list(place: Place, after: string, limit: number): Promise<Token[]>;
-  /** @param id `current` for the one that the request shows */
+  /** @param id `current` for the token of this request */
   read(id: string): Promise<Token>;
   revoke(id: string): Promise<void>;
-  /** Those of some ids which no token has that is for the repository, or for all of its owner's. */
+  /** Those of the ids that belong to no token for the repository or for its owner. */
   findUnknown(place: Required<Place>, ids: readonly string[]): Promise<string[]>;
 }
 
-/** Where quotas are shown to who may read the repository, or is an admin of the owner's, and set by the operator.
+/** Shows quotas to those who may read the repository, or administer the owner's, and lets the
+ * operator set them.
  * @throws GitError "invalid", "not-found", and as `RestHost.demand` */
 export interface QuotaDesk {
-  /** @returns with what holds in effect, the deployment's defaults included */
+  /** @returns the quota, its usage, and the limits in effect with the deployment's defaults */
   read(place: Place): Promise<QuotaStanding & { readonly effective: Quota }>;
-  /** Of here at once, within `ANSWER_LIFE_MS` everywhere. */
+  /** Takes effect in this isolate at once, elsewhere within `ANSWER_LIFE_MS`. */
   set(place: Place, change: QuotaChange): ReturnType<QuotaDesk["read"]>;
 }
 
-/** A repository, or, without one, all that an owner has: by name. */
+/** A repository by name, or, without one, everything of an owner. */
 export interface Place {
   readonly owner: string;
   readonly repository?: string | undefined;
 }
 
-/** What the routes find in a request's context. */
+/** The routes' variables in a request's context. */
 export interface RestEnv {
   Variables: {
     host: RestHost;
-    /** The repository that the path names, opened for what the route needs: there is no other way to it. */
+    /** The repository in the path, opened with the right that the route needs. Routes have no other
+     * way to it. */
     repository: RepositoryClient;
-    /** Reads its bytes here, where the object says they lie. */
+    /** Reads its bytes from where the object says they are. */
     reading: Reading;
   };
 }
 
-/** The repositories of the deployment, which need not wake to be listed; each is shown, and changed, only for who may do so.
+/** The repositories of the deployment. Listing them wakes none. Each is shown to, and changed for,
+ * only callers who may do so.
  * @throws GitError as `authorise` */
 export interface RepositoryRegistry {
-  /** Those that the caller may read. @see Registry.list */
+  /** The repositories that the caller may read. @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number): Promise<RepositoryEntry[]>;
   /** @see Registry.read */
   read(name: RepositoryName): Promise<RepositoryEntry | null>;
-  /** Creates a repository without any ref.
+  /** Creates a repository without refs.
    * @param defaultBranch without `refs/heads/`, byte string
-   * @returns why not, null: it is created */
+   * @returns why it was refused; null: it is created */
   create(name: RepositoryName, details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null>;
-  /** Changes what is said of a repository, and its name. @see Registry.update */
+  /** Changes a repository's description, visibility or name. @see Registry.update */
   update(
     repository: RepositoryEntry,
     change: RepositoryChange,
   ): Promise<{ readonly kind: "updated"; readonly entry: RepositoryEntry } | NameRefusal | null>;
-  /** Deletes a repository at once; its bytes go by and by.
-   * @returns whether there was one */
+  /** Deletes a repository at once; its bytes are removed later.
+   * @returns whether it existed */
   delete(name: RepositoryName): Promise<boolean>;
 }
 
-/** An app for the routes of a resource: what its schemas refuse is answered 422, with the field at fault. */
+/** An app for the routes of a resource. What a schema refuses is answered 422, with the invalid
+ * field. */
 export function newRoutes(): OpenAPIHono<RestEnv> {
   return new OpenAPIHono<RestEnv>({
     defaultHook: (result) => {
@@ -131,8 +139,8 @@ export function newRoutes(): OpenAPIHono<RestEnv> {
   });
 }
 
-/** Declares a route: what it needs of who asks, and what it takes and answers. It is asked in this order: may they; is the body JSON; is
- * the request valid. */
+/** Declares a route: the right it needs, its request and its responses. Checks run in this order:
+ * right, JSON body, schema. */
 export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"> & { path: P }>(
   needed: Need,
   route: R,
@@ -148,7 +156,8 @@ export function defineRoute<P extends string, R extends Omit<RouteConfig, "path"
   });
 }
 
-/** Serves a route whose last parameter may hold slashes as they are, which the document's templates cannot say.
+/** Serves a route whose last parameter may contain unencoded slashes, which OpenAPI path templates
+ * cannot express.
  * @param pattern of its path */
 export function serveBelow<Pattern extends string>(
   app: OpenAPIHono<RestEnv>,
@@ -167,7 +176,7 @@ function takesOtherThanJson({ request }: Pick<RouteConfig, "request">): boolean 
   return content !== undefined && content["application/json"] === undefined;
 }
 
-/** Lets only those through who have what a route needs. */
+/** Admits only callers with the right that a route needs. */
 function admit(needed: Need): MiddlewareHandler<RestEnv> {
   return async (context, next) => {
     const host = context.get("host");
@@ -186,7 +195,7 @@ function admit(needed: Need): MiddlewareHandler<RestEnv> {
   };
 }
 
-/** The repository that a request's path names. */
+/** The repository named in a request's path. */
 export function repositoryOf(context: Context<RestEnv>): RepositoryClient {
   return context.get("repository");
 }

@@ -4,17 +4,17 @@ import type { Ident } from "../format/ident.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
 import { FILE_MODE, formatMode } from "../format/tree.ts";
 
-/** What an identity cannot hold. */
+/** Characters that an identity must not contain. */
 // oxlint-disable-next-line no-control-regex -- those are what is refused.
 const UNWRITABLE = /[<>\u0000-\u001f\u007f]/;
 
-/** The path of a repository's resources. */
+/** The path parameters of a repository's resources. */
 export const RepositoryParams = z.object({
   owner: z.string().openapi({ param: { name: "owner", in: "path" }, example: "me" }),
   repo: z.string().openapi({ param: { name: "repo", in: "path" }, example: "my-repo" }),
 });
 
-/** A whole object id. */
+/** A full object id. */
 export const OidSchema = z
   .string()
   .regex(/^[0-9a-f]{40}$/)
@@ -29,35 +29,39 @@ export const ModeSchema = z
 /** A whole object id, or null. (`OidSchema.nullable()` would be described as an id that is null besides.) */
 export const NullableOidSchema = z.union([OidSchema, z.null()]);
 
-/** What stands for a commit or another object: at most 1,000 characters, none of them a control. */
+/** A revision: at most 1,000 characters, no control characters. */
 export const RefSchema = z
   .string()
   .min(1)
   .max(1_000)
   // oxlint-disable-next-line no-control-regex -- those are what is refused.
-  .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "it must not contain control characters")
   .openapi({
-    description: "branch, tag (a branch goes before a tag of its name), id or its beginning, HEAD; with ~n and ^n",
+    description:
+      "a branch, a tag (a branch of the same name is preferred), an object id or a unique prefix of one, or HEAD; with ~n and ^n",
     example: "main",
   });
 
-/** Bytes of a pattern of ref names. */
+/** Byte limit for a pattern. */
 const MAX_PATTERN_BYTES = 200;
 
-/** A pattern of full ref names. */
+/** A pattern for full ref names. */
 export const RefPatternSchema = z
   .string()
   .startsWith("refs/")
   // oxlint-disable-next-line no-control-regex -- those are what is refused.
-  .regex(/^[^\u0000-\u001f\u007f]*$/, "control characters cannot be in it")
+  .regex(/^[^\u0000-\u001f\u007f]*$/, "it must not contain control characters")
   .refine((pattern) => encodeText(pattern).length <= MAX_PATTERN_BYTES, `it has more than ${MAX_PATTERN_BYTES} bytes`)
-  .openapi({ description: "of full names: `*` stops at a slash, `**` does not", example: "refs/heads/release/**" });
+  .openapi({
+    description: "matches full ref names; `*` matches within a part, `**` also across slashes",
+    example: "refs/heads/release/**",
+  });
 
-/** A path in a repository, of which slashes at the ends are cut off. */
+/** A path in a repository; leading and trailing slashes are removed. */
 export const PathSchema = z
   .string()
   .max(4_096)
-  .regex(/^[^\0]*$/, "NUL cannot be in it")
+  .regex(/^[^\0]*$/, "it must not contain NUL")
   .transform((path) => path.replace(/^\/+|\/+$/g, ""));
 
 /** Who wrote something, and when. */
@@ -65,7 +69,7 @@ export const IdentSchema = z
   .object({
     name: z.string(),
     email: z.string(),
-    date: z.iso.datetime({ offset: true }).openapi({ description: "in the author's own time zone" }),
+    date: z.iso.datetime({ offset: true }).openapi({ description: "in the person's own time zone" }),
   })
   .openapi("Ident");
 
@@ -77,16 +81,16 @@ export const CommitSchema = z
     parents: z.array(OidSchema),
     author: IdentSchema,
     committer: IdentSchema,
-    message: z.string().openapi({ description: "subject and body, as they were written" }),
+    message: z.string().openapi({ description: "subject and body, as stored" }),
   })
   .openapi("Commit");
 
-/** Text that has a UTF-8 form and no NUL, so that git can keep it. */
+/** Text that can be stored as UTF-8 without NUL, as git needs it. */
 export const TextSchema = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes("\0"), "it must be well-formed Unicode without NUL");
 
-/** The name of a ref below a folder of refs.
+/** The name of a ref below a folder.
  * @param folder such as `refs/heads/` */
 function refNameSchema(folder: string) {
   return z
@@ -94,7 +98,7 @@ function refNameSchema(folder: string) {
     .min(1)
     .max(1_000)
     .refine((name) => name.isWellFormed() && isPushableRefName(folder + encodeText(name), false), {
-      message: "it must be the name of a ref, as git check-ref-format has it",
+      message: "it must be a valid ref name, see git check-ref-format",
     });
 }
 
@@ -110,27 +114,27 @@ export const TagSchema = refNameSchema("refs/tags/").openapi({ description: "wit
 /** A ref's name, without `refs/`. */
 export const RefNameSchema = refNameSchema("refs/").openapi({ description: "without `refs/`", example: "heads/main" });
 
-/** The id that a ref must be at to be changed. */
+/** The id that a ref must have to be changed. */
 export const ExpectedSchema = OidSchema.nullish().openapi({
-  description: "the id that the ref must be at, else 409; null: it must not be there; without it, it may be at any",
+  description: "the ref's expected id, else 409; null: it must not exist; default: any",
 });
 
-/** Whether a ref may lose what it leads to. */
+/** Whether a move may discard commits. */
 export const ForceSchema = z.boolean().default(false).openapi({
-  description: "move it also where that is no fast-forward, or where it is a tag",
+  description: "allow a move that is not a fast-forward, and any move of a tag",
 });
 
 const PersonText = z
   .string()
   .max(1_000)
   .refine((text) => text.isWellFormed() && text.trim() !== "" && !UNWRITABLE.test(text), {
-    message: "it must hold something, and no control character, < or >",
+    message: "it must not be empty or contain control characters, < or >",
   });
 
-/** For the examples of bodies. */
+/** For examples of request bodies. */
 export const PERSON_EXAMPLE = { name: "Ada Example", email: "ada@example.com" };
 
-/** Who writes something; now, where no date is given. */
+/** An author, committer or tagger; the date defaults to now. */
 export const PersonSchema = z
   .object({
     name: PersonText.openapi({ example: "Ada Example" }),
@@ -139,12 +143,12 @@ export const PersonSchema = z
       .datetime({ offset: true })
       .refine((date) => Date.parse(date) >= 0, "it must be a time from 1970 on")
       .optional()
-      .openapi({ description: "without it now, in UTC" }),
+      .openapi({ description: "default: now, in UTC" }),
   })
   .openapi("Person");
 
-/** What git writes of somebody.
- * @param nowMs stands for a date that was not given */
+/** The identity as git stores it.
+ * @param nowMs used when there is no date */
 export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, nowMs: number): Ident {
   const zone = /[+-]\d\d:?\d\d$/.exec(date ?? "")?.[0].replace(":", "") ?? "+0000";
   const timeMs = date === undefined ? nowMs : Date.parse(date);

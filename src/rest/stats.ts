@@ -11,19 +11,19 @@ const Stats = z
   .object({
     defaultBranch: z.string().nullable(),
     commit: NullableOidSchema.openapi({
-      description: "what the next six are of; null: the default branch has no commit",
+      description: "the commit that the next six figures describe; null: the default branch has no commit",
     }),
-    commits: Count.openapi({ description: "that it leads to, itself included" }),
+    commits: Count.openapi({ description: "commits reachable from it, itself included" }),
     contributors: Count,
-    files: Count.openapi({ description: "without symbolic links and submodules" }),
-    bytes: Count.openapi({ description: "of the files" }),
-    firstCommit: Time.openapi({ description: "when the earliest was made" }),
+    files: Count.openapi({ description: "files in its tree, without symbolic links and submodules" }),
+    bytes: Count.openapi({ description: "total size of the files" }),
+    firstCommit: Time.openapi({ description: "date of the earliest commit" }),
     lastCommit: Time,
     branches: Count,
     tags: Count,
     objects: Count,
-    storedBytes: Count.openapi({ description: "of the objects, compressed" }),
-    pushes: Count.openapi({ description: "that there ever were" }),
+    storedBytes: Count.openapi({ description: "compressed size of the objects" }),
+    pushes: Count.openapi({ description: "number of all pushes ever" }),
     lastPush: Time,
   })
   .openapi("Stats");
@@ -32,16 +32,17 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/stats",
   tags: ["stats"],
-  summary: "Tell the figures of a repository",
+  summary: "Show the statistics of a repository",
   request: { params: RepositoryParams, query: z.object({ ref: RefSchema.optional() }) },
   responses: {
-    200: { description: "The figures.", content: { "application/json": { schema: Stats } } },
-    304: { description: "They are as the client has them." },
+    200: { description: "The statistics.", content: { "application/json": { schema: Stats } } },
+    304: { description: "Not modified." },
     ...failures(),
   },
 });
 
-/** `/repos/:owner/:repo/stats`: counts of commits, contributors, files, refs, objects and pushes. */
+/** `/repos/:owner/:repo/stats`: counts of commits, contributors, files, refs, objects and
+ * pushes. */
 export const statsRoutes = newRoutes().openapi(read, async (context) => {
   const stats = await repositoryOf(context).stats(context.req.valid("query").ref ?? null);
   return answerByIds(context, [await digestOf(stats)], false, () => context.json(stats, 200));

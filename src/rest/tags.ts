@@ -21,26 +21,26 @@ import {
 const Tag = z
   .object({
     name: z.string(),
-    oid: OidSchema.openapi({ description: "what the tag is at: an annotated one, at a tag object" }),
+    oid: OidSchema.openapi({ description: "the object that the ref names; for an annotated tag, its tag object" }),
     isAnnotated: z.boolean(),
     target: z
       .object({ oid: OidSchema, type: z.enum(["commit", "tree", "blob", "tag"]) })
-      .openapi({ description: "what it leads to in the end" }),
+      .openapi({ description: "the object that it finally points to" }),
     message: z.string().nullable(),
     tagger: IdentSchema.nullable(),
   })
   .openapi("Tag");
 
-/** What makes a tag an annotated one. */
+/** The fields that make a tag annotated. */
 const ANNOTATION = {
-  message: TextSchema.optional().openapi({ description: "makes an annotated tag, which needs a tagger" }),
+  message: TextSchema.optional().openapi({ description: "makes an annotated tag; needs a tagger" }),
   tagger: PersonSchema.optional(),
 };
 
 const isWholeAnnotation = ({ message, tagger }: { message?: unknown; tagger?: unknown }): boolean =>
   (message === undefined) === (tagger === undefined);
 
-const INCOMPLETE = { path: ["tagger"], message: "an annotated tag has a message and a tagger" };
+const INCOMPLETE = { path: ["tagger"], message: "an annotated tag needs both a message and a tagger" };
 
 const TagChange = z
   .union([
@@ -62,7 +62,7 @@ const list = defineRoute("read", {
   method: "get",
   path,
   tags,
-  summary: "List tags, in the order of their names",
+  summary: "List tags by name",
   request: { params: RepositoryParams, query: PageQuery },
   responses: {
     200: {
@@ -79,7 +79,7 @@ const create = defineRoute("write", {
   method: "post",
   path,
   tags,
-  summary: "Create a tag, annotated or not",
+  summary: "Create a lightweight or annotated tag",
   request: {
     params: RepositoryParams,
     body: {
@@ -96,7 +96,7 @@ const create = defineRoute("write", {
       },
     },
   },
-  responses: { 201: answers("The tag is there."), ...failures(409) },
+  responses: { 201: answers("The tag was created."), ...failures(409) },
 });
 
 const read = defineRoute("read", {
@@ -112,7 +112,7 @@ const change = defineRoute("write", {
   method: "patch",
   path: `${path}/{name}`,
   tags,
-  summary: "Move a tag, or give it another name",
+  summary: "Move or rename a tag",
   request: {
     params: Params,
     body: {
@@ -124,7 +124,7 @@ const change = defineRoute("write", {
       },
     },
   },
-  responses: { 200: answers("The tag as it is now."), ...failures(409) },
+  responses: { 200: answers("The changed tag."), ...failures(409) },
 });
 
 const remove = defineRoute("write", {
@@ -133,7 +133,7 @@ const remove = defineRoute("write", {
   tags,
   summary: "Delete a tag",
   request: { params: Params, query: z.object({ expected: OidSchema.optional() }) },
-  responses: { 204: { description: "It is gone." }, ...failures(409) },
+  responses: { 204: { description: "The tag is deleted." }, ...failures(409) },
 });
 
 /** `/repos/:owner/:repo/tags`. */

@@ -6,13 +6,14 @@ import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "./paging.ts";
 import { defineRoute, newRoutes } from "./routes.ts";
 import { RefPatternSchema } from "./schemas.ts";
 
-/** Rules of one token: it goes with each request to the repository's object, in a header of a push. */
+/** Rules of one token. The limit is low because they travel with each request to the repository's
+ * object, in a push within a header. */
 const MAX_RULES = 20;
 
 const Rule = z
   .strictObject({
     pattern: RefPatternSchema,
-    noForce: z.boolean().default(false).openapi({ description: "what git needs --force for is refused" }),
+    noForce: z.boolean().default(false).openapi({ description: "refuse what git needs --force for" }),
     noDelete: z.boolean().default(false),
   })
   .openapi("TokenRefRule");
@@ -22,25 +23,31 @@ const Rules = z
   .min(1)
   .max(MAX_RULES)
   .nullable()
-  .openapi({ description: "the refs that it may move, by the first pattern that fits; null: all" });
+  .openapi({ description: "the refs that it may change; the first matching pattern applies; null: all refs" });
 
 const TokenSchema = z
   .object({
-    id: z.string().openapi({ description: "names it; no secret" }),
+    id: z.string().openapi({ description: "identifies the token; not secret" }),
     name: z.string(),
-    owner: z.string().nullable().openapi({ description: "it holds for whatever this owner has" }),
-    repositoryId: z.string().nullable().openapi({ description: "it holds for this repository" }),
+    owner: z
+      .string()
+      .nullable()
+      .openapi({ description: "the token is valid for all repositories of this owner; else null" }),
+    repositoryId: z.string().nullable().openapi({ description: "the token is valid for this repository; else null" }),
     right: z.enum(["read", "write", "admin"]),
     refs: Rules,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().nullable(),
-    lastUsedAt: z.iso.datetime().nullable().openapi({ description: "to the minute" }),
+    lastUsedAt: z.iso.datetime().nullable().openapi({ description: "precise to a minute; null: never used" }),
   })
   .openapi("Token");
 
 const Scope = z.object({
   owner: z.string().openapi({ example: "me" }),
-  repository: z.string().optional().openapi({ description: "without it: all that the owner has, and will have" }),
+  repository: z
+    .string()
+    .optional()
+    .openapi({ description: "default: all present and future repositories of the owner" }),
 });
 
 const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
@@ -49,9 +56,9 @@ const create = defineRoute("token", {
   method: "post",
   path: "/tokens",
   tags: ["tokens"],
-  summary: "Give out a token",
+  summary: "Create a token",
   description:
-    "This needs the right `admin` for what the token is for. A token that can expire gives out none that lives longer.",
+    "Needs the right `admin` for the token's scope. A token that expires cannot create one that lives longer.",
   request: {
     body: {
       required: true,
@@ -59,14 +66,14 @@ const create = defineRoute("token", {
         z
           .strictObject({
             ...Scope.shape,
-            name: z.string().min(1).max(200).openapi({ description: "what it is for", example: "ci" }),
+            name: z.string().min(1).max(200).openapi({ description: "what the token is for", example: "ci" }),
             right: z.enum(["read", "write", "admin"]),
             refs: Rules.default(null),
             expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),
           })
           .refine(({ right, refs }) => right === "write" || refs === null, {
             path: ["refs"],
-            error: "only a token to write is bound to refs: an admin could free itself",
+            error: "only a token with the right write can be limited to refs: an admin could lift the limit",
           })
           .openapi("TokenRequest", {
             example: {
@@ -82,7 +89,7 @@ const create = defineRoute("token", {
   },
   responses: {
     201: {
-      description: "The token: its text is shown this once, and kept nowhere.",
+      description: "The token. `token` holds its secret text, which is shown only this once and not stored.",
       ...json(TokenSchema.extend({ token: z.string().openapi({ example: "hf_…" }) }).openapi("NewToken")),
     },
     ...failures(409),
@@ -97,20 +104,22 @@ const list = defineRoute("token", {
   request: { query: PageQuery.extend(Scope.shape) },
   responses: {
     200: {
-      description: "One page, expired ones included.",
+      description: "One page, including expired tokens.",
       ...json(z.object({ tokens: z.array(TokenSchema), nextCursor: NextCursor }).openapi("Tokens")),
     },
     ...failures(),
   },
 });
 
-const Id = z.object({ id: z.string().max(100).openapi({ description: "`current`: the one that this request shows" }) });
+const Id = z.object({
+  id: z.string().max(100).openapi({ description: "a token's id, or `current` for the token of this request" }),
+});
 
 const read = defineRoute("token", {
   method: "get",
   path: "/tokens/{id}",
   tags: ["tokens"],
-  summary: "Tell of a token",
+  summary: "Show a token",
   request: { params: Id },
   responses: { 200: { description: "The token.", ...json(TokenSchema) }, ...failures() },
 });
@@ -120,12 +129,12 @@ const revoke = defineRoute("token", {
   path: "/tokens/{id}",
   tags: ["tokens"],
   summary: "Revoke a token",
-  description: "At once where this request is served, within ten seconds everywhere. A token may always revoke itself.",
+  description: "It takes effect within ten seconds everywhere. A token may always revoke itself.",
   request: { params: Id },
-  responses: { 204: { description: "It is worth nothing now." }, ...failures() },
+  responses: { 204: { description: "The token is revoked." }, ...failures() },
 });
 
-/** `/tokens`: what lets somebody in. */
+/** `/tokens`: create, list, show and revoke tokens. */
 export const tokenRoutes = newRoutes()
   .openapi(create, async (context) => {
     const { owner, repository, expiresAt, refs, ...rest } = context.req.valid("json");

@@ -10,7 +10,7 @@ const Count = z.number().int().min(0);
 
 const Branches = z.array(BranchSchema).max(MAX_WORKTREES).nullable().openapi({
   description:
-    "the branches that are materialized, there or not; null: as the deployment has it (its default branch), []: none",
+    "the branches to materialize, whether they exist or not; null: the deployment's setting (by default, the default branch); []: none",
 });
 
 const Worktrees = z
@@ -21,22 +21,22 @@ const Worktrees = z
         branch: z.string(),
         state: z.enum(["ready", "writing", "failing", "refused", "leaving", "absent"]).openapi({
           description:
-            "`ready`: R2 holds the files of the branch's tip. `writing`: it is being brought there. `failing`: that failed and is tried again. " +
-            "`refused`: the tip has too many paths. `leaving`: the files are on their way out. `absent`: there is no such branch",
+            "`ready`: R2 holds the files of the branch's tip. `writing`: they are being written. `failing`: writing failed and will be retried. " +
+            "`refused`: the tip has too many paths. `leaving`: the files are being removed. `absent`: the branch does not exist",
         }),
-        tip: NullableOidSchema.openapi({ description: "where the branch is" }),
-        materialized: NullableOidSchema.openapi({ description: "the commit that all files in R2 were last of" }),
+        tip: NullableOidSchema.openapi({ description: "the branch's tip" }),
+        materialized: NullableOidSchema.openapi({ description: "the last commit whose files were all in R2" }),
         materializedAt: z.iso.datetime().nullable(),
-        files: Count.openapi({ description: "of the commit that is or will be materialized" }),
+        files: Count.openapi({ description: "number of files of the commit that is or will be materialized" }),
         bytes: Count,
-        error: z.string().nullable().openapi({ description: "what is in the way of the tip" }),
+        error: z.string().nullable().openapi({ description: "why the tip is not materialized" }),
       }),
     ),
   })
   .openapi("Worktrees");
 
 const answer = {
-  200: { description: "How the worktrees stand.", content: { "application/json": { schema: Worktrees } } },
+  200: { description: "The state of the worktrees.", content: { "application/json": { schema: Worktrees } } },
   ...failures(),
 };
 
@@ -44,7 +44,7 @@ const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/worktrees",
   tags: ["worktrees"],
-  summary: "Tell which branches' files lie in R2, and of which commit",
+  summary: "Show which branches are materialized as files in R2",
   request: { params: RepositoryParams },
   responses: answer,
 });
@@ -53,7 +53,7 @@ const configure = defineRoute("admin", {
   method: "put",
   path: "/repos/{owner}/{repo}/worktrees",
   tags: ["worktrees"],
-  summary: "Choose the branches whose files lie in R2",
+  summary: "Choose the branches to materialize as files in R2",
   request: {
     params: RepositoryParams,
     body: {
@@ -70,7 +70,8 @@ const configure = defineRoute("admin", {
   responses: answer,
 });
 
-/** `/repos/:owner/:repo/worktrees`: GET tells of the branches whose files lie in R2, PUT chooses them. */
+/** `/repos/:owner/:repo/worktrees`: GET shows the branches whose files are in R2, PUT chooses
+ * them. */
 export const worktreesRoutes = newRoutes()
   .openapi(read, async (context) => context.json(show(await repositoryOf(context).worktrees()), 200))
   .openapi(configure, async (context) => {
