@@ -1,42 +1,43 @@
-// How much a repository may hold. The registry knows what is set, and what each owner has; the object holds what is pushed against it.
+// How much a repository may hold. The registry stores the limits and each owner's usage; the
+// repository's object checks pushes against them.
 import { GitError } from "../format/errors.ts";
 import { type Limits, NO_LIMIT } from "../format/limits.ts";
 
-/** The most that a repository, or all that an owner has, may hold; null: nothing is set. */
+/** Limits of a repository, or of all repositories of an owner; null: not set. */
 export interface Quota {
-  /** Of objects as they are stored, of refs and of the reflog. */
+  /** Stored objects, refs and the reflog. */
   readonly maxBytes: number | null;
   readonly maxObjects: number | null;
 }
 
-/** What of a quota is to be set anew: what is not there stays as it is. */
+/** Changes to a quota; omitted fields stay as they are. */
 export type QuotaChange = { readonly [Field in keyof Quota]?: Quota[Field] | undefined };
 
-/** A quota after a change. */
+/** Applies a change to a quota. */
 export function changeQuota(quota: Quota, change: QuotaChange): Quota {
   const given = Object.entries(change).filter(([, value]) => value !== undefined);
   return { ...quota, ...Object.fromEntries(given) };
 }
 
-/** What is held, or comes. */
+/** What is held, or added. */
 export interface Use {
-  /** Of objects as they are stored, of refs and of the reflog. */
+  /** Stored objects, refs and the reflog. */
   readonly sizeBytes: number;
   readonly objectCount: number;
 }
 
-/** Nothing is set. */
+/** No limits. */
 export const NO_QUOTA: Quota = { maxBytes: null, maxObjects: null };
 
-/** What a push is held against; as old as the route that it came by. */
+/** The quotas that a push is checked against, as old as its route. */
 export interface PushQuota {
   readonly repository: Quota;
   readonly owner: Quota;
-  /** What the owner's other repositories hold; zero when nothing is set for the owner. */
+  /** Usage by the owner's other repositories; zero when the owner has no quota. */
   readonly others: Use;
 }
 
-/** What holds for a repository: what is set for it, else the deployment's defaults, if there are any. */
+/** The limits in effect for a repository: its own, else the deployment's defaults, if any. */
 export function effectiveQuota({ maxBytes, maxObjects }: Quota, limits: Limits): Quota {
   const known = (limit: number): number | null => (limit === NO_LIMIT ? null : limit);
   return {
@@ -45,14 +46,14 @@ export function effectiveQuota({ maxBytes, maxObjects }: Quota, limits: Limits):
   };
 }
 
-/** Whether anything is set. */
+/** Whether any limit is set. */
 export function isLimited({ maxBytes, maxObjects }: Quota): boolean {
   return maxBytes !== null || maxObjects !== null;
 }
 
-/** Refuses what a repository has no room for. Where nothing is added there is room.
+/** Refuses what exceeds a quota. A push that adds nothing always passes.
  * @param use of the repository
- * @param added at least so much comes
+ * @param added lower bound of what the push adds
  * @throws GitError "too-large" */
 export function checkQuota({ repository, owner, others }: PushQuota, use: Use, added: Use): void {
   checkUse("the repository", repository, use, added);

@@ -1,15 +1,16 @@
-// Which refs may move, and how. What a repository's rules and a caller's token say of a change is decided here alone, whatever door the change
-// comes by: a push, a commit through the API, a merge, a rename.
+// Which refs may change, and how. This file alone applies a repository's rules and a token's,
+// whatever causes the change: a push, a commit through the API, a merge, a rename.
 import { MAX_REF_RULE_STEPS } from "../format/limits.ts";
 import { StepBudget } from "../format/step-budget.ts";
 import { WildPattern } from "../format/wildmatch.ts";
 import { includesRight, type Requester, type TokenRefRule } from "./caller.ts";
 
-/** Refs that a repository protects. What is forbidden is forbidden to everybody: an admin can change the rule. */
+/** Refs that a repository protects. A rule binds everyone; an admin can change the rule. */
 export interface ProtectedRefs extends TokenRefRule {
-  /** They only grow: no deletion, and no move but to a descendant, tags included. */
+  /** Allows only moves to descendants, for tags too, and no deletion. */
   readonly fastForwardOnly: boolean;
-  /** Ids of the tokens that may change them besides admins; null: whoever may write. */
+  /** Ids of the tokens that may change these refs, besides admins; null: everyone with the right to
+   * write. */
   readonly allowedTokens: readonly string[] | null;
 }
 
@@ -18,7 +19,7 @@ export interface RefChange {
   /** Full, byte string. */
   readonly name: string;
   readonly kind: "creation" | "move" | "deletion";
-  /** Of a move: whether it leads to a descendant; null: that cannot be told yet, and holds nobody up. */
+  /** For a move: whether it goes to a descendant; null: not known yet, and then not refused. */
   readonly isForward: (() => boolean) | null;
 }
 
@@ -27,12 +28,12 @@ interface CompiledRule<Rule> {
   readonly rule: Rule;
 }
 
-/** The rules that hold for the changes of one push. */
+/** The rules for the changes of one push. */
 export class RefRules {
   readonly #protected: readonly CompiledRule<ProtectedRefs>[];
   readonly #isAdmin: boolean;
   readonly #tokenId: string | null;
-  /** Null: the caller is bound to no refs. */
+  /** Null: the caller's token has no rules. */
   readonly #own: readonly CompiledRule<TokenRefRule>[] | null;
   readonly #budget = new StepBudget(MAX_REF_RULE_STEPS);
 
@@ -44,14 +45,15 @@ export class RefRules {
     this.#own = token?.refs?.map(compile) ?? null;
   }
 
-  /** Whether nothing is forbidden. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#protected.length === 0 && this.#own === null;
   }
 
-  /** Says why a change may not be: all protecting rules that fit hold, and of a token's the first that fits.
-   * @returns one line, byte string; null: it may
-   * @throws GitError "too-large" when names and patterns cost too much to match */
+  /** Says why a change is refused. All matching rules of the repository apply; of a token's, the
+   * first that matches.
+   * @returns one line, byte string; null: it is allowed
+   * @throws GitError "too-large" when matching names and patterns costs too much */
   refuse(change: RefChange): string | null {
     const reason = this.#refuseProtected(change) ?? this.#refuseOwn(change);
     return reason === null ? null : `protected: ${reason}`;
@@ -60,11 +62,11 @@ export class RefRules {
   #refuseProtected(change: RefChange): string | null {
     for (const { wild, rule } of this.#protected) {
       if (!wild.matches(change.name, this.#budget)) continue;
-      if (!this.#isAllowed(rule)) return `${rule.pattern} is for admins and chosen tokens`;
+      if (!this.#isAllowed(rule)) return `${rule.pattern} may be changed only by admins and chosen tokens`;
       const { noForce, noDelete, fastForwardOnly } = rule;
       const reason =
         findFault(change, { noForce, noDelete: noDelete || fastForwardOnly }) ??
-        (fastForwardOnly && isBackward(change) ? "only goes forward" : null);
+        (fastForwardOnly && isBackward(change) ? "can only be fast-forwarded" : null);
       if (reason !== null) return `${rule.pattern} ${reason}`;
     }
     return null;
@@ -78,7 +80,7 @@ export class RefRules {
   #refuseOwn(change: RefChange): string | null {
     if (this.#own === null) return null;
     const fits = this.#own.find(({ wild }) => wild.matches(change.name, this.#budget));
-    if (fits === undefined) return "this token is for other refs";
+    if (fits === undefined) return "this token may not change this ref";
     const reason = findFault(change, fits.rule);
     return reason === null ? null : `with this token ${fits.rule.pattern} ${reason}`;
   }
@@ -92,8 +94,8 @@ function findFault(change: RefChange, { noForce, noDelete }: Omit<TokenRefRule, 
   if (noDelete && change.kind === "deletion") return "cannot be deleted";
   if (!noForce || change.kind !== "move") return null;
   // What `git push` needs force for.
-  if (change.name.startsWith("refs/tags/")) return "does not move";
-  return isBackward(change) ? "only goes forward" : null;
+  if (change.name.startsWith("refs/tags/")) return "cannot be moved";
+  return isBackward(change) ? "can only be fast-forwarded" : null;
 }
 
 function isBackward({ kind, isForward }: RefChange): boolean {

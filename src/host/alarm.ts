@@ -1,29 +1,29 @@
-/** How long after its time an alarm that did not ring counts as lost. */
+/** An alarm that is this late counts as lost. */
 const LOST_MS = 60_000;
 
-/** An object's alarm. It is written when it must ring earlier than it would, and not moved with every push: one that rings too early sets
- * itself anew. */
+/** An object's alarm. It is written only to make it earlier, not with every push. An alarm that
+ * rings too early sets itself again. */
 export class Alarm {
   readonly #storage: DurableObjectStorage;
-  /** When it rings, as far as is known; null: not at all. */
+  /** When it rings, as far as is known; null: not set. */
   #atMs: number | null = null;
-  /** Whether that is known. */
+  /** Whether `#atMs` has been read. */
   #isKnown = false;
-  /** Asked for before it was known. */
+  /** Requested before it was read. */
   #wantedMs = Infinity;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
   }
 
-  /** Asks when it rings; to be waited for before anything else is done. */
+  /** Reads the stored alarm. Must finish before anything else is done. */
   async read(): Promise<void> {
     this.#atMs = await this.#storage.getAlarm();
     this.#isKnown = true;
     if (this.#wantedMs < Infinity) this.set(this.#wantedMs);
   }
 
-  /** Has it ring at this time (ms since 1970), or before. */
+  /** Sets the alarm to this time (ms since 1970), unless it is set earlier. */
   set(timeMs: number): void {
     if (!this.#isKnown) {
       this.#wantedMs = Math.min(this.#wantedMs, timeMs);
@@ -34,7 +34,7 @@ export class Alarm {
     void this.#storage.setAlarm(timeMs);
   }
 
-  /** Takes note that it rang, or went with the database. */
+  /** Records that it has rung, or was deleted with the database. */
   clear(): void {
     this.#atMs = null;
   }

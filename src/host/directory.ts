@@ -1,6 +1,8 @@
-// How a name leads to a repository's object, for who may use it. The registry knows; an isolate remembers what it said for `ANSWER_LIFE_MS`,
-// so that a clone costs no call more. What is remembered may be stale, and is safe all the same: an object that is no repository (any
-// more) says so, on which the registry is asked again, and no name passes from one living repository to another while it may be remembered.
+// How a request gets from a name to a repository's object, with its rights checked. The registry
+// knows the routes. An isolate caches its answers for `ANSWER_LIFE_MS`, so that a clone needs no
+// extra call. A cached route may be stale, but that is safe: an object that is not a repository
+// (any more) says so, and then the registry is asked again; and no name passes from one living
+// repository to another while it may be cached.
 import { type Asker, authorise, everythingOf, may, type Requester, type Right, rightOf } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
@@ -22,18 +24,18 @@ import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
 import { GONE, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
 
-/** Routes that an isolate remembers: some 300 bytes each. */
+/** Maximum number of cached routes, some 300 bytes each. */
 const MAX_ROUTES = 10_000;
 
 type RepositoryStub = DurableObjectStub<RepositoryObject>;
 
-/** Where a name led when the registry was asked. */
+/** A route, as the registry returned it. */
 interface KnownRoute extends RepositoryRoute {
-  /** When that was: before it answered. */
+  /** When the registry was asked, not when it answered. */
   readonly knownMs: number;
 }
 
-/** Where names lead, as far as this isolate knows. */
+/** The cached routes of this isolate. */
 const remembered = new ExpiringMap<KnownRoute>(MAX_ROUTES);
 
 function recall(name: RepositoryName): KnownRoute | null {
@@ -45,19 +47,20 @@ function remember(name: RepositoryName, route: KnownRoute): void {
   else remembered.set(foldRepositoryName(name), route, route.knownMs + ANSWER_LIFE_MS);
 }
 
-/** Forgets where a name leads: this isolate knows that it changed. */
+/** Drops the cached route of a name, after a change by this isolate. */
 export function forgetRoute(name: RepositoryName): void {
   remembered.delete(foldRepositoryName(name));
 }
 
-/** Forgets the ways to an owner's repositories, or to one, by whatever name: what they may hold has changed. */
+/** Drops the cached routes to an owner's repositories, or to one, under all names, since their
+ * quota has changed. */
 export function forgetRoutesTo(holder: QuotaHolder): void {
   remembered.deleteWhere(({ id, owner }) =>
     "owner" in holder ? owner.toLowerCase() === holder.owner.toLowerCase() : id === holder.repositoryId,
   );
 }
 
-/** Where a former name leads; null: it is none. */
+/** The present place for a former name; null: the name is current. */
 function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): NewPlace | null {
   const path = `${owner}/${name}`;
   return isFormer ? { name: path, url: new URL(`/${path}.git`, requestUrl).href } : null;
@@ -65,21 +68,22 @@ function newPlace({ owner, name, isFormer }: KnownRoute, requestUrl: string): Ne
 
 /** The registry of the deployment. */
 export function registryOf(env: Env): DurableObjectStub<RegistryObject> {
-  // The bindings do not know the classes: they know each other.
+  // The bindings are untyped, since their classes refer to each other.
   return (env.REGISTRY as DurableObjectNamespace<RegistryObject>).getByName(REGISTRY_NAME);
 }
 
-/** The repository that has a name, as one request meets it: no way leads to its object but for who has the right that the request needs. */
+/** A named repository, as one request uses it. The only way to its object: the caller's right is
+ * checked first. */
 export class NamedRepository {
   readonly #env: Env;
   readonly #name: RepositoryName;
   readonly #asker: Asker;
   readonly #timings: Timings;
   readonly #needed: Right;
-  /** Which repository this request has met. */
+  /** The route that this request uses. */
   #met: KnownRoute | null = null;
 
-  /** @param needed what the request needs of whatever the name leads to */
+  /** @param needed the right that the request needs */
   constructor(env: Env, name: RepositoryName, needed: Right, asker: Asker, timings: Timings) {
     this.#env = env;
     this.#name = name;
@@ -88,35 +92,38 @@ export class NamedRepository {
     this.#needed = needed;
   }
 
-  /** The id of the repository that this request has met; null: of none so far. */
+  /** The id of the repository that this request has reached; null: none so far. */
   get id(): string | null {
     return this.#met?.id ?? null;
   }
 
-  /** Where the repository is that this request has met, if it came by a name which that left; else null.
+  /** Where the repository is now, if the request used a former name; else null.
    * @param requestUrl of the deployment */
   movedTo(requestUrl: string): NewPlace | null {
     return this.#met === null ? null : newPlace(this.#met, requestUrl);
   }
 
-  /** Refuses who lacks the right, before anything else is looked at. Nobody is refused by what is only remembered: it may have changed,
-   * and a name that leads nowhere, which is never remembered, would be told from one that is hidden by the time it takes.
-   * @throws GitError @see authorise */
+  /** Refuses callers without the right, before anything else is looked at. A cached route alone
+   * refuses nobody: it may have changed. Asking the registry also takes the same time for hidden
+   * repositories and missing ones, which are never cached.
+   * @throws GitError
+   * @see authorise */
   async admit(): Promise<void> {
     const known = recall(this.#name);
     if (known !== null && may(this.#asker.caller, this.#needed, known)) return;
     this.#authorise(await this.#timings.time("access", () => this.#route("find")));
   }
 
-  /** Asks the repository.
-   * @param isUnknown tells an answer by which the object says that it is no repository
+  /** Calls the repository.
+   * @param isUnknown recognises the answer of an object that is not a repository
    * @returns null: no repository has the name
-   * @throws GitError @see authorise */
+   * @throws GitError
+   * @see authorise */
   async ask<T>(
     call: (repository: RepositoryStub, requester: Requester) => Promise<T>,
     isUnknown: (answer: T) => boolean,
   ): Promise<T | null> {
-    // A request goes on with the repository that it began with.
+    // A request stays with the repository that it began with.
     if (this.#met !== null) return this.#meet(this.#met, call, isUnknown);
     const stale = recall(this.#name);
     if (stale !== null) {
@@ -129,14 +136,15 @@ export class NamedRepository {
     return route === null || route.id === stale?.id ? null : this.#meet(route, call, isUnknown);
   }
 
-  /** Tells the repository that this request has met something; nobody, if it has met none. */
+  /** Calls the repository that this request has reached, if any. */
   async tell(call: (repository: RepositoryStub) => Promise<void>): Promise<void> {
     if (this.#met !== null) await call(this.#open(this.#met.id));
   }
 
-  /** Passes a push on.
-   * @param creates whether a name that leads nowhere is reserved for it
-   * @throws GitError "unavailable" when the repository is being deleted, "not-found" where it is not to be created, and as `authorise` */
+  /** Forwards a push.
+   * @param creates whether to reserve an unknown name for it
+   * @throws GitError "unavailable" while the repository is being deleted, "not-found" if it is
+   * missing and must not be created, and as `authorise` */
   async push(request: Request, creates: boolean): Promise<Response> {
     const { url, headers } = request;
     let unread = request;
@@ -145,7 +153,7 @@ export class NamedRepository {
       this.#authorise(stale);
       const response = await this.#fetch(stale, unread);
       if (response.status !== GONE) return response;
-      // The object gave the body back as it came.
+      // The object returned the body unread.
       unread = new Request(url, { method: "POST", headers, body: response.body });
     }
     const found = await this.#route("find");
@@ -165,11 +173,11 @@ export class NamedRepository {
     throw new GitError("unavailable", { what: "repository", reason: "it is being deleted; push again" });
   }
 
-  /** The repository as the REST API asks it. @see newRepositoryClient */
+  /** The repository's client for the REST API. @see newRepositoryClient */
   client(noteAmbiguities: (ambiguities: Ambiguities) => void): RepositoryClient {
     return newRepositoryClient(async (name: CallName, argument: unknown) => {
       const outcome = await this.ask(
-        // The stub's type would have every value of every call be a stub itself.
+        // In the stub's type, every value in a result would be a stub as well.
         (repository, requester) => repository.call(name, argument, requester) as Promise<CallOutcome>,
         ({ kind }) => kind === "unknown-repository",
       );
@@ -178,8 +186,9 @@ export class NamedRepository {
   }
 
   /** Creates the repository, empty.
-   * @returns why not, null: it is created
-   * @throws GitError @see authorise */
+   * @returns why it was refused; null: it is created
+   * @throws GitError
+   * @see authorise */
   async create(details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null> {
     authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
     const reserved = await registryOf(this.#env).create(this.#name, details);
@@ -190,8 +199,9 @@ export class NamedRepository {
   }
 
   /** Deletes the repository.
-   * @returns whether there was one
-   * @throws GitError @see authorise */
+   * @returns whether it existed
+   * @throws GitError
+   * @see authorise */
   async delete(): Promise<boolean> {
     const deleted = await this.ask(
       (repository) => repository.delete(),
@@ -213,14 +223,15 @@ export class NamedRepository {
     return answer;
   }
 
-  /** The request as the repository sees it that a route leads to, where it was authorised. */
+  /** The requester that is passed to a route's repository, once authorised. */
   #requesterAt(route: KnownRoute): Requester {
     const { caller } = this.#asker;
     const knownMs = Math.min(caller.kind === "token" ? caller.knownMs : Infinity, route.knownMs);
     return { ...this.#asker, knownMs, right: rightOf(this.#asker.caller, route)!, quota: route.quota };
   }
 
-  /** @param route null: nothing has the name, which only those are told who may read all that its owner has */
+  /** @param route null: the name is unknown, which only callers who may read everything of its
+   * owner are told */
   #authorise(route: RepositoryRoute | null): void {
     authorise(this.#asker.caller, this.#needed, route ?? everythingOf(this.#name.owner));
   }
@@ -236,7 +247,7 @@ export class NamedRepository {
 
   async #fetch(route: KnownRoute, request: Request): Promise<Response> {
     const headers = new Headers(request.headers);
-    // Whatever a client says under this name is replaced.
+    // Replaces whatever the client sent in this header.
     const place = { name: `${route.owner}/${route.name}`, movedTo: newPlace(route, request.url)?.url ?? null };
     const origin: PushOrigin = { requester: this.#requesterAt(route), place };
     headers.set(ORIGIN_HEADER, encodeURIComponent(JSON.stringify(origin)));

@@ -1,27 +1,31 @@
 import type { WorktreePolicy } from "../repository/state/worktree-policy.ts";
 
-/** The name of the one object in `REGISTRY`. */
+/** The name of the only object in `REGISTRY`. */
 export const REGISTRY_NAME = "registry";
 
 /** The Worker's bindings and variables, as `wrangler.toml` declares them. */
 export interface Env {
   /** One SQLite-backed Durable Object per repository. */
   readonly REPOSITORY: DurableObjectNamespace;
-  /** One SQLite-backed Durable Object for the deployment: which repositories there are. */
+  /** One SQLite-backed Durable Object for the deployment: it knows all repositories. */
   readonly REGISTRY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
-  /** `token` asks for a token for whatever is not public, `open` lets in everyone on this machine, by its loopback names alone. */
+  /** `token`: everything that is not public needs a token. `open`: everyone on this machine is let
+   * in, through loopback names only. */
   readonly ACCESS: "open" | "token";
-  /** Whether a push to a name that nothing has creates its repository, for who may write whatever the owner has; without it `on`. */
+  /** Whether a push to an unknown name creates its repository, if the caller may write for the
+   * owner. Default: `on`. */
   readonly CREATE_ON_PUSH?: "on" | "off";
-  /** Secret: the token that may do everything; `npm run setup` makes one. Without it only tokens that were given out get in. */
+  /** Secret: the token with all rights, made by `npm run setup`. Without it, only created tokens
+   * are accepted. */
   readonly ADMIN_TOKEN?: string;
-  /** Which branches' files are put into the bucket one by one: the default branch's unless others are chosen (when it is not set), those of chosen
-   * branches, none. */
+  /** Which branches' files are written to the bucket: those of the default branch unless others are
+   * chosen (the default), those of chosen branches only, or none. */
   readonly WORKTREES?: WorktreePolicy;
-  /** What `npm start` has in place of that secret: answers each request with the admin token as it is now, or nothing. */
+  /** Used by `npm start` instead of that secret: answers each request with the current admin token,
+   * or nothing. */
   readonly ADMIN_TOKEN_SERVICE?: Fetcher;
-  /** Caps lowered by the deployment: a JSON object, see `Limits` in format/limits. */
+  /** Limits lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

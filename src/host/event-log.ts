@@ -1,27 +1,29 @@
 import type { RepositoryEvent } from "../repository/state/repository-event.ts";
 
-/** A request was answered: its head, where the body streams. */
+/** A request was answered. For a streamed body, this is when its head was sent. */
 export interface RequestEvent {
   readonly event: "request";
   readonly method: string;
   readonly path: string;
-  /** Null: nobody said, or it did not matter. */
+  /** Null: unknown, or it did not matter. */
   readonly who: string | null;
   readonly status: number;
   readonly ms: number;
-  /** ms: `access` to find out who asks and whether they may, `repository` for what its object did. */
+  /** Milliseconds: `access` for identifying and authorising the caller, `repository` for the
+   * repository's object. */
   readonly phases: Readonly<Record<string, number>>;
 }
 
-/** Where an event comes from. */
+/** What an event belongs to. */
 export interface EventOrigin {
-  /** The id of the request, in its response as `X-Request-Id`. */
+  /** The request's id, also sent in its response as `X-Request-Id`. */
   readonly request?: string;
-  /** The id of the repository. */
+  /** The repository's id. */
   readonly repository?: string;
 }
 
-/** Prints what happened as one line of JSON: whoever reads the Worker's logs sees what each request cost. No token is ever in it. */
+/** Prints an event as one line of JSON, so that the Worker's logs show what each request cost. It
+ * never contains a token. */
 export function printEvent(event: RepositoryEvent | RequestEvent, origin: EventOrigin): void {
   // oxlint-disable-next-line no-console -- the Worker's console is its log
   console.log(JSON.stringify({ ...event, ...origin }));

@@ -5,8 +5,9 @@ import type { Place, RestHost } from "../rest/routes.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 
-/** Finds what a place is, for who may do so much there.
- * @param demand @see RestHost.demand
+/** Finds the scope for a place, if the caller has the needed right there.
+ * @param demand
+ * @see RestHost.demand
  * @throws GitError "invalid", "not-found", and as `authorise` */
 export async function findScope(
   env: Env,

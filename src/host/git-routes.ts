@@ -7,14 +7,14 @@ import { refuseRpc } from "../protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../protocol/upload-pack.ts";
 import type { NamedRepository } from "./directory.ts";
 
-/** A request to a repository, by who may make it. */
+/** An authorised request to a repository. */
 export interface GitRequest {
   readonly request: Request;
   readonly repository: NamedRepository;
   readonly fetch: FetchContext;
-  /** Whether everybody may read everything here. */
+  /** Whether everyone may read everything (open access). */
   readonly isOpen: boolean;
-  /** Whether a push creates the repository that its name does not lead to. */
+  /** Whether a push to an unknown name creates its repository. */
   readonly createsOnPush: boolean;
 }
 
@@ -22,11 +22,11 @@ export interface GitRequest {
 export interface GitRoute {
   readonly method: "GET" | "POST";
   readonly path: string;
-  /** The query parameter `service`, of the routes that have one. */
+  /** The value of the query parameter `service`, for routes that have one. */
   readonly service?: "git-upload-pack" | "git-receive-pack";
   readonly needed: Right;
   serve(context: GitRequest): Promise<Response> | Response;
-  /** Answers what `serve` threw, where that is not for `errorResponse`. */
+  /** Answers errors of `serve`; default: `errorResponse`. */
   readonly fail?: (error: unknown) => Response;
 }
 
@@ -56,7 +56,7 @@ export const GIT_ROUTES: readonly GitRoute[] = [
     method: "POST",
     path: "/git-receive-pack",
     needed: "write",
-    // What is no push reserves no name.
+    // A request that is not a push must not reserve a name.
     serve: ({ request, repository, createsOnPush }) =>
       refuseRpc(request, "git-receive-pack") ?? repository.push(request, createsOnPush),
     fail: pushErrorResponse,

@@ -1,19 +1,20 @@
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 
-/** How long an answer holds: whoever asks, and however often, the check costs little. */
+/** How long an answer is reused, so that frequent checks cost little. */
 const CHECK_LIFE_MS = 5_000;
 
 interface Health {
   readonly status: "ok" | "failing";
-  /** Why, null: it answers. */
+  /** Null: it works; else why it does not. */
   readonly registry: string | null;
   readonly bucket: string | null;
 }
 
 let last: { readonly health: Promise<Health>; readonly untilMs: number } | null = null;
 
-/** Answers `GET /healthz`: 200 when registry and bucket answer, else 503 and which does not. */
+/** Answers `GET /healthz`: 200 if registry and bucket answer, else 503 with the one that does
+ * not. */
 export async function serveHealth(env: Env): Promise<Response> {
   const nowMs = Date.now();
   if (last === null || last.untilMs <= nowMs) last = { health: check(env), untilMs: nowMs + CHECK_LIFE_MS };
@@ -37,7 +38,7 @@ async function failureOf(what: string, ask: () => Promise<unknown>): Promise<str
     await ask();
     return null;
   } catch (error) {
-    // oxlint-disable-next-line no-console -- the log is where the particulars belong.
+    // oxlint-disable-next-line no-console -- details belong in the log.
     console.error(error);
     return `the ${what} does not answer`;
   }

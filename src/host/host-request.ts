@@ -8,14 +8,14 @@ import { type EventOrigin, printEvent } from "./event-log.ts";
 import { identify } from "./identify.ts";
 import { Timings } from "./timings.ts";
 
-/** Characters of a path that are logged. */
+/** Maximum length of a logged path, in characters. */
 const MAX_PATH = 500;
 
-/** One request as the Worker goes through it. */
+/** One request on its way through the Worker. */
 export class HostRequest {
   readonly env: Env;
   readonly timings = new Timings();
-  /** Names it, in its response and in every event of it. */
+  /** Identifies the request in its response and in all its events. */
   readonly id: string;
   readonly #request: Request;
   #asker: Promise<Asker> | null = null;
@@ -28,8 +28,9 @@ export class HostRequest {
     this.#request = request;
   }
 
-  /** Who asks; found out once, where it first matters.
-   * @throws GitError @see identify */
+  /** The caller, identified once, when first needed.
+   * @throws GitError
+   * @see identify */
   asker(): Promise<Asker> {
     this.#asker ??= this.timings.time("access", async () => {
       const caller = await identify(this.#request, this.env);
@@ -40,8 +41,8 @@ export class HostRequest {
     return this.#asker;
   }
 
-  /** The repository of a name, for this request, if it may do so much there.
-   * @throws GitError "not-found" when the name is none (null), and as `authorise` */
+  /** Opens the named repository for this request, if the caller has the needed right.
+   * @throws GitError "not-found" for an invalid name (null), and as `authorise` */
   async open(name: RepositoryName | null, needed: Right): Promise<NamedRepository> {
     if (name === null) throw new GitError("not-found", { what: "repository" });
     this.#repository = new NamedRepository(this.env, name, needed, await this.asker(), this.timings);
@@ -49,13 +50,13 @@ export class HostRequest {
     return this.#repository;
   }
 
-  /** What an event of this request says of it. */
+  /** What events of this request say about their origin. */
   get origin(): EventOrigin {
     const repository = this.#repository?.id ?? null;
     return { request: this.id, ...(repository !== null && { repository }) };
   }
 
-  /** Logs the request once it is answered. What follows the path may hold anything, and is not logged. */
+  /** Logs the request once it is answered, without its query, which may contain anything. */
   log(status: number): void {
     const { phases, totalMs } = this.timings.read();
     const path = new URL(this.#request.url).pathname.slice(0, MAX_PATH);

@@ -1,4 +1,5 @@
-// Who a request is from: the one place that looks at the header Authorization. What the caller may do is decided by `authorise`.
+// Finds out who sent a request. Only this file reads the header Authorization. What the caller may
+// do is decided by `authorise`.
 import type { Caller } from "../access/caller.ts";
 import { hashToken, isSameSecret, isTokenText } from "../access/token-text.ts";
 import { GitError } from "../format/errors.ts";
@@ -8,28 +9,28 @@ import type { Env } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import { FailedLogins } from "./failed-logins.ts";
 
-/** Characters of the header: a token takes 52, and a name before it little more. */
+/** Maximum length of the header, in characters: a token takes 52, a name before it little more. */
 const MAX_HEADER = 4_096;
 
-/** Tokens that an isolate remembers: some 500 bytes each. */
+/** Maximum number of cached tokens, some 500 bytes each. */
 const MAX_REMEMBERED = 10_000;
 
-/** Who shows a token. */
+/** A caller with a token. */
 type TokenCaller = Extract<Caller, { kind: "token" }>;
 
-/** Who shows the tokens that this isolate has met, by their hashes. */
+/** Callers by the hashes of their tokens, as far as this isolate has seen them. */
 const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
 
 const failedLogins = new FailedLogins();
 
-/** Finds out who a request is from. Only the header counts: what looks like a token in a URL is none.
- * @throws GitError "unauthenticated" for a token that is not valid (any more), "rate-limited" for too many of those, "bad-request" for two
- * at once */
+/** Identifies the caller. Only the header counts: a token in a URL is ignored.
+ * @throws GitError "unauthenticated" for a token that is unknown, expired or revoked,
+ * "rate-limited" after too many of those, "bad-request" for two at once */
 export async function identify(request: Request, env: Env): Promise<Caller> {
   if (env.ACCESS === "open") return { kind: "anyone" };
   const header = request.headers.get("Authorization");
   if (header === null) return { kind: "anonymous" };
-  // Two headers of a name are joined so; no scheme that is known here has a comma.
+  // Two headers of the same name arrive joined by a comma, which no supported scheme contains.
   if (header.includes(",")) throw new GitError("bad-request", { reason: "there are two Authorization headers" });
   const secret = readSecret(header);
   const caller = secret === null ? null : await findCaller(secret, env);
@@ -40,12 +41,13 @@ export async function identify(request: Request, env: Env): Promise<Caller> {
   throw new GitError("unauthenticated", { what: "token", reason: "this one is unknown, revoked or expired" });
 }
 
-/** Forgets tokens that this isolate knows to be revoked. */
+/** Drops the cached tokens with this id, after they were revoked here. */
 export function forgetToken(id: string): void {
   remembered.deleteWhere(({ token }) => token.id === id);
 }
 
-/** The secret in a header; null: there is none. Basic authentication carries it as the password, whatever the name.
+/** The secret in a header; null: there is none. In Basic authentication it is the password; the
+ * user name is ignored.
  * @see RFC 7617, RFC 6750 */
 function readSecret(header: string): string | null {
   if (header.length > MAX_HEADER) return null;
@@ -64,7 +66,7 @@ async function findCaller(secret: string, env: Env): Promise<Caller | null> {
   return findTokenCaller(hashToken(secret), env);
 }
 
-/** The admin token as it is now: where a file holds it, that may change while the server runs. */
+/** The current admin token: read from a file, it may change while the server runs. */
 async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
   if (ADMIN_TOKEN_SERVICE === undefined) return ADMIN_TOKEN;
   return (await ADMIN_TOKEN_SERVICE.fetch("http://admin-token/")).text();

@@ -7,8 +7,9 @@ import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";
 import { configuredLimits } from "./repository-object.ts";
 
-/** Where one request sees and sets quotas, as far as its caller may.
- * @param demand @see RestHost.demand */
+/** Shows and sets quotas for one request, as far as its caller may.
+ * @param demand
+ * @see RestHost.demand */
 export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): QuotaDesk {
   const registry = registryOf(env);
   const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);

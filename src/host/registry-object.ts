@@ -19,7 +19,8 @@ import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
-/** Which repositories there are, and which tokens: one object for the deployment, in front of the tables of `Registry` and `TokenTable`. */
+/** The registry of repositories and tokens: one object for the deployment, in front of the tables
+ * of `Registry` and `TokenTable`. */
 export class RegistryObject extends DurableObject<Env> {
   readonly #registry: Registry;
   readonly #tokens: TokenTable;
@@ -93,8 +94,9 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#tokens.use(hash, Date.now());
   }
 
-  /** Makes a token.
-   * @returns it with its text, which is told this once; null: there are too many of its scope */
+  /** Creates a token.
+   * @returns the token and its secret text, which is returned only here; null: its scope has too
+   * many */
   createToken(wanted: Omit<NewToken, "id">): { readonly token: Token; readonly text: string } | null {
     const text = newTokenText();
     const token = this.#tokens.create({ ...wanted, id: randomUUID() }, hashToken(text), Date.now());
@@ -136,7 +138,7 @@ export class RegistryObject extends DurableObject<Env> {
     this.#registry.setQuota(holder, change);
   }
 
-  /** Who shows a token, as it is now; null: it is not good any more. */
+  /** A token's caller, with its present rights; null: the token is no longer valid. */
   #renew(tokenId: string): Caller | null {
     const knownMs = Date.now();
     const token = this.#tokens.read(tokenId);
@@ -150,7 +152,7 @@ export class RegistryObject extends DurableObject<Env> {
     if (nextMs !== null) await this.ctx.storage.setAlarm(nextMs);
   }
 
-  /** Sees to it that what was reserved is looked into. */
+  /** Makes sure that the alarm will check on reservations. */
   async #wake(): Promise<void> {
     const { storage } = this.ctx;
     if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + RESERVATION_MS);

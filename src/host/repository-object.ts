@@ -15,23 +15,22 @@ import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { codec, traffic } from "./isolate.ts";
 
-/** The status by which an object refuses a push because it is no repository, with the push's body in the response as it came: the name
- * that led here may lead elsewhere by now. It is never shown to a client. */
+/** The status with which an object refuses a push because it is not a repository, returning the
+ * push's body unread: the name may lead elsewhere by now. Clients never see it. */
 export const GONE = 410;
 
 /** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
 export const ORIGIN_HEADER = "Holdfast-Origin";
 
-/** Who a push is from, and where they sent it. */
+/** Who sent a push, and to which name. */
 export interface PushOrigin {
   readonly requester: Requester;
   readonly place: PushPlace;
 }
 
-/**
- * One repository: its refs, its object index and its jobs, in the object's own SQLite database. Pushes come as HTTP, since
- * their bodies stream; fetches as calls that return a plan, whose bytes the Worker carries.
- */
+/** One repository: refs, object index and jobs in the object's own SQLite database. Pushes arrive
+ * as HTTP, since their bodies stream; fetches as calls that return a plan, whose bytes the Worker
+ * sends. */
 export class RepositoryObject extends DurableObject<Env> {
   readonly #repository: Repository;
   readonly #limits: Limits;
@@ -43,7 +42,7 @@ export class RepositoryObject extends DurableObject<Env> {
     const alarm = (this.#alarm = new Alarm(context.storage));
     void context.blockConcurrencyWhile(() => alarm.read());
     this.#repository = new Repository({
-      // Objects are asked for by the registry's ids alone, as names.
+      // Objects are addressed only by the registry's ids, used as names.
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       sql: context.storage.sql,
@@ -58,7 +57,7 @@ export class RepositoryObject extends DurableObject<Env> {
       limits: this.#limits,
       worktrees: configuredWorktrees(env),
       traffic,
-      // Losing an alarm loses no job: who wakes the object sets it again.
+      // A lost alarm loses no job: the next request to the object sets it again.
       wakeAt: (timeMs) => alarm.set(timeMs),
       observe: (event) => printEvent(event, { repository: context.id.name! }),
     });
@@ -91,7 +90,7 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.refs(prefixes);
   }
 
-  /** @see FetchSource.fetch: a Durable Object has another method of that name */
+  /** @see FetchSource.fetch: renamed, since every Durable Object has a `fetch` method */
   planFetch(request: FetchRequest): Promise<FetchOutcome> {
     return this.#repository.fetch(request);
   }
@@ -116,7 +115,7 @@ export class RepositoryObject extends DurableObject<Env> {
     return this.#repository.bundles();
   }
 
-  /** Does what the REST API asks. @see answerCall */
+  /** Serves a call of the REST API. @see answerCall */
   call(name: CallName, argument: unknown, requester: Requester): Promise<CallOutcome> {
     return this.#repository.call(name, argument, requester);
   }
@@ -127,14 +126,14 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 }
 
-/** Reads the caps that the deployment lowers: variable `LIMITS`, a JSON object of `Limits`.
- * @throws RangeError when a cap is raised or is no number, SyntaxError when it is not JSON */
+/** Reads the limits that the deployment lowers: variable `LIMITS`, a JSON object of `Limits`.
+ * @throws RangeError for a limit that is raised or not a number, SyntaxError if it is not JSON */
 export function configuredLimits(env: Env): Limits {
   return lowerLimits(JSON.parse(env.LIMITS ?? "{}") as Partial<Limits>);
 }
 
 /** Reads which branches are materialized: variable `WORKTREES`.
- * @throws RangeError when it is none of the policies */
+ * @throws RangeError for an unknown policy */
 export function configuredWorktrees({ WORKTREES: policy = "default-branch" }: Env): WorktreePolicy {
   if (WORKTREE_POLICIES.includes(policy)) return policy;
   throw new RangeError(`WORKTREES must be ${WORKTREE_POLICIES.join(", ")}, not ${String(policy)}`);

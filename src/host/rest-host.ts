@@ -11,7 +11,7 @@ import type { HostRequest } from "./host-request.ts";
 import { newQuotaDesk } from "./quota-desk.ts";
 import { newTokenDesk } from "./token-desk.ts";
 
-/** What the REST API needs for a request, on this platform.
+/** Implements the REST API's services for a request on this platform.
  * @param codec the isolate's */
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
   const { env } = request;
@@ -19,9 +19,9 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
   const demand = async (needed: Right, owner: string): Promise<void> => {
     const caller = await findCaller();
     const target = everythingOf(owner);
-    // Owners are no secret: who has no right is told so.
+    // Owners are no secret: a caller without a right is told so.
     if (caller.kind !== "anonymous" && rightOf(caller, target) === null)
-      throw new GitError("forbidden", { what: `what belongs to ${owner}` });
+      throw new GitError("forbidden", { what: `access to what belongs to ${owner}` });
     authorise(caller, needed, target);
   };
   return {
@@ -48,7 +48,7 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
       list: async (owner, after, limit) => registryOf(env).list(owner, after, limit, await findCaller()),
       read: async (name) => {
         const entry = await registryOf(env).read(name);
-        // What has the name now may be another repository than the one that the route was opened for.
+        // The name may belong to another repository than the one the route was opened for.
         if (entry !== null) authorise(await findCaller(), "read", entry);
         return entry;
       },

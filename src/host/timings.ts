@@ -1,9 +1,10 @@
-/** How long the phases of a request take, in ms by the platform's clock, which on the deployed platform stands still but for waits. */
+/** How long the phases of a request take, in ms. On the deployed platform the clock advances only
+ * while waiting. */
 export class Timings {
   readonly #startMs = Date.now();
   readonly #phases = new Map<string, number>();
 
-  /** Does something that belongs to a phase. */
+  /** Runs work that belongs to a phase, and counts its time. */
   async time<T>(phase: string, work: () => Promise<T>): Promise<T> {
     const startMs = Date.now();
     try {
@@ -13,7 +14,7 @@ export class Timings {
     }
   }
 
-  /** The phases so far, and how long it is since the request came. */
+  /** The phases so far, and the time since the request arrived. */
   read(): { readonly phases: Readonly<Record<string, number>>; readonly totalMs: number } {
     return { phases: Object.fromEntries(this.#phases), totalMs: Date.now() - this.#startMs };
   }

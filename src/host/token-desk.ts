@@ -7,14 +7,15 @@ import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
 
-/** Where one request gets, sees and returns tokens, as far as its caller may.
- * @param demand @see RestHost.demand */
+/** Creates, shows and revokes tokens for one request, as far as its caller may.
+ * @param demand
+ * @see RestHost.demand */
 export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): TokenDesk {
   const registry = registryOf(env);
 
   const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);
 
-  /** Finds a token for itself, or for an admin of what it is for. Others are not told that there is one. */
+  /** Finds a token for itself, or for an admin of its scope. Others are not told that it exists. */
   const demandToken = async (id: string): Promise<Token> => {
     const asking = await caller();
     const own = asking.kind === "token" ? asking.token : null;
@@ -48,13 +49,14 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: Re
   };
 }
 
-/** @throws GitError "invalid" for a time that is over, "forbidden" for one beyond that of the token which makes it */
+/** @throws GitError "invalid" for a time in the past, "forbidden" for one after the creating
+ * token's own */
 function checkExpiry({ expiresMs }: Pick<NewToken, "expiresMs">, caller: Caller): void {
   if (expiresMs !== null && expiresMs <= Date.now())
-    throw new GitError("invalid", { what: "expiresAt", field: "expiresAt", reason: "that time is over" });
+    throw new GitError("invalid", { what: "expiresAt", field: "expiresAt", reason: "that time is in the past" });
   const lastMs = caller.kind === "token" ? caller.token.expiresMs : null;
   if (lastMs !== null && (expiresMs === null || expiresMs > lastMs)) {
-    const reason = `your own ends at ${new Date(lastMs).toISOString()}`;
-    throw new GitError("forbidden", { what: "a token that lives longer than the one it is made with", reason });
+    const reason = `your token expires at ${new Date(lastMs).toISOString()}`;
+    throw new GitError("forbidden", { what: "a token that lives longer than the one that creates it", reason });
   }
 }

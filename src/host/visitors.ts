@@ -1,4 +1,5 @@
-// Whoever opens the URL of the server, or of a repository: a browser gets a page, anything else a line of text.
+// Answers at the URL of the server or of a repository: a page for a browser, a line of text for
+// other clients.
 import type { Context } from "hono";
 import { accepts } from "hono/accepts";
 import { GitError, isGitError } from "../format/errors.ts";
@@ -6,16 +7,17 @@ import { parseRepositoryName, type RepositoryName } from "../format/repository-n
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import { renderFrontPage, renderMissingPage, renderRepositoryPage } from "../web/visitor-pages.ts";
 
-/** Says how to push to this server. */
+/** Explains how to push to this server. */
 export function welcome(context: Context): Response | Promise<Response> {
   if (isBrowser(context)) return renderFrontPage(originOf(context));
   return textResponse(200, "Holdfast: a Git host. Push to it: git push <this URL>/<owner>/<repository>.git main", VARY);
 }
 
-/** Says how to clone a repository. To a browser, one that its user may not read is as one that is not there, and no password is
- * asked for: the browser would send it along with whatever other pages ask.
- * @param find what has a name now, for who may read it; null: nothing has it
- *   @throws GitError as `HostRequest.open` */
+/** Explains how to clone a repository. To a browser, a repository that its user may not read looks
+ * like a missing one, and no password is asked for: the browser would then send it with requests
+ * by any other page.
+ * @param find returns the name's current form, if the caller may read it; null: unknown. Throws as
+ * `HostRequest.open` */
 export async function showRepository(
   context: Context,
   find: (name: RepositoryName) => Promise<RepositoryName | null>,

@@ -32,7 +32,7 @@ type HostContext = Context<HostEnv>;
 
 const app = new Hono<HostEnv>();
 
-/** Keeps web pages of others out where no token does. */
+/** Keeps foreign web pages out where no token does. */
 const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
   const refusal = env.ACCESS === "open" ? refuseForeign(req.raw) : null;
   if (refusal === null) return next();
@@ -41,7 +41,8 @@ const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
 
 app.get("/", guard, welcome);
 
-/** Pages of any origin may use git and the API with a token: nothing is sent that the browser would add by itself. */
+/** Pages of any origin may use git and the API with a token: nothing is sent that a browser would
+ * add by itself. */
 const admitPages = cors({
   origin: "*",
   allowMethods: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"],
@@ -90,7 +91,7 @@ app.get("/api/docs", ({ req }) =>
 );
 app.route("/api", api);
 
-// Behind the API, whose paths look alike.
+// After the API, whose paths look alike.
 app.on("GET", ["/:owner/:repository", "/:owner/:repository/"], (context) =>
   showRepository(context, async (name) => {
     await context.get("request").open(name, "read");
@@ -106,14 +107,15 @@ app.notFound((context) => textResponse(404, explainPath(context.req.path) ?? "no
  * @see https://developers.cloudflare.com/workers/runtime-apis/handlers/fetch/ */
 export default app;
 
-/** Serves a request of Git's to the repository that its path names, if its sender may make it. */
+/** Serves a Git request to the repository in its path, if the caller has the needed right. */
 async function serveGit(context: HostContext, route: GitRoute): Promise<Response> {
   const request = context.req.raw;
   const methods = route.method === "GET" ? ["GET", "HEAD"] : ["POST"];
   if (!methods.includes(request.method))
-    return textResponse(405, `this is served by ${methods.join(" and ")}`, { Allow: methods.join(", ") });
+    return textResponse(405, `method not allowed: use ${methods.join(" or ")}`, { Allow: methods.join(", ") });
   const { owner, repository: name } = context.req.param() as { owner: string; repository: string };
-  // A push to a new name asks no object for its refs; what follows must not meet jobs that began meanwhile.
+  // Counts as traffic from here on: the advertisement for a push to a new name reaches no object,
+  // and jobs must not begin between it and the push.
   const end = traffic.begin();
   try {
     const repository = await context.get("request").open(parseRepositoryName(owner, name), route.needed);
@@ -128,7 +130,7 @@ async function serveGit(context: HostContext, route: GitRoute): Promise<Response
   }
 }
 
-/** What serving a fetch needs: the object decides, this Worker carries the bytes. */
+/** What serving a fetch needs: the object makes the plan, this Worker sends the bytes. */
 function fetchContext(context: HostContext, repository: NamedRepository): FetchContext {
   const { env, executionCtx } = context;
   const operations = newChunkCounters();

@@ -16,6 +16,6 @@ export function indexMethods(routes: readonly { method: string; path: string }[]
 export function answerUnrouted(methods: readonly string[]): Response {
   if (methods.length === 0) return answerError(new GitError("not-found", { what: "route" }));
   const allowed = methods.includes("GET") ? ["HEAD", ...methods] : methods;
-  const error = { code: "method-not-allowed", message: `this is served by ${allowed.join(", ")}` };
+  const error = { code: "method-not-allowed", message: `method not allowed: use ${allowed.join(" or ")}` };
   return Response.json({ error }, { status: 405, headers: { Allow: allowed.join(", "), "Cache-Control": "no-store" } });
 }

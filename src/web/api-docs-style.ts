@@ -1,4 +1,4 @@
-/** The style of the API's reference page. */
+/** The style sheet of the API's reference page. */
 export const API_DOCS_STYLE = `
 :root { color-scheme: light dark; --line: #8884; --weak: #777; }
 body { margin: 0; font: 15px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 17rem minmax(0, 60rem); }

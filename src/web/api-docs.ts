@@ -9,14 +9,15 @@ type Html = ReturnType<typeof html>;
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-/** Failures that every route may answer with alike: told once, at the head of the page. */
+/** Failures that every route may give; listed once, at the head of the page. */
 const COMMON = new Set(["400", "401", "403", "404", "408", "413", "415", "422", "429", "500", "503"]);
 
 /** The schema of every failure. */
 const ERROR = "#/components/schemas/Error";
 
-/** Renders the reference page of the API from its own document: one page, no script, nothing from elsewhere.
- * @param api where the API is, as the examples have it */
+/** Renders the reference page of the API from its OpenAPI document: one page without scripts or
+ * external resources.
+ * @param api the API's URL, for the examples */
 export async function renderApiDocs(document: OpenApiDocument, api: string): Promise<Response> {
   const { title, version, description } = document.info;
   const schemas = (document.components?.schemas ?? {}) as Schemas;
@@ -46,19 +47,19 @@ export async function renderApiDocs(document: OpenApiDocument, api: string): Pro
             <nav>${contents}</nav>
           </details>
           <p>${inline(description)}</p>
-          <p>The document that this page is made of is <a href="openapi.json">openapi.json</a>. The examples take:</p>
+          <p>This page is made from <a href="openapi.json">openapi.json</a>. The examples use:</p>
           <pre>api=${api}</pre>
           <p>
-            A token goes with each: <code>-H "Authorization: Bearer $TOKEN"</code>. What is public is read without one,
-            and a server of open access asks for none.
+            Send a token with each request: <code>-H "Authorization: Bearer $TOKEN"</code>. Public repositories can be
+            read without one, and a server with open access needs none.
           </p>
           <section id="errors">
             <h2>Errors</h2>
             <p>
-              Any route may fail with 400 (malformed), 401 (no valid token), 403 (the token's right does not reach as
-              far), 404 (not there, or not to be seen by this token), 408 (the body came too slowly), 413 (too large),
-              415 (no JSON), 422 (a value is not valid; <code>field</code> says which), 429 (too many wrong tokens), 500
-              or 503. Those of a route's own are named there. Each has this body:
+              Any route may fail with 400 (malformed), 401 (no valid token), 403 (the token's right is not sufficient),
+              404 (not found, or this token may not read it), 408 (the body arrived too slowly), 413 (too large), 415
+              (not JSON), 422 (invalid value; <code>field</code> names it), 429 (too many invalid tokens), 500 or 503.
+              Further failures are listed with their routes. All have this body:
             </p>
             ${schemas["Error"] === undefined ? "" : html`<pre>${inline(describe(schemas, schemas["Error"]))}</pre>`}
           </section>
@@ -101,7 +102,7 @@ function renderOperation(listed: Listed, schemas: Schemas): Html {
 function renderContent(content: Content = {}, schemas: Schemas): Html[] {
   return Object.entries(content).map(([type, { schema }]) => {
     if (type !== "application/json" || schema === undefined) return html`<p><code>${type}</code></p>`;
-    // That of every failure is told once.
+    // The error schema is described once, at the head of the page.
     if (schema.$ref === ERROR) return html`<p>An <a href="#errors">error</a>.</p>`;
     return html`<pre>${inline(describe(schemas, schema))}</pre>`;
   });
@@ -139,12 +140,12 @@ function idOf({ method, path }: Listed): string {
   return `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, "-")}`;
 }
 
-/** Text of which what stands between backticks is code. */
+/** Text, with parts between backticks shown as code. */
 function inline(text = ""): (Html | string)[] {
   return text.split("`").map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-/** A path that may go on in the next line behind each slash. */
+/** A path that may break across lines after each slash. */
 function breakable(path: string): (Html | string)[] {
   return path.split("/").flatMap((part, index) => (index === 0 ? [part] : ["/", raw("<wbr>"), part]));
 }

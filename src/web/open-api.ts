@@ -21,14 +21,14 @@ export interface Operation {
   readonly responses?: Readonly<Record<string, { readonly description?: string; readonly content?: Content }>>;
 }
 
-/** An operation with its place. */
+/** An operation with its method and path. */
 export interface Listed {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
 }
 
-/** What a path or a query holds. */
+/** A path or query parameter. */
 export interface Parameter {
   readonly name: string;
   readonly in: string;
@@ -40,7 +40,7 @@ export interface Parameter {
 /** Bodies by media type. */
 export type Content = Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 
-/** A JSON schema, as far as it is shown. */
+/** A JSON schema, as far as the page shows it. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];

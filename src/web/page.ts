@@ -1,4 +1,5 @@
-/** What every page goes out with: no script, nothing from elsewhere, no form, in nobody's frame; its style is within it. */
+/** Headers of every page. They forbid scripts, external resources, forms and framing; styles are
+ * inline. */
 export const PAGE_HEADERS = {
   "Content-Type": "text/html; charset=utf-8",
   "Content-Security-Policy":

@@ -1,7 +1,7 @@
 import type { Listed, Operation, Schema, Schemas } from "./open-api.ts";
 import { resolve } from "./schema-text.ts";
 
-/** A command that asks a route, `$api` standing for where the API is.
+/** A shell command that calls a route; `$api` is the API's URL.
  * @returns lines for a shell */
 export function showRequest({ method, path, operation }: Listed, schemas: Schemas): string {
   const parameters = operation.parameters ?? [];
@@ -22,7 +22,7 @@ export function showRequest({ method, path, operation }: Listed, schemas: Schema
   return lines.join(" \\\n  ");
 }
 
-/** What a JSON body of a schema may be: as its author has it, else of its parts. */
+/** An example of a JSON body for a schema: its author's, else composed of its parts' examples. */
 export function exampleOf(schemas: Schemas, schema: Schema): unknown {
   const whole = resolve(schemas, schema);
   if (whole.example !== undefined) return whole.example;
@@ -46,7 +46,7 @@ function bodyOf({ requestBody }: Operation, schemas: Schemas): [type?: string, e
   return [type, example ?? (schema && exampleOf(schemas, schema))];
 }
 
-/** Text between single quotes of a shell. */
+/** Escapes text for single quotes in a shell. */
 function quote(text: string): string {
   return text.replaceAll("'", `'\\''`);
 }

@@ -1,6 +1,6 @@
 import type { Schema, Schemas } from "./open-api.ts";
 
-/** What a schema comes to: what it names is looked up, and the parts of which it is put together (`allOf`) are one. */
+/** Resolves a schema: follows its reference and merges its parts (`allOf`) into one. */
 export function resolve(schemas: Schemas, schema: Schema): Schema {
   if (schema.$ref !== undefined) return resolve(schemas, schemas[nameOf(schema.$ref)] ?? {});
   if (schema.allOf === undefined) return schema;
@@ -29,7 +29,7 @@ export function brief(schema: Schema): string {
   const several = anyOf ?? oneOf;
   if (several !== undefined) return several.map(brief).join(" | ");
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
-  // A named schema that is only described anew keeps its name.
+  // A named schema with only a new description keeps its name.
   const named = schema.allOf?.filter((part) => part.$ref !== undefined || part.properties !== undefined) ?? [];
   if (named.length === 1) return brief(named[0]!);
   if (schema.items !== undefined) return `${brief(schema.items)}[]`;
@@ -39,8 +39,8 @@ export function brief(schema: Schema): string {
   return `${shown}${bounds}${standard}`;
 }
 
-/** A schema written out like a value, its parts explained at the end of their lines.
- * @param within names of the schemas that it is part of: one that holds itself is not written out again */
+/** A schema, written like a value, with comments at the ends of lines.
+ * @param within names of the enclosing schemas: a recursive one is not expanded again */
 export function describe(schemas: Schemas, schema: Schema, indent = "", within: readonly string[] = []): string {
   const references = [schema, ...(schema.allOf ?? [])].flatMap(({ $ref }) =>
     $ref === undefined ? [] : [nameOf($ref)],
@@ -68,7 +68,7 @@ export function describe(schemas: Schemas, schema: Schema, indent = "", within: 
   return brief(whole);
 }
 
-/** Whether a value may be null besides. */
+/** Whether a value may also be null. */
 function nullOf({ type }: Schema): ["null"] | [] {
   return Array.isArray(type) && type.includes("null") ? ["null"] : [];
 }

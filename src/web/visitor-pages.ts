@@ -9,32 +9,32 @@ body { margin: 0 auto; max-width: 42rem; padding: 2rem 1rem; font: 16px/1.5 syst
 pre { background: #8882; padding: .7rem .9rem; border-radius: .3rem; white-space: pre-wrap; }
 `;
 
-/** What a browser finds where the server is.
- * @param origin of the server, without a slash at its end */
+/** The page at the server's URL.
+ * @param origin of the server, without a trailing slash */
 export async function renderFrontPage(origin: string): Promise<Response> {
   const example = `${origin}/me/my-repo.git`;
   return renderPage(
     200,
     "Holdfast",
-    html`<p>A Git host. A repository comes into being with its first push:</p>
+    html`<p>A Git host. A repository is created by its first push:</p>
       <pre>git push ${example} main</pre>
       <p>and is cloned from the same place:</p>
       <pre>git clone ${example}</pre>`,
   );
 }
 
-/** What a browser finds where a repository is.
- * @param name of owner and repository, separated by a slash */
+/** The page at a repository's URL.
+ * @param name `owner/name` */
 export async function renderRepositoryPage(origin: string, name: string): Promise<Response> {
   return renderPage(200, name, html`<pre>git clone ${origin}/${name}.git</pre>`);
 }
 
-/** What a browser finds where nothing is, or nothing that anybody may read. */
+/** The page for a repository that is missing, or that not everyone may read. */
 export async function renderMissingPage(): Promise<Response> {
   return renderPage(
     404,
     "Not found",
-    html`<p>There is no public repository here. git asks for a token where a private one may be.</p>`,
+    html`<p>There is no public repository here. If it is private, git will ask for a token.</p>`,
   );
 }
 

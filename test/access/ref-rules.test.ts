@@ -79,13 +79,13 @@ test("of a token's own patterns the first that fits decides, and without one the
   expect(rules.refuse(change("refs/heads/b", "deletion"))).toBe(
     "protected: with this token refs/heads/** cannot be deleted",
   );
-  expect(rules.refuse(change("refs/tags/a", "creation"))).toBe("protected: this token is for other refs");
+  expect(rules.refuse(change("refs/tags/a", "creation"))).toBe("protected: this token may not change this ref");
 });
 
 test("what cannot be told yet holds nobody up", () => {
   const rules = new RefRules([rule("refs/**", { noForce: true, noDelete: true })], WRITER);
   expect(rules.refuse(change("refs/heads/a", "move"))).toBeNull();
-  expect(rules.refuse(change("refs/tags/a", "move"))).toBe("protected: refs/** does not move");
+  expect(rules.refuse(change("refs/tags/a", "move"))).toBe("protected: refs/** cannot be moved");
 });
 
 test("hostile patterns end with an error, not with the server's time", () => {

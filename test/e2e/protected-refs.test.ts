@@ -243,11 +243,13 @@ test("the other refs of a push go on, unless it is atomic", async () => {
   await protect({ pattern: "refs/heads/rel", noDelete: true, noForce: true });
   const both = ["--force", urlOf(writer.token), "main~4:refs/heads/rel", "main:refs/heads/free"];
   const atomic = await tryGit(history, ["push", "--atomic", ...both]);
-  expect(atomic.stderr).toContain("protected: refs/heads/rel only goes forward");
+  expect(atomic.stderr).toContain("protected: refs/heads/rel can only be fast-forwarded");
   expect(atomic.stderr).toContain("atomic push failure");
   expect((await refsNow()).has("refs/heads/free")).toBe(false);
   const single = await tryGit(history, ["push", ...both]);
-  expect(single.stderr).toMatch(/\[remote rejected\] main~4 -> rel \(protected: refs\/heads\/rel only goes forward\)/);
+  expect(single.stderr).toMatch(
+    /\[remote rejected\] main~4 -> rel \(protected: refs\/heads\/rel can only be fast-forwarded\)/,
+  );
   expect((await refsNow()).get("refs/heads/free")).toBe(await tip("main"));
   expect((await refsNow()).get("refs/heads/rel")).toBe(await tip("main~3"));
 });

@@ -105,7 +105,7 @@ test("what holds of refs and quotas is what the registry says now", async () => 
     caller: { ...caller, token: { ...caller.token, refs } } as Requester["caller"],
   }));
   const { refs: outcomes } = await bound.repository.receive(...PUSH, { requester });
-  expect(outcomes).toMatchObject([{ error: "protected: this token is for other refs" }]);
+  expect(outcomes).toMatchObject([{ error: "protected: this token may not change this ref" }]);
 });
 
 test("where the registry cannot be asked, nothing lands", async () => {
