@@ -2,13 +2,13 @@ import { toByteString } from "./byte-string.ts";
 import type { StepBudget } from "./step-budget.ts";
 import { WildPattern } from "./wildmatch.ts";
 
-/** Bytes of a line; git ignores what is longer. @see git's attr.h: ATTR_MAX_LINE_LENGTH */
+/** Byte limit for a line; git ignores longer ones. @see git's attr.h: ATTR_MAX_LINE_LENGTH */
 const MAX_LINE_BYTES = 2_048;
 
-/** What an attribute is for a path: set, unset, or a value. Unspecified ones are not there. */
+/** A path's attributes: set, unset, or with a value. Unspecified ones are absent. */
 export type Attributes = ReadonlyMap<string, true | false | string>;
 
-/** An attribute in a line; null: unspecified again. */
+/** An attribute in a line; null: reset to unspecified. */
 interface Assignment {
   readonly name: string;
   readonly value: true | false | string | null;
@@ -16,22 +16,22 @@ interface Assignment {
 
 interface Rule {
   readonly directoriesOnly: boolean;
-  /** Has no slash within: it is held against the last component alone, at any depth. */
+  /** Contains no slash: it is matched with the last component only, at any depth. */
   readonly basenameOnly: boolean;
   readonly wild: WildPattern;
   readonly assignments: readonly Assignment[];
 }
 
-/** What git itself defines. */
+/** Git's built-in macro. */
 const BUILT_IN: readonly (readonly [string, readonly Assignment[]])[] = [
   ["binary", ["diff", "merge", "text"].map((name) => ({ name, value: false }))],
 ];
 
-/** What a `.gitattributes` file says. */
+/** The contents of a `.gitattributes` file. */
 export interface AttributeFile {
-  /** The last line first: it decides. */
+  /** In reverse order: the last line decides. */
   readonly rules: readonly Rule[];
-  /** What the file defines, where it lies at the root. */
+  /** Macros, which count only in the file at the root. */
   readonly macros: ReadonlyMap<string, readonly Assignment[]>;
 }
 
@@ -52,16 +52,18 @@ export function parseAttributes(content: Uint8Array): AttributeFile {
   return { rules: rules.reverse(), macros };
 }
 
-/** The attributes that a tree's `.gitattributes` files give to its paths, on a walk from the root down.
+/** The attributes that a tree's `.gitattributes` files assign to its paths, during a walk from the
+ * root down.
  * @see gitattributes(5), git's attr.c */
 export class TreeAttributes {
-  /** The directories with a file, each in the one before it. */
+  /** The directories with such a file, each within the one before. */
   readonly #files: { readonly directory: string; readonly file: AttributeFile }[] = [];
   readonly #macros = new Map<string, readonly Assignment[]>(BUILT_IN);
 
-  /** Takes in the file of a directory.
-   * @param directory byte string that ends in "/", "" for the root: only that file may define macros
-   * @returns the files of directories in which that one does not lie: they are forgotten */
+  /** Adds the file of a directory.
+   * @param directory byte string that ends in "/", "" for the root; only the root's file may define
+   * macros
+   * @returns the dropped files of directories that do not contain this one */
   add(directory: string, file: AttributeFile): AttributeFile[] {
     const forgotten: AttributeFile[] = [];
     while (this.#files.length > 0 && !directory.startsWith(this.#files.at(-1)!.directory))
@@ -72,12 +74,12 @@ export class TreeAttributes {
   }
 
   /** The attributes of a path.
-   * @param path byte string, without a slash at its end
+   * @param path byte string, without a trailing slash
    * @throws GitError "too-large" when the budget is spent */
   of(path: string, isDirectory: boolean, budget?: StepBudget): Attributes {
     const decided = new Map<string, true | false | string | null>();
     const basename = path.slice(path.lastIndexOf("/") + 1);
-    // The nearest file decides, and in it the last line.
+    // The nearest file decides, and within it the last line.
     for (let i = this.#files.length - 1; i >= 0; i--) {
       const { directory, file } = this.#files[i]!;
       budget?.spend(1 + (directory.length >>> 6));
@@ -91,7 +93,7 @@ export class TreeAttributes {
     return new Map([...decided].filter(([, value]) => value !== null)) as Attributes;
   }
 
-  /** What is decided already stays; a macro that is set brings what it stands for. */
+  /** Attributes already decided stay; a macro that is set is expanded. */
   #decide(assignments: readonly Assignment[], decided: Map<string, true | false | string | null>): void {
     for (const { name, value } of assignments.toReversed()) {
       if (decided.has(name)) continue;
@@ -108,7 +110,7 @@ function parseLine(line: string): { isMacro: boolean; pattern: string; assignmen
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(text);
   const first = quoted?.[0] ?? /^[^ \t]+/.exec(text)![0];
   const pattern = quoted === null ? first : unquote(quoted[1]!);
-  // Patterns that take back are forbidden, and ignored.
+  // Git forbids negative patterns and ignores them.
   if (pattern.startsWith("!")) return null;
   const words = text.slice(first.length).split(/[ \t\r]+/);
   const assignments = words.map((word) => parseAssignment(word)).filter((one) => one !== null);

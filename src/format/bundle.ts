@@ -6,20 +6,20 @@ const SIGNATURE = "# v2 git bundle\n";
 
 const LF = 10;
 
-/** Characters of a line that an error shows: it may have megabytes. */
+/** Characters of a line that an error quotes, since a line may have megabytes. */
 const QUOTED_CHARS = 200;
 
-/** What a bundle says before its pack. */
+/** A bundle's header. */
 export interface BundleHeader {
   /** Commits that the reader must have. */
   readonly prerequisites: readonly Oid[];
   /** Names of the refs that can be fetched from it, byte strings. */
   readonly names: readonly string[];
-  /** What they point at, packed, `OID_BYTES` each. */
+  /** Their targets, packed, `OID_BYTES` each. */
   readonly oids: Uint8Array;
 }
 
-/** Encodes a bundle's header, version 2; the pack follows it at once.
+/** Encodes a bundle's header, version 2. The pack follows it directly.
  * @see gitformat-bundle(5) */
 export function encodeBundleHeader({ prerequisites, names, oids }: BundleHeader): Uint8Array {
   const lines = [
@@ -30,9 +30,9 @@ export function encodeBundleHeader({ prerequisites, names, oids }: BundleHeader)
 }
 
 /** Decodes a bundle's header, version 2.
- * @param bytes from the bundle's first byte on, at least as far as the pack
- * @returns the header, and where the pack begins
- * @throws GitError "invalid" when this is no such bundle
+ * @param bytes from the bundle's first byte, at least up to the pack
+ * @returns the header, and the offset of the pack
+ * @throws GitError "invalid" when it is not such a bundle
  * @see gitformat-bundle(5) */
 export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; packOffset: number } {
   checkBundleSignature(bytes);
@@ -48,7 +48,7 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
     const isPrerequisite = line.startsWith("-");
     const hex = line.slice(isPrerequisite ? 1 : 0).slice(0, OID_HEX_LENGTH);
     const rest = line.slice((isPrerequisite ? 1 : 0) + OID_HEX_LENGTH);
-    // git writes no space where a prerequisite has no comment.
+    // Git writes no space after a prerequisite without a comment.
     if (!isHexOid(hex) || !(rest.startsWith(" ") || (isPrerequisite && rest === ""))) {
       throw malformed(`its header has a line ${JSON.stringify(line.slice(0, QUOTED_CHARS))}`);
     }
@@ -61,13 +61,18 @@ export function decodeBundleHeader(bytes: Uint8Array): { header: BundleHeader; p
   }
 }
 
-/** Refuses what does not begin as a bundle of version 2 does: later ones are for other object formats, and for parts of a history.
+/** Refuses anything but a bundle of version 2. Later versions are for other object formats and for
+ * partial histories.
  * @throws GitError "invalid" */
 export function checkBundleSignature(bytes: Uint8Array): void {
   const signature = toByteString(bytes.subarray(0, SIGNATURE.length));
   if (signature === SIGNATURE) return;
   const [, version] = /^# v(\d+) git bundle\n/.exec(signature) ?? [];
-  throw malformed(version === undefined ? "this is none" : `it is of version ${version}, and 2 is what can be read`);
+  throw malformed(
+    version === undefined
+      ? "it does not begin with a bundle's signature"
+      : `it has version ${version}, and only version 2 is supported`,
+  );
 }
 
 function malformed(reason: string): GitError {

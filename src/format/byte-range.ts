@@ -1,12 +1,13 @@
-/** Bytes of a representation: the first, and how many. */
+/** A range of bytes: offset and length. */
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
 }
 
-/** Reads a `Range` header.
- * @returns the one range that it asks for; "unsatisfiable" when no byte is in it; null when everything is to be sent: without the
- * header, and for what need not be understood (other units, several ranges, bad syntax)
+/** Parses a `Range` header.
+ * @returns the requested range; "unsatisfiable" when it contains no byte; null when everything must
+ * be sent: without the header, and for headers that a server may ignore (other units, several
+ * ranges, bad syntax)
  * @see RFC 9110, sections 14.1 and 14.2 */
 export function parseRange(header: string | null, sizeBytes: number): ByteRange | "unsatisfiable" | null {
   const [, first, last] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? "") ?? [];

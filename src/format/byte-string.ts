@@ -1,32 +1,34 @@
-// Git's names and identities are bytes without an encoding. Across the code they are *byte strings*:
-// JavaScript strings in which each char code, 0 to 255, is one byte. They compare in byte order with
-// `<`, serve as Map keys, and survive when they are not UTF-8. They are decoded only for people.
+// Git's names and identities are bytes without an encoding. The code holds them as *byte strings*:
+// JavaScript strings in which each char code, 0 to 255, is one byte. They compare in byte order
+// with `<`, work as Map keys, and need not be UTF-8. They are decoded only for display.
 
-/** `String.fromCharCode` takes its bytes as arguments; engines overflow the stack far above this. */
+/** `String.fromCharCode` takes its bytes as arguments; engines overflow the stack at far higher
+ * numbers. */
 const CODES_PER_CALL = 8_192;
 
 const utf8Encoder = new TextEncoder();
 const utf8Decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
-/** Bytes → byte string. (TextDecoder's "latin1" is windows-1252, which maps 0x80–0x9f elsewhere.) */
+/** Bytes → byte string. (TextDecoder's "latin1" is windows-1252, which maps 0x80–0x9f
+ * elsewhere.) */
 export function toByteString(bytes: Uint8Array): string {
   let result = "";
   for (let at = 0; at < bytes.length; at += CODES_PER_CALL) {
-    // Not spread: engines iterate over what is spread, which takes ten times as long.
+    // Not spread: engines iterate over spread arguments, which takes ten times as long.
     result += Reflect.apply(String.fromCharCode, null, bytes.subarray(at, at + CODES_PER_CALL));
   }
   return result;
 }
 
 /** Byte string → bytes.
- * @throws RangeError on a char code above 255: text that was never made into a byte string */
+ * @throws RangeError on a char code above 255: the text is not a byte string */
 export function fromByteString(byteString: string): Uint8Array {
   const bytes = new Uint8Array(byteString.length);
   writeByteString(byteString, bytes, 0);
   return bytes;
 }
 
-/** Writes a byte string into a buffer that has room for it.
+/** Writes a byte string into a buffer with enough space.
  * @returns the offset after its last byte
  * @throws RangeError on a char code above 255 */
 export function writeByteString(byteString: string, into: Uint8Array, offset: number): number {
@@ -38,12 +40,12 @@ export function writeByteString(byteString: string, into: Uint8Array, offset: nu
   return offset + byteString.length;
 }
 
-/** Text (from JSON, from a message for people) → the byte string of its UTF-8 form. */
+/** Text (from JSON, or a message for people) → the byte string of its UTF-8 form. */
 export function encodeText(text: string): string {
   return toByteString(utf8Encoder.encode(text));
 }
 
-/** Byte string → text for people: UTF-8, with U+FFFD for bytes that are not. */
+/** Byte string → text for people: UTF-8, with U+FFFD for invalid bytes. */
 export function decodeText(byteString: string): string {
   return utf8Decoder.decode(fromByteString(byteString));
 }

@@ -2,19 +2,19 @@ import { encodeHeaders, type Header, HeaderReader } from "./header.ts";
 import { encodeIdent, type Ident } from "./ident.ts";
 import { type Oid, toHex } from "./oid.ts";
 
-/** What a commit's content says. */
+/** A parsed commit. */
 export interface Commit {
   readonly tree: Oid;
   readonly parents: readonly Oid[];
   readonly author: Ident;
   readonly committer: Ident;
-  /** What follows the committer, in order: `encoding`, `gpgsig`, `mergetag` and any other. */
+  /** The headers after the committer, in order: `encoding`, `gpgsig`, `mergetag` and any other. */
   readonly extraHeaders: readonly Header[];
-  /** Bytes in UTF-8, or in what the header `encoding` says. */
+  /** Bytes in UTF-8, or in the encoding that the header `encoding` names. */
   readonly message: Uint8Array;
 }
 
-/** Parses a commit's content, as leniently as git's fsck lets commits pass.
+/** Parses a commit's content. Accepts everything that passes git's fsck.
  * @throws GitError "corrupt-object" if tree, author or committer are missing or unreadable */
 export function parseCommit(content: Uint8Array): Commit {
   const headers = new HeaderReader("commit", content);

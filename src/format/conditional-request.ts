@@ -1,14 +1,14 @@
 import { type ByteRange, parseRange } from "./byte-range.ts";
 
-/** What a request's conditions come to.
- * @param etag strong, with its quotes, of what there is
- * @returns the status that a condition ends the request with, null when it goes on
+/** Evaluates a request's conditions.
+ * @param etag the current strong entity tag, with its quotes
+ * @returns the status that ends the request; null: the request proceeds
  * @see RFC 9110, section 13.2.2 */
 export function checkConditions(headers: Headers, etag: string): 304 | 412 | null {
   const ifMatch = headers.get("If-Match");
   if (ifMatch !== null && !names(ifMatch, etag)) return 412;
   const ifNoneMatch = headers.get("If-None-Match");
-  // Here, and only here, a weak validator does too.
+  // If-None-Match also accepts weak validators.
   if (ifNoneMatch !== null && names(ifNoneMatch.replaceAll('W/"', '"'), etag)) return 304;
   return null;
 }
@@ -63,7 +63,7 @@ function wantedRange(
   return isWanted ? parseRange(headers.get("Range"), sizeBytes) : null;
 }
 
-/** Whether a list of entity tags has this one. Ours have neither comma nor space in them. */
+/** Whether a list of entity tags contains this one. Ours contain no comma or space. */
 function names(list: string, etag: string): boolean {
   return list.trim() === "*" || list.split(",").some((item) => item.trim() === etag);
 }

@@ -1,4 +1,5 @@
-/** What browsers show and cannot be made to run: images that are no documents, sound, films, fonts. */
+/** Types that browsers display and never execute: images that cannot hold scripts, audio, video,
+ * fonts. */
 const SHOWN: Readonly<Record<string, string>> = {
   png: "image/png",
   apng: "image/apng",
@@ -28,7 +29,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   wasm: "application/wasm",
 };
 
-/** What is no text and not to be shown. */
+/** Extensions of binary files that are not displayed. */
 const BINARY = new Set(
   (
     "7z a bin br bundle bz2 class db deb dll dmg doc docx dylib eot exe gz iso jar key lib lz4 mov o obj odt pack pkg ppt pptx psd pyc rar rpm so " +
@@ -36,8 +37,9 @@ const BINARY = new Set(
   ).split(" "),
 );
 
-/** The type under which a file may be served from where users are logged in: whatever could hold a script (HTML, SVG, XML) is plain text. It
- * is found by the name alone, so that it is known before any byte is read.
+/** The type under which a file may safely be served to logged-in users: whatever could hold a
+ * script (HTML, SVG, XML) is served as plain text. Depends on the name only, so that it is known
+ * before any byte is read.
  * @param path byte string */
 export function safeContentType(path: string): string {
   const extension = /\.([^./]+)$/.exec(path)?.[1]?.toLowerCase() ?? "";

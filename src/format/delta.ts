@@ -1,15 +1,15 @@
-/** A part of what a delta makes: bytes of its base, from one offset up to another, or new bytes. */
+/** A part of a delta's result: a range of its base, or new bytes. */
 export type DeltaPiece = { readonly from: number; readonly to: number } | Uint8Array;
 
-/** Bytes that one instruction copies at the most: its size has 24 bits. */
+/** Most bytes that one instruction copies: its size has 24 bits. */
 const MAX_COPY_BYTES = 0xff_ffff;
 
-/** Bytes that one instruction inserts at the most. */
+/** Most bytes that one instruction inserts. */
 const MAX_INSERT_BYTES = 0x7f;
 
 /** Encodes a delta.
  * @param baseBytes length of the base, below 2^32
- * @param pieces what the result consists of, in order
+ * @param pieces the parts of the result, in order
  * @see gitformat-pack(5) "Deltified representation" */
 export function encodeDelta(baseBytes: number, pieces: readonly DeltaPiece[]): Uint8Array {
   const resultBytes = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0);
@@ -23,7 +23,7 @@ export function encodeDelta(baseBytes: number, pieces: readonly DeltaPiece[]): U
   return Uint8Array.from(delta);
 }
 
-/** Puts together what a delta's pieces make of a base. */
+/** Builds the result of a delta's pieces. */
 export function joinPieces(base: Uint8Array, pieces: readonly DeltaPiece[]): Uint8Array {
   const result = new Uint8Array(pieces.reduce((sum, piece) => sum + lengthOf(piece), 0));
   let at = 0;
@@ -60,7 +60,7 @@ function writeCopies(delta: number[], from: number, to: number): void {
   }
 }
 
-/** Writes the bytes of a number that are not zero, the lowest first, and sets the opcode's bit for each. */
+/** Writes the non-zero bytes of a number, lowest first, and sets the opcode's bit for each. */
 function writeNonZero(delta: number[], opcode: number, firstBit: number, count: number, number: number): void {
   for (let i = 0; i < count; i++) {
     const byte = (number >>> (8 * i)) & 0xff;

@@ -3,8 +3,8 @@ import { GitError } from "./errors.ts";
 import { fromHex, isHexOid, type Oid } from "./oid.ts";
 import { type Ident, parseIdent } from "./ident.ts";
 
-/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`)
- * holds LFs; the one that ends the header is no part of it. */
+/** One header of a commit or tag. A value of several lines (`gpgsig`, `mergetag`) contains LFs, but
+ * not the one that ends the header. */
 export interface Header {
   /** Byte string without a space. */
   readonly name: string;
@@ -14,12 +14,12 @@ export interface Header {
 
 const LF = 10;
 
-/** Reads the headers of a commit or tag one after the other, in the order that the type demands. */
+/** Reads the headers of a commit or tag one by one, in the order that the type requires. */
 export class HeaderReader {
   readonly #type: "commit" | "tag";
   readonly #headers: Header[];
   #next = 0;
-  /** What follows the headers and the blank line: the message. A view of the content. */
+  /** The message after the blank line. A view of the content. */
   readonly body: Uint8Array;
 
   /** @param content of the object
@@ -41,14 +41,15 @@ export class HeaderReader {
   }
 
   /** Takes the next header, which must have this name.
-   * @throws GitError "corrupt-object" if it has not */
+   * @throws GitError "corrupt-object" if it does not */
   demand(name: string): string {
     const value = this.take(name);
     if (value === null) throw this.corrupt(`it has no ${name} where one belongs`);
     return value;
   }
 
-  /** Reads a value as an oid. Git and its fsck let capital digits pass, though nobody writes them.
+  /** Parses a value as an oid. Git and its fsck accept upper-case digits, though nobody writes
+   * them.
    * @throws GitError "corrupt-object" */
   toOid(hex: string): Oid {
     const digits = hex.toLowerCase();
@@ -56,7 +57,7 @@ export class HeaderReader {
     return fromHex(digits);
   }
 
-  /** Reads a value as an identity.
+  /** Parses a value as an identity.
    * @throws GitError "corrupt-object" */
   toIdent(line: string): Ident {
     const ident = parseIdent(line);
@@ -64,19 +65,19 @@ export class HeaderReader {
     return ident;
   }
 
-  /** The headers not taken yet, in order. */
+  /** The remaining headers, in order. */
   rest(): Header[] {
     return this.#headers.slice(this.#next);
   }
 
-  /** The error for what is wrong with this object. */
+  /** An error about this object. */
   corrupt(reason: string): GitError {
     return new GitError("corrupt-object", { type: this.#type, reason });
   }
 }
 
 /** Encodes a commit's or tag's content.
- * @param message bytes, which follow the blank line as they are */
+ * @param message bytes, appended unchanged after the blank line */
 export function encodeHeaders(headers: readonly Header[], message: Uint8Array): Uint8Array {
   const lines = headers.map(({ name, value }) => `${name} ${value.replaceAll("\n", "\n ")}\n`);
   const head = fromByteString(`${lines.join("")}\n`);
@@ -86,7 +87,7 @@ export function encodeHeaders(headers: readonly Header[], message: Uint8Array): 
   return content;
 }
 
-/** Offset of the LF that is the blank line; the content's end where the headers are all there is. */
+/** Offset of the LF that is the blank line; the content's end if there is none. */
 function findBlankLine(content: Uint8Array): number {
   if (content[0] === LF) return 0;
   for (let lf = content.indexOf(LF); lf !== -1; lf = content.indexOf(LF, lf + 1)) {

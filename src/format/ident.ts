@@ -1,6 +1,6 @@
 import { GitError } from "./errors.ts";
 
-/** Who did something and when: the value of `author`, `committer` and `tagger`. */
+/** A person and a time: the value of `author`, `committer` and `tagger`. */
 export interface Ident {
   /** Byte string; may be empty. */
   readonly name: string;
@@ -18,8 +18,9 @@ const DATE = /^ *(\d+)(?: +([+-]\d+))?/;
 const BLANKS = " \t\n\r";
 const UNWRITABLE = /[<>\n\0]/;
 
-/** Reads an identity as leniently as git does: what fsck lets pass by default (a bad zone, no space
- * before the date) still has a name, an email and as much of its date as there is, else 1970 in UTC.
+/** Parses an identity as leniently as git. What fsck accepts by default (a bad zone, no space
+ * before the date) still yields a name, an email and as much of the date as there is, else 1970 in
+ * UTC.
  * @param line byte string
  * @returns null if there is no email in angle brackets */
 export function parseIdent(line: string): Ident | null {
@@ -34,9 +35,10 @@ export function parseIdent(line: string): Ident | null {
   };
 }
 
-/** Writes an identity as a byte string.
- * @throws GitError "bad-request" on what would not read back the same: angle brackets, LF or NUL in name
- * or email, a time that is no whole second from 1970 on, a zone that is not a sign and four digits */
+/** Encodes an identity as a byte string.
+ * @throws GitError "bad-request" if it would not parse back to the same: angle brackets, LF or NUL
+ * in name or email, a time that is not a whole second from 1970 on, a zone that is not a sign and
+ * four digits */
 export function encodeIdent(ident: Ident): string {
   const { name, email, timeSeconds, zone } = ident;
   if (UNWRITABLE.test(name)) throw unwritable("name", name);
@@ -46,7 +48,8 @@ export function encodeIdent(ident: Ident): string {
   return `${name} <${email}> ${timeSeconds} ${zone}`;
 }
 
-/** Takes off the blanks that a name ends with. A regular expression would look at a run of blanks once from each of them.
+/** Removes trailing blanks. A regular expression would rescan a run of blanks from each of its
+ * bytes.
  * @param text byte string, in which other bytes that Unicode calls blanks are parts of letters */
 export function trimBlanksEnd(text: string): string {
   let end = text.length;

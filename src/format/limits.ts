@@ -1,244 +1,267 @@
 import { GitError } from "./errors.ts";
 
-// Every cap on what a client can make the server hold, read or compute. A cap is never silent: what
-// exceeds it fails with GitError "too-large" carrying the cap, unless its comment says otherwise.
+// Every limit on what a client can make the server hold, read or compute. Exceeding one is an
+// error, GitError "too-large" with the limit, unless its comment says otherwise.
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const GIB = 1024 * MIB;
 
-/** Bytes of one pushed pack: offsets inside a pack are kept in 32 bits. */
+/** Bytes of one pushed pack: offsets in a pack are stored in 32 bits. */
 export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
 
-/** What a client can do whose pack is too large. */
+/** Advice for a client whose pack is too large. */
 export const PUSH_LESS = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
 
-/** Objects of one pushed pack: the indexer's table of entries stays resident, tens of bytes each. */
+/** Objects of one pushed pack: the indexer keeps some tens of bytes for each in memory. */
 export const MAX_PACK_OBJECTS = 500_000;
 
-/** References of one pushed pack: what all its commits, trees and tags name, as often as they do. Each is looked at when the push settles, in
- * one transaction: a second for 50 million. The histories of the largest projects have some hundred for each object. */
+/** References in one pushed pack: every mention of an object by its commits, trees and tags. All
+ * are checked in the one transaction that applies the push, a second for 50 million. The histories
+ * of the largest projects have some hundred per object. */
 export const MAX_PACK_REFERENCES = 50_000_000;
 
-/** Bytes of the tables that the indexer keeps of a pack: 70 for each object, 40 for each id that it names beside, and runs of what trees name.
- * With window and ring, which are constants, they are below 64 MiB. */
+/** Bytes of the indexer's tables for one pack: 70 for each object, 40 for each other id that it
+ * mentions, and runs for the references of trees. Together with window and ring, whose sizes are
+ * constant, they are below 64 MiB. */
 export const MAX_INDEX_BYTES = 48 * MIB;
 
-/** Inflated bytes of one object: sizes are kept in 32 bits. */
+/** Inflated bytes of one object: sizes are stored in 32 bits. */
 export const MAX_OBJECT_SIZE_BYTES = 4 * GIB - 1;
 
-/** Inflated bytes of an object that must lie in memory whole: a tree, commit or tag. */
+/** Inflated bytes of an object that must be in memory as a whole: a tree, commit or tag. */
 export const MAX_RESIDENT_OBJECT_BYTES = 32 * MIB;
 
-/** Inflated bytes of a blob that is stored as a delta: the delta, its base and its result are in
- * memory at once, here when it is pushed and again when it is read, in `LARGE_MEMORY_BYTES`. A
- * larger one that comes as a delta is stored whole. */
+/** Inflated bytes of a blob that is stored as a delta: delta, base and result are in memory at
+ * once, within `LARGE_MEMORY_BYTES`, when it is pushed and again when it is read. A larger blob
+ * that arrives as a delta is stored undeltified. */
 export const MAX_DELTA_BLOB_BYTES = 16 * MIB;
 
-/** Bytes of memory of an isolate that are given out as they are asked for. With those below and
- * what the runtime and the code take before any request (10 MB), they are below the 128 MB at
- * which the platform ends an isolate. */
+/** Memory of an isolate that requests share, in bytes. Together with `LARGE_MEMORY_BYTES` and what
+ * runtime and code take before any request (10 MB), it is below the 128 MB at which the platform
+ * ends an isolate. */
 export const COMMON_MEMORY_BYTES = 64 * MIB;
 
-/** Bytes of memory of an isolate that one has at a time: a push whose index or objects outgrow what
- * every push has, or who makes a large object whole. */
+/** Memory of an isolate that only one request has at a time, in bytes: a push whose index or
+ * objects outgrow every push's share, or a request that undeltifies a large object. */
 export const LARGE_MEMORY_BYTES = 44 * MIB;
 
-/** Milliseconds for which a request waits for memory that others have, before it is told to come
- * again. */
+/** Milliseconds for which a request waits for memory that others use, before it is told to retry
+ * later. */
 export const BUSY_WAIT_MS = 240_000;
 
 /** Inflated bytes from which an undeltified blob is hashed and stored piece by piece. */
 export const STREAM_THRESHOLD_BYTES = 1 * MIB;
 
-/** Work of a push, in bytes that are inflated, hashed or copied; an object counts as 512 more, a
- * byte that is deflated as six. That is what the platform's limit of CPU time allows (300 s), with
- * room: 24 GiB of zeros take 130 s, of small results of deltas 55 s, of noise that is deflated
- * some 200 s (`test/large/push-work`). Real histories need a hundredth, a bomb ends here, while
- * others are served between slices of some 100 ms. */
+/** Work of a push, in bytes inflated, hashed or copied; an object counts as 512 more, a deflated
+ * byte as six. This fits into the platform's limit of CPU time (300 s) with a margin: 24 GiB of
+ * zeros take 130 s, of small delta results 55 s, of deflated noise some 200 s
+ * (`test/large/push-work`). Real histories need a hundredth of it. A decompression bomb ends here,
+ * while other requests are served between slices of some 100 ms. */
 export const MAX_PUSH_WORK_BYTES = 24 * GIB;
 
-/** Links from a delta to its undeltified base. Chains are walked by iteration; git itself writes at
- * most 4,095, hand-made packs of 5,000 are accepted. */
+/** Deltas between an object and its undeltified base. Chains are walked without recursion. Git
+ * itself writes at most 4,095; hand-made packs with 5,000 are accepted. */
 export const MAX_DELTA_DEPTH = 50_000;
 
-/** Commands of one push: all of them are settled in one transaction. A mirror of a large repository has 100,000 refs. */
+/** Commands of one push: all are applied in one transaction. A mirror of a large repository has
+ * 100,000 refs. */
 export const MAX_REFS_PER_PUSH = 150_000;
 
-/** Bytes of all refs of a repository, 40 besides each name: a clone asks for all of them at once, and the object, which keeps them in
- * memory, hands them to the Worker in one call of 32 MiB. 150,000 refs with names of 70 bytes. */
+/** Bytes of all refs of a repository, 40 for each besides its name. A clone asks for all of them at
+ * once; the object keeps them in memory and passes them to the Worker in one call, which takes 32
+ * MiB. Enough for 150,000 refs with names of 70 bytes. */
 export const MAX_REF_BYTES = 16 * MIB;
 
-/** Bytes of the reflog's refs. Beyond it the oldest pushes are forgotten before their time, whatever time that is: 100,000 refs that
- * move at once take 10 MB. */
+/** Bytes of refs in the reflog. Beyond it the oldest pushes are dropped before they expire. 100,000
+ * refs that move at once take 10 MB. */
 export const MAX_REFLOG_BYTES = 32 * MIB;
 
-/** Bytes of all a push says before its pack: commands, shallow lines, push options. */
+/** Bytes of a push before its pack: commands, shallow lines, push options. */
 export const MAX_COMMAND_BYTES = 16 * MIB;
 
-/** Bytes of a ref name; git sets none, its file systems refuse components above 255. */
+/** Bytes of a ref name. Git sets no limit; file systems refuse components above 255. */
 export const MAX_REF_NAME_BYTES = 1_024;
 
-/** Milliseconds which the server waits for the next `MIN_BODY_BYTES` of a request's body, or for its
- * end: who is slower ties up a request for nothing, and ends with GitError "timeout". */
+/** Milliseconds in which the next `MIN_BODY_BYTES` of a request's body, or its end, must arrive. A
+ * slower client only ties up a request; it gets GitError "timeout". */
 export const BODY_WAIT_MS = 30_000;
 
-/** Bytes that must come within `BODY_WAIT_MS`. */
+/** Bytes that must arrive within `BODY_WAIT_MS`. */
 export const MIN_BODY_BYTES = 1 * KIB;
 
-/** Bytes that must come within `BODY_WAIT_MS` of a large push while others wait for its place: there are few such places, and whoever
- * holds one at the least speed of all would hold it for ever. */
+/** Bytes of a large push that must arrive within `BODY_WAIT_MS` while others wait for its memory:
+ * only one has it, and could hold it for ever at the lowest speed. */
 export const MIN_CONTENDED_BYTES = 1 * MIB;
 
-/** Decoded bytes per byte of a gzip body, once `GZIP_FLOOR_BYTES` are exceeded: requests are hashes,
- * names and packs, which compress 30-fold at the most. */
+/** Decoded bytes per byte of a gzip body, beyond `GZIP_FLOOR_BYTES`. Requests are hashes, names and
+ * packs, which compress at most 30-fold. */
 export const MAX_GZIP_RATIO = 200;
 
-/** Decoded bytes of a gzip body below which the ratio does not matter. */
+/** Decoded bytes of a gzip body below which the ratio is not checked. */
 export const GZIP_FLOOR_BYTES = 1 * MIB;
 
 /** Bytes of a fetch or ls-refs request, after gunzip. */
 export const MAX_FETCH_REQUEST_BYTES = 64 * MIB;
 
-/** `want` lines of one fetch, and `want-ref` lines: a mirror clone asks for every ref, of which `MAX_REF_BYTES` lets no more in. */
+/** `want` lines of one fetch, and `want-ref` lines: a mirror clone asks for every ref, and
+ * `MAX_REF_BYTES` allows no more. */
 export const MAX_WANTS = 350_000;
 
-/** `have` lines of one fetch; stateless clients repeat what is common in every round. */
+/** `have` lines of one fetch. Stateless clients repeat the common ones in every round. */
 export const MAX_HAVES = 100_000;
 
-/** `shallow` lines of one fetch: where the client's history is cut, at most once per line of history. */
+/** `shallow` lines of one fetch: the client's shallow boundary, at most once per line of
+ * history. */
 export const MAX_SHALLOWS = 100_000;
 
-/** `deepen-not` lines of one fetch: each is looked up by the rules for short names of refs. */
+/** `deepen-not` lines of one fetch: each is resolved like a short ref name. */
 export const MAX_DEEPEN_NOTS = 1_000;
 
-/** Bytes of the names in all `want-ref` lines of one fetch: the Worker hands them to the object in one call, which takes 32 MiB. */
+/** Bytes of the names in all `want-ref` lines of one fetch: the Worker passes them to the object in
+ * one call, which takes 32 MiB. */
 export const MAX_WANT_REF_BYTES = 8 * MIB;
 
-/** Bytes of a filter-spec: room for the path of a sparse-checkout file. */
+/** Bytes of a filter-spec: enough for the path of a sparse-checkout file. */
 export const MAX_FILTER_BYTES = 16 * KIB;
 
-/** Filters combined into one, on all levels: each object is put to all of them. */
+/** Filters combined into one, on all levels: each object is tested with all of them. */
 export const MAX_SUB_FILTERS = 64;
 
-/** `ref-prefix` lines of one ls-refs. At this many, all prefixes are ignored and every ref is
- * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c): no error, prefixes are a hint. */
+/** `ref-prefix` lines of one ls-refs. From this many on, all prefixes are ignored and every ref is
+ * advertised, as git does (TOO_MANY_PREFIXES in its ls-refs.c). It is not an error, since prefixes
+ * are a hint. */
 export const MAX_REF_PREFIXES = 65_536;
 
-/** Bytes of a sparse-checkout file that filters a fetch, and of a `.gitattributes` file that an archive obeys. */
+/** Bytes of a sparse-checkout file that filters a fetch, and of a `.gitattributes` file that
+ * applies to an archive. */
 export const MAX_SPARSE_FILE_BYTES = 64 * KIB;
 
-/** Bytes of the different `.gitattributes` files that hold for one path of an archive: each of their patterns is in memory, read, at some
- * forty times its length. */
+/** Bytes of the different `.gitattributes` files that apply to one path of an archive. Parsed
+ * patterns take some forty times their length in memory. */
 export const MAX_ATTRIBUTE_BYTES = 256 * KIB;
 
-/** Patterns in a sparse-checkout file: each is held against every path. */
+/** Patterns in a sparse-checkout file: each is matched with every path. */
 export const MAX_SPARSE_PATTERNS = 4_096;
 
-/** Steps that directories, paths and patterns may take in one request, beside those that each tree has for itself where a history is
- * walked: a second of the object's one thread, in slices. A search looks at a third of a million paths for it that its globs do not
- * name, or into 20,000 directories in which there is nothing. */
+/** Steps that one request may spend on directories, paths and patterns, in addition to those
+ * granted for each tree of a history walk: a second of the object's one thread, in slices. For
+ * this a search visits a third of a million paths that its globs do not match, or 20,000 empty
+ * directories. */
 export const MAX_WALK_STEPS = 20_000_000;
 
-/** Steps that all of an archive may take, some fifteen seconds with pauses between: half a million files, with eight hundred steps for each. */
+/** Steps for a whole archive, some fifteen seconds with pauses between: half a million files, with
+ * eight hundred steps for each. */
 export const MAX_ARCHIVE_STEPS = 20 * MAX_WALK_STEPS;
 
-/** Bytes of a path, wherever paths are followed: what the systems that files are checked out on take (Linux's PATH_MAX), and more levels
- * of directories than git itself goes down (core.maxTreeDepth). */
+/** Bytes of a path, wherever paths are followed: the limit of systems that files are checked out on
+ * (Linux's PATH_MAX), and deeper than git itself goes (core.maxTreeDepth). */
 export const MAX_PATH_BYTES = 4_096;
 
-/** Bytes of the paths of the directories that a fetch with sparse patterns looks into, 192 for each included: a tree has as many as
- * there are ways to it, which no memory need hold. */
+/** Bytes of the directory paths that a fetch with sparse patterns visits, plus 192 for each: a tree
+ * has as many paths as there are ways to it, which may be too many for memory. */
 export const MAX_SPARSE_PATH_BYTES = 24 * MIB;
 
-/** Bytes of the paths in one archive, 64 for each file and directory included: trees can have paths without end, and a ZIP's directory is
- * in memory. Some 500,000 files. */
+/** Bytes of the paths in one archive, plus 64 for each file and directory: trees can have endless
+ * paths, and a ZIP's directory is kept in memory. Enough for some 500,000 files. */
 export const MAX_ARCHIVE_PATH_BYTES = 64 * MIB;
 
-/** Paths in a row that do not come into an archive, as they are not to or as there is nothing in them; a directory counts for five. Whoever has
- * stopped reading is seen by a byte that cannot be sent, and of these there is none. */
+/** Paths in a row that an archive omits, because they are excluded or empty; a directory counts for
+ * five. Only a byte that cannot be sent shows that the client has disconnected, and omitted paths
+ * send none. */
 export const MAX_OMITTED_PATHS = 100_000;
 
-/** Milliseconds after which a call that can go on later ends early, and says where: others wait for the object meanwhile. */
+/** Milliseconds after which a call that can be continued ends early, with a cursor: other requests
+ * wait for the object meanwhile. */
 export const CALL_MS = 1_000;
 
-/** Steps in which a push's refs are held against the rules for refs, at once: half a second of the object's one thread. */
+/** Steps for checking a push's refs against the ref rules without a pause: half a second of the
+ * object's one thread. */
 export const MAX_REF_RULE_STEPS = 10_000_000;
 
-/** Steps in which a push finds out what its commits lead to that their parents do not, besides one for each entry of its trees: a second
- * or two of the object's one thread. */
+/** Steps for finding the objects that a push's commits introduce, in addition to one for each entry
+ * of its trees: a second or two of the object's one thread. */
 export const MAX_INTRODUCTION_STEPS = 30_000_000;
 
-/** Objects that commits of one push bring although others brought them before, counted once for each such commit: a row each, a second in
- * all. Files that a thousand releases without a common history share, 500 of them. What a single commit brings is not bounded by it. */
+/** Objects that commits of one push introduce although earlier commits did so already, counted once
+ * for each such commit: a row each, a second in all. For example 500 files shared by a thousand
+ * releases without a common history. A single commit is not limited by it. */
 export const MAX_REINTRODUCTIONS = 500_000;
 
-/** Entries of stored trees that a push brings back, each tree counted as one more: they are in memory until it is settled, some tens of megabytes.
- * The largest projects have a few hundred thousand in a commit. */
+/** Entries of stored trees that a push reintroduces, with one more for each tree: they stay in
+ * memory until the push is applied, some tens of megabytes. The largest projects have a few
+ * hundred thousand in a commit. */
 export const MAX_RETURNED_ENTRIES = 4_000_000;
 
-/** Steps from child to parent by which a push finds out whether protected refs go forward: a second of the object's one thread. */
+/** Steps from child to parent for finding out whether protected refs are fast-forwarded: a second
+ * of the object's one thread. */
 export const MAX_ANCESTRY_STEPS = 50_000_000;
 
-/** Bytes of a chunk at which it is closed: a chunk of small entries fits a SQLite row (2 MB) while it
- * is hot, and one read of it from R2 carries hundreds of objects. */
+/** Bytes at which a chunk is closed: a chunk of small entries fits a SQLite row (2 MB) while it is
+ * hot, and one read of it from R2 returns hundreds of objects. */
 export const CHUNK_TARGET_BYTES = 2_000_000;
 
-/** Milliseconds that the bucket may take for one operation, beside those of the bytes that it is given: it takes some tens, seconds when it
- * is overloaded, and a local one whose disk is full takes forever. */
+/** Milliseconds for one operation of the bucket, in addition to the time for its bytes. It takes
+ * some tens, seconds under overload, and for ever in a local one whose disk is full. */
 export const STORE_WAIT_MS = 20_000;
 
-/** Bytes that the bucket must take in a second: a hundredth of what it does. */
+/** Bytes per second that the bucket must accept: a hundredth of what it does. */
 export const STORE_BYTES_PER_SECOND = 1_000_000;
 
-/** Bytes of one part of a multipart upload: the store wants equal parts of at least 5 MiB, and at
- * 8 MiB the largest object takes 512 of the 10,000 allowed parts. */
+/** Bytes of one part of a multipart upload: R2 requires equal parts of at least 5 MiB, and with 8
+ * MiB the largest object takes 512 of the 10,000 allowed parts. */
 export const MULTIPART_PART_BYTES = 8 * MIB;
 
-/** Bytes of a push's stored entries up to which they wait in SQLite and cost no R2 operation. */
+/** Stored bytes of a push up to which its entries stay in SQLite and cost no R2 operation. */
 export const HOT_PUSH_BYTES = 256 * KIB;
 
-/** Commits through the API that share a transaction, the bytes of their pack from which no further one joins, and how long they may be in the making
- * (ms): each waits for all, and the pack stays inline. */
+/** For commits through the API: how many share a transaction, the bytes of their pack from which no
+ * further one joins, and how long one is open for more (ms). Each waits for all, and the pack
+ * stays inline. */
 export const MAX_SHARED_COMMITS = 64;
 export const MAX_SHARED_BYTES = HOT_PUSH_BYTES / 2;
 export const MAX_SHARED_MS = 50;
 
-/** Bytes of packs from which a repository has a bundle, and from which it is looked at whether to build a new one: below, a clone is
- * a read or two, and asking for the bundle's address costs it more than the bundle saves. */
+/** Bytes of packs from which a repository gets a bundle, and from which a push checks whether a new
+ * one is due. Below, a clone is a read or two, and asking for the bundle's address costs it more
+ * than the bundle saves. */
 export const MIN_BUNDLE_BYTES = 4 * MIB;
 
-/** Milliseconds between the push that makes a bundle due and its making: pushes come in bursts. */
+/** Milliseconds from the push that makes a bundle due until it is built: pushes come in bursts. */
 export const BUNDLE_DELAY_MS = 60_000;
 
-/** Bytes of all stored responses of a repository: what clients of one day ask for again, not an archive. 0: equal fetches share no
- * work at all, for who would rather pay for CPU than for space. */
+/** Bytes of all stored responses of a repository. They serve repeated requests of one day and are
+ * no archive. 0: equal fetches share no work, for deployments that prefer CPU costs to storage
+ * costs. */
 export const MAX_STORED_RESPONSE_BYTES = 512 * MIB;
 
-/** Bytes of the plan of a pack, with the chunks that lie in SQLite: an object hands it to the Worker in one call, which takes 32 MiB. Some
- * 1,500,000 objects that are sent one by one; of chunks that are sent whole there is no end. */
+/** Bytes of a pack's plan, with the chunks that are in SQLite: an object passes it to the Worker in
+ * one call, which takes 32 MiB. Enough for some 1,500,000 objects that are sent one by one; chunks
+ * that are sent whole are not limited. */
 export const MAX_PLAN_BYTES = 30 * MIB;
 
-/** Milliseconds for which an object stays after the last ref that led to it has gone: who moved it by mistake finds the old value in the
- * reflog. git's own default (gc.pruneExpire). */
+/** Milliseconds that an object is kept after it became unreachable: after a mistake, the reflog
+ * still has the ref's old value. Git's own default (gc.pruneExpire). */
 export const PRUNE_GRACE_MS = 14 * 24 * 60 * 60_000;
 
-/** Bytes of the paths in one change of a worktree, 64 for each file and directory included: trees can name themselves so often that no
- * memory holds the paths. Some 300,000 files. A branch beyond it is not materialized. */
+/** Bytes of the paths in one change of a worktree, plus 64 for each file and directory: trees can
+ * repeat each other so often that no memory holds all paths. Enough for some 300,000 files. A
+ * branch beyond it is not materialized. */
 export const MAX_WORKTREE_PATH_BYTES = 32 * MIB;
 
-/** Branches that are materialized: each costs a row at every push, and its files' space. */
+/** Branches that are materialized: each costs a row at every push, and the space of its files. */
 export const MAX_WORKTREES = 100;
 
-/** Milliseconds without a request after which jobs begin: works of people follow each other at once, and jobs would compete with the next.
- * 0: they begin as soon as they are due, whoever waits. */
+/** Milliseconds without a request after which jobs begin: people's actions follow each other
+ * closely, and jobs would delay the next. 0: they begin as soon as they are due. */
 export const QUIET_MS = 3_000;
 
-/** Of what has no cap unless it is configured. */
+/** For what has no limit unless configured. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** The caps that configuration may lower, by name: sizes in bytes, the rest counts. The last four cap nothing a client
- * does, but say when work is begun: lower ones are for those who clone small repositories often. */
+/** The limits that the configuration may lower, by name: sizes in bytes, the rest counts. The last
+ * four are not limits but say when work begins: lower values suit those who clone small
+ * repositories often. */
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
@@ -258,7 +281,7 @@ export interface Limits {
   readonly maxShallows: number;
   readonly maxDeepenNots: number;
   readonly maxRefPrefixes: number;
-  /** What each repository may hold, as it is stored, unless the operator has set a quota for it. */
+  /** What each repository may hold, in stored bytes, unless the operator has set a quota for it. */
   readonly maxRepositoryBytes: number;
   readonly maxRepositoryObjects: number;
   readonly maxWorktreePathBytes: number;
@@ -269,7 +292,7 @@ export interface Limits {
   readonly pruneGraceMs: number;
 }
 
-/** The caps as they are without configuration. */
+/** The limits without configuration. */
 export const DEFAULT_LIMITS: Limits = {
   maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
   maxPackObjects: MAX_PACK_OBJECTS,
@@ -299,15 +322,16 @@ export const DEFAULT_LIMITS: Limits = {
   pruneGraceMs: PRUNE_GRACE_MS,
 };
 
-/** Bytes of a JSON body: files come in it as text or base64, and it is in memory twice while it is parsed. */
+/** Bytes of a JSON body: it contains files as text or base64, and is in memory twice while it is
+ * parsed. */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024;
 
 /** Levels of arrays and objects in a JSON body. */
 export const MAX_JSON_DEPTH = 64;
 
-/** Applies configured caps to the defaults. A cap can only be lowered: the code relies on the
- * defaults' reasons (32-bit offsets, memory of an isolate).
- * @throws RangeError if a configured cap is not a non-negative integer, or above its default */
+/** Applies configured limits to the defaults. A limit can only be lowered, since the code relies on
+ * the reasons of the defaults (32-bit offsets, memory of an isolate).
+ * @throws RangeError if a configured limit is not a non-negative integer, or above its default */
 export function lowerLimits(lowered: Partial<Limits>): Limits {
   for (const [name, cap] of Object.entries(lowered) as [keyof Limits, number][]) {
     if (!(Number.isSafeInteger(cap) && cap >= 0 && cap <= DEFAULT_LIMITS[name])) {
@@ -317,7 +341,7 @@ export function lowerLimits(lowered: Partial<Limits>): Limits {
   return { ...DEFAULT_LIMITS, ...lowered };
 }
 
-/** Refuses a size or count above its cap.
+/** Refuses a size or count above its limit.
  * @param what the noun for the message, e.g. "the pack"
  * @param reason what can be done about it
  * @throws GitError "too-large" with what, limit, actual */

@@ -21,14 +21,15 @@ export function toTypeNumber(type: ObjectType): ObjectTypeNumber {
 }
 
 /** Number in a pack → object type.
- * @throws RangeError outside 1 to 4: a delta's type is its base's, and is resolved before */
+ * @throws RangeError outside 1 to 4: a delta must be resolved first, since its type is its
+ * base's */
 export function fromTypeNumber(number: number): ObjectType {
   const type = TYPE_OF_NUMBER[number - 1];
   if (type === undefined) throw new RangeError(`${number} is not an object type`);
   return type;
 }
 
-/** Whether the word names an object type. */
+/** Whether a word is an object type. */
 export function isObjectType(word: string): word is ObjectType {
   return Object.hasOwn(NUMBER_OF_TYPE, word);
 }

@@ -1,36 +1,37 @@
 import { GitError } from "./errors.ts";
 
-/** An object id in binary, `OID_BYTES` long: as tables, trees and packs hold it. */
+/** An object id in binary, `OID_BYTES` long, as in tables, trees and packs. */
 export type Oid = Uint8Array;
 
-/** The hash that names objects, as git calls it in `object-format`. */
+/** The hash that object ids use, as git names it in `object-format`. */
 export const OBJECT_FORMAT = "sha1";
 
-/** Bytes of an object id. SHA-256 repositories (32) are planned: no other file states the length. */
+/** Bytes of an object id. SHA-256 repositories (32) are planned, so no other file states the
+ * length. */
 export const OID_BYTES = 20;
 
 /** Hex digits of an object id. */
 export const OID_HEX_LENGTH = 2 * OID_BYTES;
 
-/** The id of nothing: an absent old or new value in a push's command. Shared: do not write to it. */
+/** The null id: an absent old or new value in a push's command. Shared: do not write to it. */
 export const NULL_OID: Oid = new Uint8Array(OID_BYTES);
 
 /** `NULL_OID` in hex. */
 export const NULL_OID_HEX = "0".repeat(OID_HEX_LENGTH);
 
-/** Char codes of the two hex digits of each byte, in a row. */
+/** Char codes of the two hex digits of each byte, in sequence. */
 const HEX_CODES = Uint8Array.from({ length: 512 }, (_, at) =>
   "0123456789abcdef".charCodeAt(at % 2 === 0 ? at >> 5 : (at >> 1) & 15),
 );
 
-/** Where `toHex` lays out its digits: one flat string made at once hashes 3× faster as a Map key
- * than one concatenated from pairs. */
+/** Scratch space for the digits of `toHex`: one flat string made at once hashes 3× faster as a Map
+ * key than one concatenated from pairs. */
 const hexScratch = Array.from({ length: OID_HEX_LENGTH }, () => 0);
 
 const LOWER_HEX = new RegExp(`^[0-9a-f]{${OID_HEX_LENGTH}}$`);
 
-/** Oid → lower-case hex, which is also its Map key.
- * @param offset where the oid begins, in a table or tree that holds it */
+/** Oid → lower-case hex, which also serves as its Map key.
+ * @param offset where the oid begins, in a table or tree */
 export function toHex(bytes: Uint8Array, offset = 0): string {
   for (let at = 0; at < OID_BYTES; at++) {
     const pair = 2 * bytes[offset + at]!;
@@ -52,7 +53,7 @@ export function fromHex(hex: string): Oid {
   return oid;
 }
 
-/** Whether the text is one whole oid in lower-case hex, the only form that git writes. */
+/** Whether the text is one full oid in lower-case hex, the only form that git writes. */
 export function isHexOid(text: string): boolean {
   return LOWER_HEX.test(text);
 }
@@ -67,7 +68,8 @@ export function equalOids(a: Oid, b: Oid): boolean {
   return compareOids(a, b) === 0;
 }
 
-/** Orders oids by their bytes, as pack indexes and their hex do: negative, zero or positive. */
+/** Compares oids by their bytes, in the order of pack indexes and of their hex: negative, zero or
+ * positive. */
 export function compareOids(a: Oid, b: Oid): number {
   for (let at = 0; at < OID_BYTES; at++) {
     const difference = a[at]! - b[at]!;
@@ -76,7 +78,7 @@ export function compareOids(a: Oid, b: Oid): number {
   return 0;
 }
 
-/** Oids one behind the other, as tables and ports pass many of them. */
+/** Concatenates oids: the packed form for tables and calls. */
 export function concatOids(oids: readonly Uint8Array[]): Uint8Array {
   const packed = new Uint8Array(oids.reduce((size, { length }) => size + length, 0));
   let end = 0;

@@ -8,22 +8,22 @@ export const PACK_HEADER_BYTES = 12;
 /** Bytes of a pack's trailer: the hash of everything before it. */
 export const PACK_TRAILER_BYTES = OID_BYTES;
 
-/** Type number of a delta whose base lies a distance before it in the same pack. */
+/** Type number of a delta whose base is at a distance before it in the same pack. */
 export const OFS_DELTA = 6;
 
 /** Type number of a delta whose base is named by its oid. */
 export const REF_DELTA = 7;
 
-/** Bytes that an entry's header takes: 4 + 7 × 7 bits hold every size below 2^53. */
+/** Most bytes of an entry header: 4 + 7 × 7 bits hold every size below 2^53. */
 export const MAX_ENTRY_HEADER_BYTES = 8;
 
 /** An entry's type as its header states it: an object type's number, or a delta. */
 export type EntryType = 1 | 2 | 3 | 4 | typeof OFS_DELTA | typeof REF_DELTA;
 
-/** What stands before an entry's zlib stream, or before its delta base. */
+/** An entry's header, which precedes its zlib stream or its delta base. */
 export interface EntryHeader {
   readonly type: EntryType;
-  /** Inflated size of the entry's own data: of the delta where it is one. */
+  /** Inflated size of the entry's own data; for a delta, of the delta. */
   readonly sizeBytes: number;
   readonly headerBytes: number;
 }
@@ -40,7 +40,7 @@ export function encodePackHeader(objects: number): Uint8Array {
   return header;
 }
 
-/** Decodes a pack's header; versions 2 and 3 differ in nothing that matters here.
+/** Decodes a pack's header. Versions 2 and 3 do not differ in anything that matters here.
  * @param bytes at least the pack's first 12 bytes
  * @returns the object count that the header claims
  * @throws GitError "corrupt-pack" on a wrong signature or version, or fewer bytes
@@ -69,7 +69,7 @@ export function encodeEntryHeader(type: EntryType, sizeBytes: number): Uint8Arra
   return header;
 }
 
-/** Bytes of the header of an entry of this inflated size, 1 to 8. */
+/** Bytes of the entry header for this inflated size, 1 to 8. */
 export function entryHeaderLength(sizeBytes: number): number {
   let length = 1;
   for (let rest = Math.floor(sizeBytes / 16); rest > 0; rest = Math.floor(rest / 128)) length++;
@@ -94,7 +94,7 @@ export function decodeEntryHeader(bytes: Uint8Array, offset = 0): EntryHeader {
   return { type: type as EntryType, sizeBytes, headerBytes: at - offset };
 }
 
-/** Encodes how far before an ofs-delta's entry its base's entry begins.
+/** Encodes the distance from an ofs-delta's entry back to its base's entry.
  * @param distance a positive safe integer
  * @see gitformat-pack(5) "offset encoding" */
 export function encodeOfsDistance(distance: number): Uint8Array {
@@ -102,7 +102,7 @@ export function encodeOfsDistance(distance: number): Uint8Array {
   let rest = distance;
   for (let at = encoded.length - 1; at >= 0; at--) {
     encoded[at] = (rest % 128) | (at === encoded.length - 1 ? 0 : 0x80);
-    // Each continuation stands for one more than its bits say, so no number has two encodings.
+    // Each continuation adds one, so that no number has two encodings.
     rest = Math.floor(rest / 128) - 1;
   }
   return encoded;
@@ -115,9 +115,9 @@ export function ofsDistanceLength(distance: number): number {
   return length;
 }
 
-/** Decodes an ofs-delta's distance; whether a base begins there is for the caller to know.
- * @param offset of its first byte, behind the entry's header
- * @returns the distance, at least 1, and the bytes that it took
+/** Decodes an ofs-delta's distance. The caller must check that an entry begins there.
+ * @param offset of its first byte, after the entry's header
+ * @returns the distance, at least 1, and its encoded length
  * @throws GitError "corrupt-pack" on distance 0, one of 2^53 or more, or fewer bytes
  * @see gitformat-pack(5) */
 export function decodeOfsDistance(bytes: Uint8Array, offset = 0): { distance: number; lengthBytes: number } {

@@ -1,7 +1,7 @@
 import { fromByteString, toByteString, writeByteString } from "./byte-string.ts";
 import { GitError } from "./errors.ts";
 
-/** Bytes of the length that opens each pkt-line: four hex digits, which count themselves. */
+/** Bytes of a pkt-line's length prefix: four hex digits, which count themselves. */
 export const PKT_HEADER_BYTES = 4;
 
 /** Bytes of the longest pkt-line, its length included ("fff0"). @see gitprotocol-common(5) */
@@ -20,7 +20,7 @@ const SPECIAL_PKTS: readonly Pkt[] = [{ type: "flush" }, { type: "delim" }, { ty
 
 /** Frames bytes as one pkt-line.
  * @param payload bytes, or a byte string, at most 65,516
- * @throws RangeError if the payload is longer: the caller splits, it knows where */
+ * @throws RangeError if the payload is longer: splitting is up to the caller */
 export function encodePkt(payload: Uint8Array | string): Uint8Array {
   const pkt = new Uint8Array(PKT_HEADER_BYTES + payload.length);
   if (typeof payload === "string") writeByteString(payload, pkt, PKT_HEADER_BYTES);
@@ -40,7 +40,7 @@ export function writePktLength(pktBytes: number, into: Uint8Array, offset: numbe
   }
 }
 
-/** A text packet's content as a byte string, without the LF that ends it, if one does. */
+/** A text packet's content as a byte string, without its trailing LF, if any. */
 export function pktText(payload: Uint8Array): string {
   return toByteString(payload.at(-1) === 10 ? payload.subarray(0, -1) : payload);
 }
@@ -52,12 +52,13 @@ export class ByteReader {
   #buffered: Uint8Array = new Uint8Array(0);
   #consumedBytes = 0;
 
-  /** @param pull delivers the next piece, null at the end, however often it is asked; a piece delivered is never written again */
+  /** @param pull returns the next piece, or null at the end, also when called again; a returned
+   * piece is never overwritten */
   constructor(pull: () => Promise<Uint8Array | null>) {
     this.#pull = pull;
   }
 
-  /** Bytes handed out so far: what a cap on a section of the body is checked against. */
+  /** Bytes returned so far, for checking limits of a section. */
   get consumedBytes(): number {
     return this.#consumedBytes;
   }
@@ -72,7 +73,7 @@ export class ByteReader {
     return decodePkt(await this.readExact(pktBytes));
   }
 
-  /** Reads exactly so many bytes, as a view where they lie in one piece.
+  /** Reads exactly this many bytes; returns a view where they are contiguous.
    * @throws GitError "bad-request" if the body ends before */
   async readExact(sizeBytes: number): Promise<Uint8Array> {
     if (this.#buffered.length < sizeBytes) await this.#fill(sizeBytes);
@@ -80,7 +81,7 @@ export class ByteReader {
     return this.#take(sizeBytes);
   }
 
-  /** Takes the next raw bytes as they came: first what is buffered, then the source's pieces uncopied.
+  /** Returns the next raw bytes: first what is buffered, then the source's pieces without copying.
    * @returns at least 1 byte, or null at the body's end */
   async read(): Promise<Uint8Array | null> {
     if (this.#buffered.length === 0) await this.#fill(1);
@@ -94,8 +95,8 @@ export class ByteReader {
     return taken;
   }
 
-  /** Pulls until so many bytes are buffered or the source ends. Pieces are joined once, at the end: a
-   * body that trickles in byte by byte costs no more than its length. */
+  /** Pulls until this many bytes are buffered or the source ends. Pieces are joined once, at the
+   * end, so that even a body in single bytes takes linear time. */
   async #fill(wantedBytes: number): Promise<void> {
     const pieces = [this.#buffered];
     let bufferedBytes = this.#buffered.length;

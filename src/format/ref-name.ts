@@ -2,14 +2,14 @@ import { MAX_REF_NAME_BYTES } from "./limits.ts";
 
 // Ref names are byte strings (see byte-string.ts).
 
-/** The branch that a new repository's HEAD names when nobody chose one. */
+/** The default for a new repository's HEAD. */
 export const DEFAULT_BRANCH = "main";
 
-/** What no ref name may hold: control characters, space, `~ ^ : ? * [ \`, DEL, `..`, `@{`. */
+/** What no ref name may contain: control characters, space, `~ ^ : ? * [ \`, DEL, `..`, `@{`. */
 const FORBIDDEN = /[\0-\x20~^:?*[\\\x7f]|\.\.|@\{/;
 
-/** Whether a name is well formed, by the rules of git.
- * @param oneLevel admit a name of one component, such as "HEAD"
+/** Whether a name is well formed by git's rules.
+ * @param oneLevel accept a name of one component, such as "HEAD"
  * @see git-check-ref-format(1) */
 export function isRefName(name: string, oneLevel = false): boolean {
   if (name === "@" || name.endsWith(".") || FORBIDDEN.test(name)) return false;
@@ -20,9 +20,9 @@ export function isRefName(name: string, oneLevel = false): boolean {
   );
 }
 
-/** Whether a push may name this ref: below refs/, and there with two components at least. Deleting
- * admits one, so that a ref which older rules let in can leave. Refused names are reported as
- * "funny refname".
+/** Whether a push may change this ref: below refs/, with at least two more components. For a
+ * deletion one is enough, so that refs which older rules accepted can be removed. Refused names
+ * are reported as "funny refname".
  * @see git's builtin/receive-pack.c, update() */
 export function isPushableRefName(name: string, deleting: boolean): boolean {
   return (

@@ -1,6 +1,6 @@
 import { encodePkt, MAX_PKT_BYTES, PKT_HEADER_BYTES, writePktLength } from "./pkt-line.ts";
 
-/** What a multiplexed packet carries. @see gitprotocol-pack(5) "Packfile Data" */
+/** The content of a multiplexed packet. @see gitprotocol-pack(5) "Packfile Data" */
 export type Band = typeof PACK_BAND | typeof PROGRESS_BAND | typeof ERROR_BAND;
 
 /** The band of the pack, or of report-status. */
@@ -9,22 +9,23 @@ export const PACK_BAND = 1;
 /** The band of progress messages for the user. */
 export const PROGRESS_BAND = 2;
 
-/** The band of the message that ends the connection. */
+/** The band of an error message that ends the connection. */
 export const ERROR_BAND = 3;
 
-/** Data bytes of a packet under the capability `side-band-64k`, and always in protocol v2. */
+/** Data bytes of a packet with the capability `side-band-64k`, and always in protocol v2. */
 export const SIDE_BAND_64K_DATA_BYTES = MAX_PKT_BYTES - PKT_HEADER_BYTES - 1;
 
-/** Data bytes of a packet under the old capability `side-band`: 1,000 with length and band. */
+/** Data bytes of a packet with the old capability `side-band`: 1,000 with length and band. */
 export const SIDE_BAND_DATA_BYTES = 1_000 - PKT_HEADER_BYTES - 1;
 
-/** Bytes of the buffers that the framer hands out: eight of the longest packets, since large writes are what makes streams fast. */
+/** Bytes of the framer's buffers: eight of the longest packets, since large writes make streams
+ * fast. */
 export const FRAME_BUFFER_BYTES = 8 * MAX_PKT_BYTES;
 
 /** Bytes before each packet's data: length and band. */
 const FRAME_HEADER_BYTES = PKT_HEADER_BYTES + 1;
 
-/** Frames one message, split where it is longer than a packet.
+/** Frames one message, split if it is longer than a packet.
  * @param maxDataBytes `SIDE_BAND_64K_DATA_BYTES` or `SIDE_BAND_DATA_BYTES` */
 export function* encodeSideBand(
   band: Band,
@@ -47,9 +48,9 @@ export class SideBandFramer {
   readonly #maxPacketBytes: number;
   readonly #bufferBytes: number;
   #buffer: Uint8Array | null = null;
-  /** End of what is written into the buffer. */
+  /** End of the bytes written to the buffer. */
   #end = 0;
-  /** Where the open packet begins; packets fill the buffer without a gap. */
+  /** Start of the open packet; packets fill the buffer without gaps. */
   #packetStart = 0;
 
   /** @param maxDataBytes `SIDE_BAND_64K_DATA_BYTES` or `SIDE_BAND_DATA_BYTES` */
@@ -59,8 +60,8 @@ export class SideBandFramer {
     this.#bufferBytes = Math.floor(FRAME_BUFFER_BYTES / this.#maxPacketBytes) * this.#maxPacketBytes;
   }
 
-  /** Frames the next piece; it may be reused once the generator is done.
-   * @yields buffers as they fill; each is the receiver's to keep */
+  /** Frames the next piece, which may be reused once the generator is done.
+   * @yields full buffers; the receiver owns them */
   *frame(piece: Uint8Array): Generator<Uint8Array, void> {
     for (let at = 0; at < piece.length;) {
       const buffer = (this.#buffer ??= new Uint8Array(this.#bufferBytes));
@@ -77,7 +78,7 @@ export class SideBandFramer {
   }
 
   /** Closes the open packet, at the stream's end or before something on another band.
-   * @returns what was not handed out yet, or null */
+   * @returns the remaining bytes, or null */
   flush(): Uint8Array | null {
     if (this.#buffer === null) return null;
     if (this.#end > this.#packetStart) this.#closePacket(this.#buffer);

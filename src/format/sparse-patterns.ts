@@ -5,20 +5,21 @@ import { WildPattern } from "./wildmatch.ts";
 
 const BYTE_ORDER_MARK = "\xef\xbb\xbf";
 
-/** What the patterns say of a path; of an undecided one, its folder's fate decides, and outside every folder it is excluded. */
+/** A path's state. For an undecided one its directory's state decides; outside of every directory
+ * it is excluded. */
 export type SparseMatch = "include" | "exclude" | "undecided";
 
 interface SparsePattern {
-  /** Begins with `!`: what it matches is left out. */
+  /** Begins with `!`: what it matches is excluded. */
   readonly negative: boolean;
   /** Ends with a slash. */
   readonly directoriesOnly: boolean;
-  /** Has no slash within: it is held against the last component alone, at any depth. */
+  /** Contains no slash: it is matched with the last component only, at any depth. */
   readonly basenameOnly: boolean;
   readonly wild: WildPattern;
 }
 
-/** The patterns of a sparse-checkout file, in their order. */
+/** The patterns of a sparse-checkout file, in order. */
 export class SparsePatterns {
   readonly #patterns: readonly SparsePattern[];
 
@@ -27,7 +28,8 @@ export class SparsePatterns {
     this.#patterns = patterns;
   }
 
-  /** Finds the last pattern that matches a path. Takes time in proportion to the patterns' bytes times the path's, at most.
+  /** Finds the last pattern that matches a path. Takes at most time in proportion to the patterns'
+   * bytes times the path's.
    * @param path byte string without a slash at either end; empty for a root tree
    * @param basename its last component
    * @throws GitError "too-large" when the budget is spent */
@@ -42,7 +44,7 @@ export class SparsePatterns {
   }
 }
 
-/** Reads a sparse-checkout file (its grammar is .gitignore's; lines never end up as cone patterns).
+/** Parses a sparse-checkout file, whose grammar is .gitignore's. Never in cone mode.
  * @throws GitError "too-large" for a long file, or too many patterns
  * @see gitignore(5), git's dir.c (add_patterns_from_buffer, parse_path_pattern) */
 export function parseSparsePatterns(content: Uint8Array): SparsePatterns {
@@ -54,7 +56,8 @@ export function parseSparsePatterns(content: Uint8Array): SparsePatterns {
   return new SparsePatterns(lines.map((line) => parsePattern(trimLine(line))));
 }
 
-/** Cuts what git does not see: all from a byte 0 on, one carriage return, spaces at the end unless escaped. */
+/** Removes what git ignores: everything from a NUL on, one carriage return, trailing spaces unless
+ * escaped. */
 function trimLine(line: string): string {
   const [seen = ""] = line.replace(/\r$/, "").split("\0", 1);
   let end = 0;
@@ -66,7 +69,7 @@ function trimLine(line: string): string {
   return seen.slice(0, end);
 }
 
-/** A pattern may be empty (a line of nothing but `!`, `/` or spaces): it matches root trees. */
+/** An empty pattern (a line of only `!`, `/` or spaces) matches root trees. */
 function parsePattern(line: string): SparsePattern {
   const negative = line.startsWith("!");
   const pattern = negative ? line.slice(1) : line;

@@ -1,14 +1,16 @@
 import { GitError } from "./errors.ts";
 
-/** What one request's looking at paths and patterns may cost. A few trees have paths without end, and a hostile pattern takes time in
- * proportion to its length times the path's: only the sum can be bounded, of all that is visited, found or not. Told by steps, as the
+/** Limits what one request may spend on paths and patterns. Few trees can have endless paths, and a
+ * hostile pattern takes time in proportion to its length times the path's. So only the sum is
+ * bounded, over everything visited, whether it matches or not. Counted in steps, since the
  * runtime's clock stands still while code runs. */
 export class StepBudget {
   readonly #what: string;
   #limit: number;
   #spent = 0;
 
-  /** @param limit steps: a step of a pattern by a byte, or a look at a pattern or a path, of some 40 ns
+  /** @param limit steps: a step of a pattern by a byte, or a visit to a pattern or a path, some 40
+   * ns
    * @param what the noun for the message */
   constructor(limit: number, what = "matching paths (steps)") {
     this.#limit = limit;
@@ -20,12 +22,12 @@ export class StepBudget {
     return this.#spent;
   }
 
-  /** Allows more: for what costs no more than it costs to store it. */
+  /** Raises the limit, for work that costs no more than storing its input did. */
   allow(steps: number): void {
     this.#limit += steps;
   }
 
-  /** @throws GitError "too-large" when the steps are more than there may be */
+  /** @throws GitError "too-large" when the limit is exceeded */
   spend(steps: number): void {
     this.#spent += steps;
     if (this.#spent > this.#limit) throw new GitError("too-large", { what: this.#what, limit: this.#limit });

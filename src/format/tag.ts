@@ -3,21 +3,21 @@ import { encodeIdent, type Ident } from "./ident.ts";
 import { isObjectType, type ObjectType } from "./object.ts";
 import { type Oid, toHex } from "./oid.ts";
 
-/** What an annotated tag's content says. */
+/** A parsed annotated tag. */
 export interface Tag {
   readonly object: Oid;
   /** The type that the tag claims its object to have. */
   readonly type: ObjectType;
   /** Byte string. */
   readonly name: string;
-  /** Null in tags from before git wrote it. */
+  /** Null in tags older than this header. */
   readonly tagger: Ident | null;
   readonly extraHeaders: readonly Header[];
-  /** Bytes, with the signature, if there is one, at their end. */
+  /** Bytes, including the signature at their end, if there is one. */
   readonly message: Uint8Array;
 }
 
-/** Parses a tag's content, as leniently as git's fsck lets tags pass.
+/** Parses a tag's content. Accepts everything that passes git's fsck.
  * @throws GitError "corrupt-object" if object, type or name are missing or unreadable */
 export function parseTag(content: Uint8Array): Tag {
   const headers = new HeaderReader("tag", content);

@@ -1,36 +1,37 @@
-// Tar as git writes it, to the byte: what a library makes of the same entries differs in uid, names, and when it takes extended headers.
+// Tar, byte for byte as git writes it. Libraries differ in uid, names, and the use of extended
+// headers.
 import { fromByteString, writeByteString } from "./byte-string.ts";
 import { GITLINK_MODE, isExecutable, SYMLINK_MODE, TREE_MODE } from "./tree.ts";
 
-/** Bytes of a tar's record: entries are padded to a multiple. */
+/** Bytes of a tar record: entries are padded to a multiple. */
 const RECORD_BYTES = 512;
 
-/** Bytes of a tar's block: the whole is padded to a multiple. */
+/** Bytes of a tar block: the archive is padded to a multiple. */
 const BLOCK_BYTES = 20 * RECORD_BYTES;
 
-/** What others may not do with extracted files. @see git-archive(1) "tar.umask" */
+/** Permissions removed from extracted files. @see git-archive(1) "tar.umask" */
 const UMASK = 0o002;
 
-/** The largest size, and the latest time, that a header has room for. */
+/** The largest size, and the latest time, that a header can hold. */
 const MAX_OCTAL = 0o77777777777;
 
-/** Mode of what is no entry. */
+/** Mode of headers that are not entries. */
 const HEADER_MODE = 0o100666;
 
-/** An entry to be written: byte strings. */
+/** An entry to write: byte strings. */
 export interface TarEntry {
   /** A directory's ends in "/". */
   readonly path: string;
-  /** As a tree has it. */
+  /** As in a tree. */
   readonly mode: number;
-  /** Hex: names what has a name too long for the header. */
+  /** Hex: used to name entries whose name is too long for the header. */
   readonly oid: string;
   readonly sizeBytes: number;
-  /** Of a symbolic link. */
+  /** Target of a symbolic link. */
   readonly target: string;
 }
 
-/** What stands before all entries: the commit's id.
+/** The header before all entries: the commit's id.
  * @param timeSeconds of the commit
  * @see git's archive-tar.c: write_global_extended_header() */
 export function encodeTarStart(commit: string, timeSeconds: number): Uint8Array {
@@ -38,7 +39,7 @@ export function encodeTarStart(commit: string, timeSeconds: number): Uint8Array 
   return encodeExtended("g", "pax_global_header", `${encodeRecord("comment", commit)}${late}`, timeSeconds);
 }
 
-/** What stands before an entry's content, the whole of an entry that is no file.
+/** What precedes an entry's content; an entry that is not a file has nothing else.
  * @see git's archive-tar.c: write_tar_entry() */
 export function encodeTarEntry({ path, mode, oid, sizeBytes, target }: TarEntry, timeSeconds: number): Uint8Array {
   let records = "";
@@ -77,19 +78,19 @@ export function encodeTarEntry({ path, mode, oid, sizeBytes, target }: TarEntry,
   return both;
 }
 
-/** What stands behind an entry's content. */
+/** What follows an entry's content. */
 export function encodeTarPadding(sizeBytes: number): Uint8Array {
   return new Uint8Array((RECORD_BYTES - (sizeBytes % RECORD_BYTES)) % RECORD_BYTES);
 }
 
-/** What stands behind all entries: two empty records at least, up to the end of a block.
- * @param sizeBytes of all that came before */
+/** What follows all entries: at least two empty records, up to the end of a block.
+ * @param sizeBytes of everything before */
 export function encodeTarEnd(sizeBytes: number): Uint8Array {
   const tail = BLOCK_BYTES - (sizeBytes % BLOCK_BYTES);
   return new Uint8Array(tail < 2 * RECORD_BYTES ? tail + BLOCK_BYTES : tail);
 }
 
-/** Whether an archive has a directory for it: submodules are empty ones. */
+/** Whether an archive contains this as a directory; submodules are empty directories. */
 export function isDirectory(mode: number): boolean {
   return mode === TREE_MODE || mode === GITLINK_MODE;
 }
@@ -114,7 +115,7 @@ function encodeHeader(fields: HeaderFields, timeSeconds: number): Uint8Array {
   writeByteString(octal(0, 7), header, 116);
   writeByteString(octal(fields.sizeBytes, 11), header, 124);
   writeByteString(octal(Math.min(timeSeconds, MAX_OCTAL), 11), header, 136);
-  // The checksum counts itself as blanks.
+  // The checksum field itself counts as spaces.
   writeByteString(" ".repeat(8), header, 148);
   writeByteString(fields.type, header, 156);
   writeByteString(fields.link, header, 157);
@@ -129,7 +130,7 @@ function encodeHeader(fields: HeaderFields, timeSeconds: number): Uint8Array {
   return header;
 }
 
-/** A header, and records as its padded content. */
+/** A header, with records as its padded content. */
 function encodeExtended(type: "g" | "x", name: string, records: string, timeSeconds: number): Uint8Array {
   const sizeBytes = records.length;
   const fields = { name, prefix: "", link: "", type, mode: HEADER_MODE & 0o7777, sizeBytes };

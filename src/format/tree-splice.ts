@@ -1,17 +1,17 @@
-// Reads and changes single entries of a tree's content, without making a value of every other entry: a folder of thousands of
-// files is saved into one file at a time.
+// Reads and changes single entries of a tree without parsing the others, since commits often change
+// one file in a directory of thousands.
 import { fromByteString } from "./byte-string.ts";
 import { type DeltaPiece, joinPieces } from "./delta.ts";
 import { OID_BYTES, type Oid } from "./oid.ts";
 import { isTreeMode, parseMode, parseTree, type TreeEntry } from "./tree.ts";
 
-/** What an entry of this name becomes; null: it is removed. */
+/** An entry's new value; null: it is removed. */
 export type TreeChange = Pick<TreeEntry, "mode" | "oid"> | null;
 
 /** A changed tree. */
 export interface SplicedTree {
   readonly content: Uint8Array;
-  /** What it consists of, in terms of the tree that it was: a delta. */
+  /** Its parts in terms of the old tree: a delta. */
   readonly pieces: readonly DeltaPiece[];
 }
 
@@ -19,9 +19,9 @@ const SPACE = 0x20;
 const SLASH = 0x2f;
 
 /** Finds an entry by its name.
- * @param content of a tree that fsck has passed
+ * @param content of a tree that passed fsck
  * @param name byte string
- * @returns null when there is none; its `oid` is a view of the content */
+ * @returns null if there is none; its `oid` is a view of the content */
 export function findTreeEntry(content: Uint8Array, name: string): TreeEntry | null {
   for (let at = 0; at < content.length;) {
     const nul = content.indexOf(0, at);
@@ -35,7 +35,7 @@ export function findTreeEntry(content: Uint8Array, name: string): TreeEntry | nu
 }
 
 /** Changes entries of a tree.
- * @param content of a tree that fsck has passed, so that it is sorted
+ * @param content of a tree that passed fsck and so is sorted
  * @param changes by name (byte string) */
 export function spliceTree(content: Uint8Array, changes: ReadonlyMap<string, TreeChange>): SplicedTree {
   const steps = listSteps(changes);
@@ -69,15 +69,16 @@ export function spliceTree(content: Uint8Array, changes: ReadonlyMap<string, Tre
   return { content: joinPieces(content, pieces), pieces };
 }
 
-/** What happens at one place of the order of entries. */
+/** A change at one place in the order of entries. */
 interface Step {
-  /** The name as it sorts: a directory's with a slash behind it. */
+  /** The name in its sort form: a directory's with a slash appended. */
   readonly key: Uint8Array;
-  /** What is put there, encoded; null: an entry of that name only goes. */
+  /** The encoded entry to insert; null: only remove an entry of that name. */
   readonly entry: Uint8Array | null;
 }
 
-/** The changes in the order of a tree's entries: each name has a place as a file and another one as a directory. */
+/** The changes in the order of tree entries. Each name has two places: as a file and as a
+ * directory. */
 function listSteps(changes: ReadonlyMap<string, TreeChange>): Step[] {
   const steps: (Step & { readonly text: string })[] = [];
   for (const [name, change] of changes) {
@@ -98,7 +99,8 @@ function encodeEntry(name: string, { mode, oid }: Exclude<TreeChange, null>): Ui
   return entry;
 }
 
-/** Compares a name, with a slash behind it when it is a directory's, with a key: negative, zero or positive. */
+/** Compares a name, with a slash appended for a directory, with a key: negative, zero or
+ * positive. */
 function compareName(content: Uint8Array, start: number, end: number, isTree: boolean, key: Uint8Array): number {
   const length = end - start + (isTree ? 1 : 0);
   for (let i = 0; i < Math.min(length, key.length); i++) {

@@ -7,14 +7,14 @@ import { OID_BYTES, type Oid } from "./oid.ts";
 export const TREE_MODE = 0o040000;
 /** Mode of a file. */
 export const FILE_MODE = 0o100644;
-/** Mode of a file that can be run. */
+/** Mode of an executable file. */
 export const EXECUTABLE_MODE = 0o100755;
-/** Mode of a symbolic link: a blob that holds its target. */
+/** Mode of a symbolic link: a blob that contains its target. */
 export const SYMLINK_MODE = 0o120000;
-/** Mode of a gitlink: a commit of another repository, which need not be here. */
+/** Mode of a gitlink: a commit of another repository, which need not be stored here. */
 export const GITLINK_MODE = 0o160000;
 
-/** The bits of a mode that tell a file's kind from its permissions. */
+/** The bits of a mode that hold a file's kind, without its permissions. */
 const KIND_MASK = 0o170000;
 
 /** The bit by which git tells files that can be run. */
@@ -22,11 +22,11 @@ const OWNER_RUNS = 0o100;
 
 /** One entry of a tree. */
 export interface TreeEntry {
-  /** As written, so that 0o100664 of old histories stays. */
+  /** As written, so that 0o100664 from old histories is preserved. */
   readonly mode: number;
   /** Byte string. */
   readonly name: string;
-  /** Of a parsed tree: a view of its content. */
+  /** In a parsed tree, a view of its content. */
   readonly oid: Oid;
 }
 
@@ -55,8 +55,8 @@ export function formatMode(mode: number): string {
   return mode.toString(8).padStart(6, "0");
 }
 
-/** The type of object that an entry of this mode names. Like git, reads every unknown kind as a
- * gitlink, whose commit lies in another repository. */
+/** The type of object that an entry with this mode refers to. Like git, treats every unknown kind
+ * as a gitlink, whose commit is in another repository. */
 export function typeOfMode(mode: number): ObjectType {
   switch (kindBits(mode)) {
     case TREE_MODE:
@@ -69,7 +69,7 @@ export function typeOfMode(mode: number): ObjectType {
   }
 }
 
-/** What git makes of the modes that old histories hold. @see canon_mode() in its read-cache.h */
+/** Git's canonical form of modes from old histories. @see canon_mode() in its read-cache.h */
 export function canonicalMode(mode: number): number {
   if (isTreeMode(mode)) return TREE_MODE;
   if (typeOfMode(mode) === "commit") return GITLINK_MODE;
@@ -77,14 +77,16 @@ export function canonicalMode(mode: number): number {
   return isExecutable(mode) ? EXECUTABLE_MODE : FILE_MODE;
 }
 
-/** Orders entries as trees do: by the bytes of their names, a directory's as if it ended in "/". */
+/** Compares entries in tree order: by the bytes of their names, a directory's as if it ended in
+ * "/". */
 export function compareTreeEntries(a: TreeEntry, b: TreeEntry): number {
   const [left, right] = [sortName(a), sortName(b)];
   return left === right ? 0 : left < right ? -1 : 1;
 }
 
-/** Parses a tree's content; order and names are fsck's to judge.
- * @throws GitError "corrupt-object" on an empty or not octal mode, a missing NUL, an entry cut short */
+/** Parses a tree's content. Order and names are left to fsck.
+ * @throws GitError "corrupt-object" on an empty or not octal mode, a missing NUL, a truncated
+ * entry */
 export function parseTree(content: Uint8Array): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length;) {
@@ -102,7 +104,7 @@ export function parseTree(content: Uint8Array): TreeEntry[] {
   return entries;
 }
 
-/** Encodes a tree's content, its entries sorted here.
+/** Encodes a tree's content; sorts its entries.
  * @param entries in any order, each name once */
 export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
   const sorted = entries.toSorted(compareTreeEntries);
@@ -122,8 +124,8 @@ function sortName({ mode, name }: TreeEntry): string {
   return isTreeMode(mode) ? `${name}/` : name;
 }
 
-/** Reads a mode, octal digits, into 16 bits, as git does: what overflows is a mode that fsck warns of.
- * @throws GitError "corrupt-object" on what is no such digit */
+/** Parses an octal mode into 16 bits, as git does: fsck warns of modes that overflow.
+ * @throws GitError "corrupt-object" on any other character */
 export function parseMode(content: Uint8Array, start: number, end: number): number {
   let mode = 0;
   for (let at = start; at < end; at++) {

@@ -1,22 +1,24 @@
 import type { StepBudget } from "./step-budget.ts";
 
-// Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps and a text is matched against all the
-// ways through them at once, so that the time is at most the product of both lengths; git backtracks, and a hostile pattern costs it more.
+// Git's shell patterns, on byte strings (see byte-string.ts). A pattern is compiled into steps, and
+// a text is matched against all ways through them at once, so that the time is at most the product
+// of both lengths. Git backtracks, so that hostile patterns take it longer.
 
 const SLASH = 0x2f;
 
-// A step of a compiled pattern. A byte that must come stands for itself, a set of bytes is `FIRST_SET` and more.
+// A step of a compiled pattern: a literal byte, one of the codes below, or `FIRST_SET` and more for
+// a set of bytes.
 const ANY_BYTE = 0x100;
 const STAR = 0x101;
 const STAR_STAR = 0x102;
-// Two stars and a slash: nothing at all or, by the two steps behind this one, everything up to a slash.
+// Two stars and a slash: nothing, or (by the two steps after this one) everything up to a slash.
 const LEADING_DIRS = 0x103;
 const NEVER = 0x104;
 const FIRST_SET = 0x200;
 
 const LEADING_DIRS_STEPS = 3;
 
-/** What the start of a match costs, besides what is cleared for it. */
+/** Cost of starting a match, in addition to the memory that is cleared for it. */
 const START_STEPS = 12;
 
 /** What a byte of a text costs, besides the ways that it is followed on: with one way, as much again. */
@@ -38,23 +40,25 @@ const CLASSES: ReadonlyMap<string, string> = new Map([
   ["xdigit", "09AFaf"],
 ]);
 
-/** One compiled pattern: `?` and `*` stop at slashes, `**` between slashes does not, `[…]` and `\` are as in a shell.
- * What cannot be read (an open bracket, an unknown class, a `\` at the end) matches nothing.
+/** One compiled pattern: `?` and `*` stop at slashes, `**` between slashes does not, `[…]` and `\`
+ * work as in a shell. An invalid pattern (an open bracket, an unknown class, a `\` at the end)
+ * matches nothing.
  * @see git's wildmatch.c with WM_PATHNAME */
 export class WildPattern {
-  /** The bytes with which every match begins. */
+  /** The literal bytes at the start of every match. */
   readonly #prefix: string;
-  /** The bytes with which every match ends: few texts need a closer look. */
+  /** The literal bytes at the end of every match: they exclude most texts at once. */
   readonly #suffix: string;
   /** What follows the prefix. */
   readonly #steps: readonly number[];
   readonly #sets: readonly ByteSet[];
-  /** Steps that the bytes so far lead to, those that the next byte leads to, and for each step the last text position it was reached at. */
+  /** Steps reached by the bytes so far, steps reached by the next byte, and for each step the last
+   * text position at which it was reached. */
   #reached: number[] = [];
   #next: number[] = [];
   readonly #reachedAt: Int32Array;
 
-  /** @param pattern without bytes 0 */
+  /** @param pattern without NUL */
   constructor(pattern: string) {
     const { steps, sets } = compile(pattern);
     const firstWild = steps.findIndex((step) => step >= ANY_BYTE);
@@ -66,8 +70,8 @@ export class WildPattern {
     this.#reachedAt = new Int32Array(this.#steps.length + 1);
   }
 
-  /** Whether the pattern stands for the whole of a text.
-   * @param budget what it costs is taken from
+  /** Whether the pattern matches the whole text.
+   * @param budget is charged with the cost
    * @throws GitError "too-large" when the budget is spent */
   matches(text: string, budget?: StepBudget): boolean {
     budget?.spend(1);
@@ -87,7 +91,7 @@ export class WildPattern {
     return this.#reachedAt[this.#steps.length] === text.length;
   }
 
-  /** Follows one step by one byte; `at` is the position behind the byte. */
+  /** Takes one step with one byte; `at` is the position after the byte. */
   #take(step: number, byte: number, at: number): void {
     const what = this.#steps[step];
     if (what === undefined) return;
@@ -96,9 +100,10 @@ export class WildPattern {
     else if (what >= FIRST_SET && byte !== SLASH && this.#sets[what - FIRST_SET]!.has(byte)) this.#reach(step + 1, at);
   }
 
-  /** Notes that a step comes next at a text position, and what follows it if it stands for nothing. */
+  /** Marks a step as reached at a text position, and those after it as long as steps may match
+   * nothing. */
   #reach(first: number, at: number): void {
-    // In a loop: a pattern may be a long row of what stands for nothing.
+    // A loop instead of recursion: many steps in a row may match nothing.
     for (let step = first; this.#reachedAt[step] !== at;) {
       this.#reachedAt[step] = at;
       this.#next.push(step);
@@ -116,7 +121,8 @@ function toText(bytes: readonly number[]): string {
   return bytes.map((byte) => String.fromCharCode(byte)).join("");
 }
 
-/** Where the bytes begin that must end every match: behind the last wildcard, and the slash that belongs to it. */
+/** Where the literal end of every match begins: after the last wildcard and the slash that belongs
+ * to it. */
 function suffixStart(steps: readonly number[]): number {
   const lastWild = steps.findLastIndex((step) => step >= ANY_BYTE);
   return steps[lastWild - 1] === LEADING_DIRS ? lastWild + 2 : lastWild + 1;
@@ -125,7 +131,7 @@ function suffixStart(steps: readonly number[]): number {
 /** The bytes in a `[…]`. */
 class ByteSet {
   readonly #negated: boolean;
-  /** A bit each. */
+  /** One bit per byte value. */
   readonly #listed = new Uint8Array(32);
 
   constructor(negated: boolean) {
@@ -156,7 +162,7 @@ function compile(pattern: string): { steps: number[]; sets: ByteSet[] } {
       at = steps.at(-1) === SLASH ? end + 1 : end;
     } else if (char === "[") {
       const bracket = readBracket(pattern, at);
-      // Nothing that follows makes up for what cannot be read.
+      // An invalid bracket makes the whole pattern match nothing.
       if (bracket === null) return { steps: [...steps, NEVER], sets };
       steps.push(FIRST_SET + sets.length);
       sets.push(bracket.set);
@@ -178,7 +184,7 @@ function endOfStars(pattern: string, at: number): number {
   return end;
 }
 
-/** Two stars and more cross slashes where they fill a whole component; anywhere else they are one. */
+/** Two or more stars cross slashes if they fill a whole component; otherwise they act as one. */
 function compileStars(pattern: string, at: number, end: number): number[] {
   const fromBoundary = at === 0 || pattern[at - 1] === "/";
   const toBoundary = end === pattern.length || pattern[end] === "/" || pattern.startsWith("\\/", end);
@@ -186,16 +192,16 @@ function compileStars(pattern: string, at: number, end: number): number[] {
   return pattern[end] === "/" ? [LEADING_DIRS, STAR_STAR, SLASH] : [STAR_STAR];
 }
 
-/** Reads a `[…]`.
- * @returns the set and the offset behind it, or null if it does not end or names an unknown class */
+/** Parses a `[…]`.
+ * @returns the set and the offset after it, or null if it does not end or names an unknown class */
 function readBracket(pattern: string, start: number): { set: ByteSet; end: number } | null {
   const negated = pattern[start + 1] === "!" || pattern[start + 1] === "^";
   const set = new ByteSet(negated);
   const first = start + (negated ? 2 : 1);
-  /** The byte from which a `-` that comes next makes a range; none after a range or a class. */
+  /** The start of a range if `-` follows; null after a range or a class. */
   let rangeFrom: number | null = null;
   for (let at = first; at < pattern.length;) {
-    // A bracket right at the beginning is a byte like others.
+    // A bracket at the very beginning is an ordinary byte.
     if (pattern[at] === "]" && at > first) return { set, end: at + 1 };
     const isRange: boolean = rangeFrom !== null && pattern[at] === "-" && (pattern[at + 1] ?? "]") !== "]";
     const classEnd = !isRange && pattern.startsWith("[:", at) ? pattern.indexOf("]", at + 2) : -1;

@@ -1,17 +1,19 @@
-// The records of a ZIP. A library would do, but for its price: a millisecond for each file, of which a tenth is the compression.
+// ZIP records. A library takes a millisecond for each file, and only a tenth of that is the
+// compression.
 import { decodeText, encodeText, writeByteString } from "./byte-string.ts";
 
-/** What 32 bits, and 16, have no room for is said in 64. */
+/** Values from these on are written in 64 bits. */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 
-/** Sizes from which an entry that comes in pieces is prepared for more than 32 bits: deflate may make it a little larger. */
+/** Size from which a streamed entry is prepared for more than 32 bits: deflate may enlarge it a
+ * little. */
 const STREAM_64_BYTES = 0xf000_0000;
 
-/** Versions that are needed to extract: for deflated entries, and for 64 bits. */
+/** Versions needed to extract: for deflated entries, and for 64 bits. */
 const VERSION = { plain: 20, zip64: 45 };
 
-/** Unix, by the rules of version 2.3: the upper half of the attributes is a mode. */
+/** Unix, specification version 2.3: the upper half of the attributes is a mode. */
 const MADE_BY = 0x0317;
 
 const FLAG = { descriptor: 0x0008, utf8: 0x0800 };
@@ -20,24 +22,24 @@ const FLAG = { descriptor: 0x0008, utf8: 0x0800 };
 export interface ZipEntry {
   /** Byte string; a directory's ends in "/". */
   readonly path: string;
-  /** Kind and permissions, as Unix has them. */
+  /** Kind and permissions, as in Unix. */
   readonly mode: number;
   readonly timeSeconds: number;
   /** Whether its content is deflated. */
   readonly isDeflated: boolean;
-  /** Whether sizes and checksum come behind the content. */
+  /** Whether sizes and checksum follow the content. */
   readonly isStreamed: boolean;
-  /** Bytes, inflated. */
+  /** Inflated size. */
   readonly sizeBytes: number;
-  /** Bytes as they are in the ZIP; of a streamed entry 0 at first. */
+  /** Size within the ZIP; 0 in a streamed entry's header. */
   readonly storedBytes: number;
   readonly crc32: number;
 }
 
-/** A field of a record: its value, and its bytes. */
+/** A field of a record: its value and its length. */
 type Field = readonly [value: number, bytes: 1 | 2 | 4 | 8];
 
-/** What stands before an entry's content.
+/** What precedes an entry's content.
  * @see APPNOTE.TXT 4.3.7 */
 export function encodeZipHeader(entry: ZipEntry): Uint8Array {
   const { path, timeSeconds, isStreamed, sizeBytes, storedBytes } = entry;
@@ -60,7 +62,7 @@ export function encodeZipHeader(entry: ZipEntry): Uint8Array {
   );
 }
 
-/** What stands behind the content of a streamed entry.
+/** What follows the content of a streamed entry.
  * @see APPNOTE.TXT 4.3.9 */
 export function encodeZipDescriptor({ sizeBytes, storedBytes, crc32 }: ZipEntry): Uint8Array {
   const bytes = sizeBytes >= STREAM_64_BYTES ? 8 : 4;
@@ -72,7 +74,7 @@ export function encodeZipDescriptor({ sizeBytes, storedBytes, crc32 }: ZipEntry)
   ]);
 }
 
-/** An entry in the directory at the end.
+/** An entry of the central directory at the end.
  * @param offset of its header in the ZIP
  * @see APPNOTE.TXT 4.3.12 */
 export function encodeZipDirectoryEntry(entry: ZipEntry, offset: number): Uint8Array {
@@ -90,11 +92,11 @@ export function encodeZipDirectoryEntry(entry: ZipEntry, offset: number): Uint8A
       [Math.min(sizeBytes, MAX_32), 4],
       [path.length, 2],
       [bytesOf(extra), 2],
-      // No comment, on the first disk, no text.
+      // No comment, first disk, no text.
       [0, 2],
       [0, 2],
       [0, 2],
-      // To DOS only directories are something else.
+      // DOS attributes: only directories have one.
       [mode * 0x10000 + (path.endsWith("/") ? 0x10 : 0), 4],
       [Math.min(offset, MAX_32), 4],
     ],
@@ -103,8 +105,10 @@ export function encodeZipDirectoryEntry(entry: ZipEntry, offset: number): Uint8A
   );
 }
 
-/** What stands behind the directory.
- * @param count of entries @param start of the directory in the ZIP @param comment byte string
+/** What follows the central directory.
+ * @param count of entries
+ * @param start of the directory in the ZIP
+ * @param comment byte string
  * @see APPNOTE.TXT 4.3.14 to 4.3.16 */
 export function encodeZipEnd(count: number, start: number, sizeBytes: number, comment: string): Uint8Array {
   const is64 = count >= MAX_16 || start >= MAX_32 || sizeBytes >= MAX_32;
@@ -140,11 +144,11 @@ export function encodeZipEnd(count: number, start: number, sizeBytes: number, co
   );
 }
 
-/** Flags, method and time: alike in both records of an entry. */
+/** Flags, method and time: the same in both records of an entry. */
 function commonFields({ path, isDeflated, isStreamed, timeSeconds }: ZipEntry): Field[] {
   const isUtf8 = /[^\0-\x7f]/.test(path) && encodeText(decodeText(path)) === path;
   const date = new Date(timeSeconds * 1_000);
-  // DOS knows the years from 1980 to 2107, and no time zones.
+  // DOS has years from 1980 to 2107, and no time zones.
   const year = Math.min(Math.max(date.getUTCFullYear() - 1980, 0), 127);
   return [
     [(isStreamed ? FLAG.descriptor : 0) | (isUtf8 ? FLAG.utf8 : 0), 2],
@@ -154,13 +158,13 @@ function commonFields({ path, isDeflated, isStreamed, timeSeconds }: ZipEntry): 
   ];
 }
 
-/** The time in seconds since 1970, where 32 bits do. @see Info-ZIP's extended timestamp, 0x5455 */
+/** Seconds since 1970, if they fit into 32 bits. @see Info-ZIP's extended timestamp, 0x5455 */
 function timeField(timeSeconds: number): Field[] {
   if (timeSeconds > 0x7fff_ffff) return [];
   return [
     [0x5455, 2],
     [5, 2],
-    // Of the three times that there is room for, this is the modification's.
+    // Of the three possible times, only the modification time.
     [1, 1],
     [timeSeconds, 4],
   ];
