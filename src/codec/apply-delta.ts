@@ -1,6 +1,6 @@
 import { GitError } from "../format/errors.ts";
 
-/** The sizes that a delta claims, bytes.
+/** The sizes that a delta states, bytes.
  * @throws GitError "corrupt-delta" */
 export function readDeltaSizes(delta: Uint8Array): { baseBytes: number; resultBytes: number; instructions: number } {
   const base = readSize(delta, 0);
@@ -8,8 +8,8 @@ export function readDeltaSizes(delta: Uint8Array): { baseBytes: number; resultBy
   return { baseBytes: base.size, resultBytes: result.size, instructions: result.end };
 }
 
-/** Applies a delta without a copy of what it is applied to: for large ones, which the module would
- * hold a second time.
+/** Applies a delta without copying its base: for large ones, which the module would hold a second
+ * time.
  * @throws GitError "corrupt-delta"
  * @see gitformat-pack(5) "Deltified representation" */
 export function applyLargeDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
@@ -31,7 +31,7 @@ export function applyLargeDelta(base: Uint8Array, delta: Uint8Array): Uint8Array
     for (let bit = 0; bit < 4; bit++) if ((opcode & (1 << bit)) !== 0) from += (delta[at++] ?? NaN) * 2 ** (8 * bit);
     for (let bit = 0; bit < 3; bit++) if ((opcode & (0x10 << bit)) !== 0) size += (delta[at++] ?? NaN) * 2 ** (8 * bit);
     if (size === 0) size = 0x1_0000;
-    // Also what is not a number, for want of bytes, is not within.
+    // Written so that NaN, from missing bytes, fails as well.
     if (!(from + size <= base.length && size <= resultBytes - made)) throw malformed();
     result.set(base.subarray(from, from + size), made);
     made += size;

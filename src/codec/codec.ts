@@ -9,24 +9,24 @@ import { InflateDesk, InflateStream, type SavedInflate } from "./inflate-stream.
 import { CodecInstance } from "./module.ts";
 import { Sha1Stream } from "./sha1-stream.ts";
 
-/** Bytes of content from which a call works piece by piece, or without the module: the module would
- * hold all of it a second time. */
+/** Size of content from which a call works piece by piece, or without the module, which would hold
+ * all of it a second time (bytes). */
 const LARGE_BYTES = 4 * 1024 * 1024;
 
-/** Effort of deflate: 0 stores, 9 searches longest. */
+/** Effort of deflate: 0 only stores, 9 searches longest. */
 export type DeflateLevel = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9;
 
-/** What git takes when it is not configured. */
+/** Git's default. */
 export const DEFAULT_LEVEL: DeflateLevel = 6;
 
 /** An inflated zlib stream. */
 export interface Inflated {
   readonly content: Uint8Array;
-  /** Bytes of the input that the stream takes; what follows is not part of it. */
+  /** Input bytes of the stream; whatever follows does not belong to it. */
   readonly consumed: number;
 }
 
-/** An object as a pack holds it, undeltified. */
+/** An object in the form of a pack entry, undeltified. */
 export interface EncodedObject {
   readonly oid: Uint8Array;
   /** Entry header and zlib stream. */
@@ -39,10 +39,11 @@ export interface ObjectContent {
   readonly content: Uint8Array;
 }
 
-/** What `fsck_object` checks an object as: its type, or a blob by the part that its name gives it. */
+/** What `fsck_object` checks an object as: its type, or, for blobs with special names, that
+ * role. */
 export type FsckSubject = ObjectType | "gitmodules" | "gitattributes";
 
-/** The subjects' numbers; those of types are the types' own. */
+/** The subjects' numbers; for types, the types' own. */
 const SUBJECTS: Readonly<Record<FsckSubject, number>> = {
   commit: 1,
   tree: 2,
@@ -54,39 +55,41 @@ const SUBJECTS: Readonly<Record<FsckSubject, number>> = {
 
 const SUBJECT_OF = new Map(Object.entries(SUBJECTS).map(([subject, number]) => [number, subject as FsckSubject]));
 
-/** What git's fsck says of an object. */
+/** The result of git's fsck for an object. */
 export interface CheckedObject {
   /** A mask; see fsck-messages.ts. */
   readonly findings: bigint;
-  /** When it was committed, seconds; 0 unless it is a commit. */
+  /** Commit time, seconds; 0 for other types. */
   readonly timeSeconds: number;
-  /** What it names, in its order: of a tree all entries but gitlinks, and files that git reads itself once more as what they are. */
+  /** The objects that it refers to, in order. For a tree, all entries but gitlinks; files that git
+   * itself reads are listed again in that role. */
   readonly named: readonly { readonly subject: FsckSubject; readonly oid: Uint8Array }[];
 }
 
-/** Memory that an idle instance may keep. An instance that had to grow further is replaced by a new one. */
+/** Memory that an idle instance may keep. An instance that had to grow further is replaced. */
 const MAX_IDLE_MEMORY_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of a record of `hash_all`: address, length, type, whether it collides, id, two unused. */
+/** Bytes of a record of `hash_all`: address, length, type, collision flag, id, two unused. */
 const JOB_BYTES = 32;
 
-/** Bytes of a report of `fsck_object`: findings, time, count; and of each record that follows: id and subject. */
+/** Bytes of a report of `fsck_object`: findings, time, count; then of each record: id and
+ * subject. */
 const REPORT_BYTES = 24;
 const NAMED_BYTES = OID_BYTES + 1;
 
-/** No two records come of fewer bytes of an object: a tree's entry `100644 .gitmodules` makes two of 39. */
+/** Lower bound of object bytes per record: a tree's entry `100644 .gitmodules` makes two of 39. */
 const BYTES_PER_NAMED = 19;
 
-/** Makes a codec of the module; synchronous. */
+/** Makes a codec from the module; synchronous. */
 export function instantiateCodec(module: WebAssembly.Module): Codec {
   return new Codec(module);
 }
 
-/** The functions work on whole byte sequences and return copies, unless they say otherwise. */
+/** Functions take whole byte sequences and return copies, unless they say otherwise. */
 export class Codec {
   readonly #module: WebAssembly.Module;
   #instance: CodecInstance;
-  /** Made for the first stream. */
+  /** Created with the first stream. */
   #desk: InflateDesk | null = null;
 
   constructor(module: WebAssembly.Module) {
@@ -94,21 +97,22 @@ export class Codec {
     this.#instance = new CodecInstance(module);
   }
 
-  /** Bytes of linear memory in use, streams not counted. */
+  /** Bytes of linear memory in use, without streams. */
   get memoryBytes(): number {
     return this.#instance.memoryBytes;
   }
 
-  /** Inflates the zlib stream at the start of `bytes`, which may go on behind it.
-   * @param sizeBytes what it must inflate to, at most `MAX_RESIDENT_OBJECT_BYTES`
-   * @throws GitError "corrupt-pack" when it is no such stream, "too-large"
+  /** Inflates the zlib stream at the start of `bytes`; more bytes may follow it.
+   * @param sizeBytes the expected size, at most `MAX_RESIDENT_OBJECT_BYTES`
+   * @throws GitError "corrupt-pack" when it is not such a stream, "too-large"
    * @see RFC 1950 */
   inflate(bytes: Uint8Array, sizeBytes: number): Inflated {
     if (sizeBytes > LARGE_BYTES) return this.#inflateLarge(bytes, sizeBytes);
     return this.withInflated(bytes, sizeBytes, (content, consumed) => ({ content: content.slice(), consumed }));
   }
 
-  /** The same without a copy: `use` gets a view that ends with it, and must not call the codec.
+  /** The same without a copy: `use` gets a view that is valid only during the call, and must not
+   * call the codec.
    * @throws GitError as `inflate` */
   withInflated<Result>(
     bytes: Uint8Array,
@@ -157,8 +161,8 @@ export class Codec {
     });
   }
 
-  /** SHA-1 of the bytes as they are.
-   * @throws GitError "sha1-collision" when they were made to collide */
+  /** SHA-1 of the bytes alone.
+   * @throws GitError "sha1-collision" on a collision attack */
   hash(bytes: Uint8Array): Uint8Array {
     return this.#scope((instance) => {
       const hash = instance.exports.sha1_begin();
@@ -169,8 +173,8 @@ export class Codec {
     });
   }
 
-  /** Ids of objects, in their order; four are hashed at a time.
-   * @throws GitError "sha1-collision" when one was made to collide */
+  /** Ids of objects, in order; four are hashed at a time.
+   * @throws GitError "sha1-collision" on a collision attack */
   hashObjects(objects: readonly ObjectContent[]): Uint8Array[] {
     return this.#scope((instance) => {
       const jobs = instance.take(objects.length * JOB_BYTES);
@@ -190,7 +194,7 @@ export class Codec {
   }
 
   /** Hashes an object and makes its pack entry.
-   * @throws GitError "sha1-collision" when it was made to collide
+   * @throws GitError "sha1-collision" on a collision attack
    * @see gitformat-pack(5) */
   encodeObject(type: ObjectType, content: Uint8Array, level: DeflateLevel = DEFAULT_LEVEL): EncodedObject {
     return this.#scope((instance) => {
@@ -228,8 +232,8 @@ export class Codec {
     });
   }
 
-  /** Applies a delta, which must have been made for a base of this size.
-   * @param target where the result goes if it fits; it may be the base's
+  /** Applies a delta, which must be made for a base of this size.
+   * @param target receives the result if it fits; it may overlap the base
    * @returns the result, at most `MAX_RESIDENT_OBJECT_BYTES`
    * @throws GitError "corrupt-delta", "too-large"
    * @see gitformat-pack(5) "Deltified representation" */
@@ -257,25 +261,25 @@ export class Codec {
     });
   }
 
-  /** Inflates a zlib stream of any size, piece by piece; any number at a time.
-   * @param sizeBytes what it must inflate to */
+  /** Inflates a zlib stream of any size, piece by piece. Several can be open at once.
+   * @param sizeBytes the expected size */
   inflateStream(sizeBytes: number): InflateStream {
     this.#desk ??= new InflateDesk(new CodecInstance(this.#module));
     return new InflateStream(this.#desk, sizeBytes);
   }
 
-  /** Goes on with an inflation from where it was saved; as often as needed. */
+  /** Continues a saved inflation, as often as needed. */
   resumeInflate(saved: SavedInflate): InflateStream {
     return new InflateStream(this.#desk!, saved.sizeBytes, saved);
   }
 
-  /** Makes a zlib stream of bytes that come in pieces.
-   * @param isRaw leaves zlib's header and checksum out */
+  /** Makes a zlib stream from bytes that arrive in pieces.
+   * @param isRaw omits zlib's header and checksum */
   deflateStream(level: DeflateLevel = DEFAULT_LEVEL, isRaw = false): DeflateStream {
     return new DeflateStream(new CodecInstance(this.#module), level, isRaw);
   }
 
-  /** Hashes bytes that come in pieces. */
+  /** Hashes bytes that arrive in pieces. */
   sha1Stream(): Sha1Stream {
     return new Sha1Stream(new CodecInstance(this.#module));
   }

@@ -1,12 +1,12 @@
 import type { CodecInstance } from "./module.ts";
 
-/** Bytes of input, and of output, that are in the module at a time. */
+/** Bytes of input, and of output, in the module at a time. */
 const PIECE_BYTES = 64 * 1024;
 
 /** What `deflate_stream_step` returns when the stream is complete. */
 const DONE = 1;
 
-/** A zlib stream made piece by piece, in the same memory whatever its size. Nothing is made before it is taken.
+/** A zlib stream made piece by piece, in constant memory. Nothing is made before it is read.
  * @see RFC 1950 */
 export class DeflateStream {
   readonly #instance: CodecInstance;
@@ -15,9 +15,10 @@ export class DeflateStream {
   readonly #output: number;
   readonly #result: number;
 
-  /** @param instance its own: its memory goes with the stream
-   * @param level 0 stores, 9 searches longest
-   * @param isRaw leaves the header and the checksum out @see RFC 1951 */
+  /** @param instance of its own: its memory is freed with the stream
+   * @param level 0 only stores, 9 searches longest
+   * @param isRaw omits the header and the checksum
+   * @see RFC 1951 */
   constructor(instance: CodecInstance, level: number, isRaw: boolean) {
     this.#instance = instance;
     this.#stream = instance.exports.deflate_stream_begin(level, isRaw ? 1 : 0);
@@ -27,7 +28,7 @@ export class DeflateStream {
   }
 
   /** Deflates the next bytes.
-   * @yields what is ready of the stream, in pieces of at most 64 KiB */
+   * @yields the finished part of the stream, in pieces of at most 64 KiB */
   *push(bytes: Uint8Array): Generator<Uint8Array, void> {
     for (let at = 0; at < bytes.length;) {
       const { consumed, output } = this.#step(bytes.subarray(at, at + PIECE_BYTES), false);

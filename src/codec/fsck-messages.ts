@@ -1,11 +1,13 @@
-/** How grave git holds a finding of its fsck to be, where nothing is configured. @see git-fsck(1), "fsck.<msg-id>" */
+/** Git's default severity of an fsck finding. @see git-fsck(1), "fsck.<msg-id>" */
 export type FsckSeverity = "fatal" | "error" | "warn" | "info" | "ignore";
 
-/** Which findings refuse an object, chosen for each repository: as git's receiving side does but for what old
- * histories are full of (`default`), that too (`strict`), or what git calls an error only (`lenient`). */
+/** Which findings refuse an object, configured per repository: those that git's receiving side
+ * refuses, except for ones common in old histories (`default`), those too (`strict`), or only what
+ * git calls an error (`lenient`). */
 export type FsckSetting = "default" | "strict" | "lenient";
 
-// The order, from the first row to the last, is that of `Message` in wasm/src/fsck/message.zig: a test compares them.
+// The order, from the first row to the last, is that of `Message` in wasm/src/fsck/message.zig; a
+// test compares them.
 const IDS = {
   fatal: ["nulInHeader", "unterminatedHeader"],
   error: [
@@ -68,16 +70,17 @@ const IDS = {
   ignore: ["extraHeaderEntry"],
 } as const satisfies Record<FsckSeverity, readonly string[]>;
 
-/** A kind of finding, by git's own name for it. */
+/** A kind of finding, by git's name. */
 export type FsckMessage = (typeof IDS)[FsckSeverity][number];
 
-/** Every kind of finding, at its number: a mask of findings has bit `1n << number` for each. */
+/** All kinds of findings by number: a mask has bit `1n << number` for each. */
 export const FSCK_MESSAGES: readonly FsckMessage[] = Object.values(IDS).flat();
 
-/** Common in histories from before git checked, and harmless to read: only `strict` refuses them. */
+/** Common in histories older than git's checks, and harmless: only `strict` refuses them. */
 const COMMON: readonly FsckMessage[] = ["badTimezone", "missingSpaceBeforeDate", "zeroPaddedFilemode"];
 
-/** The findings that refuse an object under a setting, as a mask. What git calls `info` or `ignore` never does. */
+/** The findings that a setting refuses, as a mask. It never includes what git calls `info` or
+ * `ignore`. */
 export function maskRefused(setting: FsckSetting): bigint {
   return REFUSED[setting];
 }
@@ -96,7 +99,7 @@ const REFUSED: Readonly<Record<FsckSetting, bigint>> = {
   lenient: findRefused("lenient"),
 };
 
-/** The findings in a mask, by name, in the order of their numbers. */
+/** The names of the findings in a mask, in the order of their numbers. */
 export function listFindings(mask: bigint): FsckMessage[] {
   return FSCK_MESSAGES.filter((_, number) => ((mask >> BigInt(number)) & 1n) === 1n);
 }

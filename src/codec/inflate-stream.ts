@@ -1,13 +1,13 @@
 import { GitError } from "../format/errors.ts";
 import type { CodecInstance } from "./module.ts";
 
-/** Bytes of input, and of output, that are in the module at a time. */
+/** Bytes of input, and of output, in the module at a time. */
 const PIECE_BYTES = 64 * 1024;
 
-/** What `inflate_stream_step` returns. */
+/** Results of `inflate_stream_step`. */
 const STATUS = { more: 0, done: 1, badData: 2 } as const;
 
-/** What one step of an inflater came to. */
+/** The result of one step. */
 export interface InflateStep {
   readonly consumed: number;
   /** A copy. */
@@ -15,16 +15,17 @@ export interface InflateStep {
   readonly done: boolean;
 }
 
-/** An inflation that can be gone on with. */
+/** An inflation that can be continued. */
 export interface SavedInflate {
   readonly state: Uint8Array;
-  /** Bytes made so far, and in all. */
+  /** Bytes produced so far, and in all. */
   readonly produced: number;
   readonly sizeBytes: number;
 }
 
-/** The place where all streams of a codec are inflated: one at a time has its state in the module, the others theirs outside, 40 KB
- * each, so that a hundred responses which nobody takes cost no more than their states. */
+/** Inflates all streams of a codec. One at a time has its state in the module; the others keep
+ * theirs outside, 40 KB each, so that a hundred responses that nobody reads cost no more than
+ * that. */
 export class InflateDesk {
   readonly #instance: CodecInstance;
   readonly #stream: number;
@@ -32,10 +33,10 @@ export class InflateDesk {
   readonly #input: number;
   readonly #output: number;
   readonly #result: number;
-  /** Whose state is in the module. */
+  /** The stream whose state is in the module. */
   #present: InflateStream | null = null;
 
-  /** @param instance its own */
+  /** @param instance of its own */
   constructor(instance: CodecInstance) {
     this.#instance = instance;
     this.#stream = instance.exports.inflate_stream_new();
@@ -45,7 +46,7 @@ export class InflateDesk {
     this.#result = instance.take(8);
   }
 
-  /** A copy of the state that is in the module. */
+  /** A copy of the state in the module. */
   state(): Uint8Array {
     return this.#instance.bytes(this.#stream, this.#stateBytes).slice();
   }
@@ -56,8 +57,8 @@ export class InflateDesk {
   }
 
   /** Inflates what a piece of input allows.
-   * @param state the stream's, null: it begins
-   * @returns null when the input is no zlib stream */
+   * @param state the stream's; null: it begins
+   * @returns null when the input is not a zlib stream */
   step(stream: InflateStream, state: Uint8Array | null, input: Uint8Array): InflateStep | null {
     const { exports } = this.#instance;
     if (this.#present !== stream) {
@@ -77,18 +78,18 @@ export class InflateDesk {
   }
 }
 
-/** A zlib stream inflated piece by piece, in the same memory whatever its size.
+/** A zlib stream inflated piece by piece, in constant memory.
  * @see RFC 1950 */
 export class InflateStream {
   readonly #desk: InflateDesk;
   readonly #sizeBytes: number;
-  /** Null: it has not begun, or the desk has it. */
+  /** Null: it has not begun, or its state is in the module. */
   #state: Uint8Array | null = null;
   #produced = 0;
   #done = false;
 
-  /** @param sizeBytes what the stream must inflate to
-   * @param saved where to go on, without it at the beginning */
+  /** @param sizeBytes the expected size
+   * @param saved where to continue; default: the beginning */
   constructor(desk: InflateDesk, sizeBytes: number, saved?: SavedInflate) {
     this.#desk = desk;
     this.#sizeBytes = sizeBytes;
@@ -96,20 +97,20 @@ export class InflateStream {
     this.#produced = saved?.produced ?? 0;
   }
 
-  /** Whether the stream has come to its end. */
+  /** Whether the stream has ended. */
   get done(): boolean {
     return this.#done;
   }
 
   /** Inflates what the next piece of input allows.
-   * @param bytes input; what follows the end of the stream is left alone
+   * @param bytes input; what follows the end of the stream is not consumed
    * @yields content, in pieces of at most 64 KiB
-   * @returns bytes taken from the input: all of them unless the stream is done
-   * @throws GitError "corrupt-pack" when it is no zlib stream, or not of that size */
+   * @returns input bytes consumed: all of them unless the stream is done
+   * @throws GitError "corrupt-pack" when it is not a zlib stream of that size */
   *push(bytes: Uint8Array): Generator<Uint8Array, number> {
     let taken = 0;
     let produced = 0;
-    // A full output may have more behind it, also when the input is used up.
+    // After a full output there may be more, even when the input is used up.
     while (!this.#done && (taken < bytes.length || produced === PIECE_BYTES)) {
       const { consumed, output } = this.step(bytes.subarray(taken));
       taken += consumed;
@@ -119,24 +120,24 @@ export class InflateStream {
     return taken;
   }
 
-  /** Where the stream stands, to go on from there another time: 40 KB. It has begun, and is not done. */
+  /** Saves the state of a stream that has begun and is not done, to continue later: 40 KB. */
   save(): SavedInflate {
     const state = this.#desk.holds(this) ? this.#desk.state() : this.#state!;
     return { state, produced: this.#produced, sizeBytes: this.#sizeBytes };
   }
 
-  /** States that there is no more input.
+  /** Declares the end of the input.
    * @throws GitError "corrupt-pack" when the stream is not done */
   end(): void {
     if (!this.#done) throw this.#corrupt();
   }
 
-  /** Takes its state out of the module, where another stream goes in; called by the desk. */
+  /** Moves its state out of the module to make way for another stream; called by the desk. */
   leave(): void {
     this.#state = this.#desk.state();
   }
 
-  /** Inflates as much as 64 KiB of input and of output allow; with no progress it wants more input.
+  /** Inflates at most 64 KiB of input and of output. Without progress it needs more input.
    * @throws GitError as `push` */
   step(input: Uint8Array): InflateStep {
     const step = this.#desk.step(this, this.#state, input.subarray(0, PIECE_BYTES));

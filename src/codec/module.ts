@@ -1,10 +1,8 @@
-/**
- * One instance of the WebAssembly module: its functions and its memory. `wasm/src/main.zig` is the other side.
- * How the module is imported differs between runtimes, so it is handed in.
- */
+/** One instance of the WebAssembly module: its functions and its memory. `wasm/src/main.zig` is its
+ * counterpart. The module is passed in, since runtimes differ in how they import it. */
 import { GitError } from "../format/errors.ts";
 
-/** What main.zig exports for the codec. Addresses and lengths are bytes, below 2^32. */
+/** The exports of main.zig that the codec uses. Addresses and lengths are bytes, below 2^32. */
 export interface CodecExports {
   readonly memory: WebAssembly.Memory;
   alloc(sizeBytes: number): number;
@@ -59,7 +57,7 @@ export class CodecInstance {
 
   /** Takes less than 0.1 ms and 1.4 MB. */
   constructor(module: WebAssembly.Module) {
-    // Only the indexer reads back, and it is never begun here.
+    // Only the indexer calls it, and the codec does not use the indexer.
     const imports = { holdfast: { read_back: () => 0 } };
     this.exports = new WebAssembly.Instance(module, imports).exports as unknown as CodecExports;
   }
@@ -69,7 +67,7 @@ export class CodecInstance {
     return this.exports.memory.buffer.byteLength;
   }
 
-  /** Reserves memory until the end of the scope, or for good outside of one.
+  /** Allocates memory until the end of the scope, or for good outside of one.
    * @returns its address, a multiple of 16
    * @throws GitError "unavailable" when the memory cannot grow that far */
   take(sizeBytes: number): number {
@@ -78,7 +76,7 @@ export class CodecInstance {
     return address >>> 0;
   }
 
-  /** Copies bytes into memory reserved for them.
+  /** Allocates memory and copies bytes into it.
    * @returns their address */
   put(bytes: Uint8Array): number {
     const address = this.take(bytes.length);
@@ -86,13 +84,13 @@ export class CodecInstance {
     return address;
   }
 
-  /** A view of the memory: valid until memory is taken, or given back. */
+  /** A view of the memory, valid until memory is allocated or freed. */
   bytes(address: number, length: number): Uint8Array {
     return new Uint8Array(this.exports.memory.buffer, address, length);
   }
 
-  /** Runs `use`, then gives back what it took.
-   * @throws Error inside another scope: views of that one could become invalid */
+  /** Runs `use`, then frees what it allocated.
+   * @throws Error inside another scope, whose views could become invalid */
   scope<Result>(use: () => Result): Result {
     if (this.#inScope) throw new Error("the codec is in use by a caller further up");
     this.#inScope = true;

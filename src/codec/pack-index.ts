@@ -1,11 +1,12 @@
-/** What the pack indexer hands over: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
+/** The result of the pack indexer: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
 import { COMMIT } from "../format/object.ts";
 
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
 export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3, made: 4 } as const;
 
-/** Bits of `PackIndex.nodeFlags`: the low four say as which types (by 1 << type − 1) a node is spoken of. */
+/** Bits of `PackIndex.nodeFlags`: the low four are the types (1 << type − 1) that references claim
+ * for an object. */
 export const NODE_TYPE_MASK = 0b0000_1111;
 export const NODE_SPECIAL_MASK = 0b0011_0000;
 export const NODE_CHECKED = 0b0100_0000;
@@ -13,16 +14,15 @@ export const NODE_CHECKED = 0b0100_0000;
 /** No entry, no node. */
 export const NO_INDEX = 0xffff_ffff;
 
-/** An entry behind the pack, bytes. */
+/** An entry stored after the pack, bytes. */
 export interface MadeEntry {
   readonly offset: number;
   readonly length: number;
 }
 
-/**
- * An indexed pack, as views into the module's memory: valid until the indexer is used again.
- * Entries stand in pack order; external entries (thin bases) behind those of the pack.
- */
+/** An indexed pack, as views into the module's memory, valid until the indexer is used again.
+ * Entries are in pack order, followed by external entries (bases of a thin pack). A node is an
+ * object id that the pack contains or mentions. */
 export interface PackIndex {
   /** Entries of the pack itself. */
   readonly count: number;
@@ -31,33 +31,35 @@ export interface PackIndex {
   readonly end: number;
   /** Inflated size of each object (bytes). */
   readonly sizes: Uint32Array;
-  /** Base entry of each delta, `NO_INDEX` elsewhere. */
+  /** Base entry of each delta; `NO_INDEX` for others. */
   readonly bases: Uint32Array;
   readonly entryNodes: Uint32Array;
-  /** Where each entry's record begins in `edges`, 0 for none. */
+  /** Where each entry's record begins in `edges`; 0: none. */
   readonly entryEdges: Uint32Array;
   /** Object types, 1–4. */
   readonly kinds: Uint8Array;
   readonly stored: Uint8Array;
-  /** Where those entries are stored that were pushed as deltas and made whole (`STORED.made`): behind the pack, as if they were of it. By entry,
-   * in the order of their offsets. */
+  /** Entries that were pushed as deltas and stored undeltified after the pack (`STORED.made`). By
+   * entry, in the order of their offsets. */
   readonly made: ReadonlyMap<number, MadeEntry>;
-  /** Distinct ids held or mentioned. */
+  /** Number of distinct ids. */
   readonly nodeCount: number;
   readonly oids: Uint8Array;
   /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
   readonly nodeEntries: Uint32Array;
   readonly nodeFlags: Uint8Array;
-  /** The whole memory, in which records lie: count of words behind it; a commit's time (low, high word); nodes: a commit's tree
-   * before its parents, a tree's entries in order. With the highest bit of the count set, the words are places of runs, each a
-   * count and so many nodes: large trees share them. */
+  /** The whole memory, which contains the records. A record is the number of words that follow; for
+   * a commit its time (low, high word); then nodes: a commit's tree before its parents, a tree's
+   * entries in order. If the highest bit of the number is set, the words are addresses of runs,
+   * which large trees share; each run is a count and that many nodes. */
   readonly edges: Uint32Array;
 }
 
-/** Says that a record is of runs. */
+/** Marks a record that consists of runs. */
 const IN_RUNS = 0x8000_0000;
 
-/** The nodes that an entry's object refers to: a commit's tree before its parents, a tree's entries in order. */
+/** The nodes that an entry's object refers to: a commit's tree before its parents, a tree's entries
+ * in order. */
 export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: number): Uint32Array {
   const start = entryEdges[entry]!;
   if (start === 0) return edges.subarray(0, 0);
@@ -74,16 +76,16 @@ export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: n
   return nodes;
 }
 
-/** Where the references of an entry's object stand in `PackIndex.edges`: words from one up to
- * another, nodes or places of runs. */
+/** Where the references of an entry's object are in `PackIndex.edges`: a range of words, each a
+ * node or the address of a run. */
 export interface ReferenceWords {
   at: number;
   end: number;
   isRuns: boolean;
 }
 
-/** Finds the words of `readReferences`, for whoever goes through many of them in place.
- * @param words what is changed and returned */
+/** Finds the words of `readReferences`, for loops over many of them without allocation.
+ * @param words changed and returned */
 export function referenceWords(
   { entryEdges, edges, kinds }: PackIndex,
   entry: number,
@@ -97,13 +99,13 @@ export function referenceWords(
   return words;
 }
 
-/** When an entry's commit was made, seconds; 0 for other objects. */
+/** Time of an entry's commit, seconds; 0 for other objects. */
 export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: number): number {
   const start = entryEdges[entry]!;
   return kinds[entry] === COMMIT ? edges[start + 2]! * 2 ** 32 + edges[start + 1]! : 0;
 }
 
-/** The index of no pack: a push that only deletes, or only names what is there. */
+/** The index of a push without a pack: it only deletes refs, or points them at stored objects. */
 export const EMPTY_INDEX: PackIndex = {
   count: 0,
   offsets: new Uint32Array(),

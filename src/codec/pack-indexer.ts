@@ -1,26 +1,26 @@
-/**
- * The pack indexer of the WASM module: `wasm/src/indexer` says how it works, this file how it is driven.
- * One instance indexes one pack at a time; its memory goes with it.
- */
+/** Drives the pack indexer of the WASM module, which `wasm/src/indexer` describes. One instance
+ * indexes one pack at a time and owns its memory. */
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
 import type { MadeEntry, PackIndex } from "./pack-index.ts";
 import { explainRefusal } from "./pack-refusal.ts";
 
-/** Copies stored bytes of the pack from `offset` into `out` when they are in memory; returns how many, 0 for none. */
+/** Copies stored bytes of the pack from `offset` into `out` if they are in memory. Returns how
+ * many; 0: none. */
 export type ReadBack = (offset: number, out: Uint8Array) => number;
 
-/** What `finish` still wants before it can go on. */
+/** What `finish` needs before it can continue. */
 export type IndexNeed =
   | { kind: "bytes"; offset: number; length: number }
   | { kind: "base"; entry: number; oid: Uint8Array }
-  /** A delta whose base, result or instructions are too large to be held. `content` is the base's, null: it is stored large itself. A
-   * view, valid until the indexer is used again. */
+  /** A delta whose base, result or instructions are too large for memory. `content` is the base's;
+   * null: the base itself is stored as a large object. A view, valid until the indexer is used
+   * again. */
   | { kind: "large"; delta: number; base: number; content: Uint8Array | null }
-  /** `allow`: what it holds next is too large to be held without leave. */
+  /** Permission, by `allow`, to hold a large object in memory. */
   | { kind: "memory" }
-  /** Nothing: it is others' turn. */
+  /** Nothing: other requests may run now. */
   | { kind: "pause" };
 
 interface IndexerExports {
@@ -93,25 +93,27 @@ const VALUE = {
   tableBytesLeft: 32,
 } as const;
 
-/** Bytes of work in one call of the module: some 100 ms. The object has one thread for all requests. */
+/** Bytes of work in one call of the module: some 100 ms. The object has one thread for all
+ * requests. */
 const SLICE_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of the pack that are in the module at once: a whole small entry, and a piece of the body behind it. */
+/** Bytes of the pack in the module at once: a whole small entry, and a piece of what follows. */
 const WINDOW_BYTES = 1536 * 1024;
 
-/** Bytes of an object that are held without leave: what does not stream, never needs it. */
+/** Bytes of an object that are held without permission. Objects that stream never need it. */
 export const FREE_CONTENT_BYTES = STREAM_THRESHOLD_BYTES;
 
 export interface PackIndexerOptions {
   limits: Limits;
-  /** Contents kept for deltas (bytes, a multiple of 64): a small push needs little. */
+  /** Memory for contents kept as delta bases (bytes, a multiple of 64): a small push needs
+   * little. */
   ringBytes: number;
-  /** fsck messages that refuse the pack, one bit each. */
+  /** Bit mask of fsck messages that refuse the pack. */
   refused: bigint;
   readBack: ReadBack;
 }
 
-/** An instance of the module, made once and used for one pack after the other. */
+/** An instance of the module, used for one pack after another. */
 class Instance {
   readonly exports: IndexerExports;
   readBack: ReadBack = () => 0;
@@ -128,7 +130,7 @@ class Instance {
 const MAX_IDLE_BYTES = 8 * 1024 * 1024;
 const MAX_IDLE_INSTANCES = 4;
 
-/** Instances between two packs. */
+/** Instances not in use. */
 const idle = new WeakMap<WebAssembly.Module, Instance[]>();
 
 export class PackIndexer {
@@ -165,7 +167,8 @@ export class PackIndexer {
     if (status !== STATUS.ok) throw new GitError("unavailable", { reason: "no memory for the pack indexer" });
   }
 
-  /** Ends the pack: the module's memory serves the next one. Nothing may be asked afterwards. */
+  /** Ends the pack and returns the module's memory for the next one. The indexer must not be used
+   * afterwards. */
   release(): void {
     this.#instance.readBack = () => 0;
     const waiting = idle.get(this.#module) ?? [];
@@ -178,12 +181,12 @@ export class PackIndexer {
     return this.#exports.memory.buffer.byteLength;
   }
 
-  /** Bytes of the tables, which grow with the objects and with what they name. */
+  /** Bytes of the tables, which grow with the objects and their references. */
   get tableBytes(): number {
     return this.#limits.maxIndexBytes - this.#value("tableBytesLeft");
   }
 
-  /** Entries the pack header declares; 0 before it was read. */
+  /** Entries that the pack header declares; 0 before it was read. */
   get declaredCount(): number {
     return this.#value("declared");
   }
@@ -193,7 +196,7 @@ export class PackIndexer {
     return this.#value("packCount");
   }
 
-  /** Deltas that wait for `finish`. */
+  /** Deltas that `finish` will resolve. */
   get deferredCount(): number {
     return this.#value("deferredCount");
   }
@@ -203,41 +206,39 @@ export class PackIndexer {
     return this.#value("done") === 1;
   }
 
-  /** Whether `step` ended early, for others to have a turn or for want of leave: it is to be called
-   * again before more of the pack is taken in. */
+  /** Whether `step` ended early, to let other requests run or for lack of permission. It must be
+   * called again before it accepts more of the pack. */
   get isPaused(): boolean {
     return this.#needsMemory || this.#value("isPaused") === 1;
   }
 
-  /** Whether `step` ended for want of leave: it goes on after `allow`. */
+  /** Whether `step` ended for lack of permission: it continues after `allow`. */
   get needsMemory(): boolean {
     return this.#needsMemory;
   }
 
-  /** Gives leave to hold objects larger than `FREE_CONTENT_BYTES`: three of them at once at the
-   * most.
-   * @param maxBlobBytes deltas of larger blobs are asked for as "large" from now on */
+  /** Permits holding objects larger than `FREE_CONTENT_BYTES`: at most three at once.
+   * @param maxBlobBytes from now on, deltas of larger blobs are requested as "large" */
   allow(maxBlobBytes: number = MAX_DELTA_BLOB_BYTES): void {
     this.#exports.indexer_allow(maxBlobBytes);
     this.#needsMemory = false;
   }
 
-  /** Offsets of the entries read so far, and where the last complete one ends (bytes in the pack). */
+  /** Offsets of the entries read so far, and the end of the last complete one (bytes in the
+   * pack). */
   boundaries(): { offsets: Uint32Array; end: number } {
     return { offsets: this.#words("offsets", this.count), end: this.#value("entriesEnd") };
   }
 
-  /** Free space for more of the pack, never empty. The view is valid until `step`. */
+  /** A buffer for more of the pack, never empty. The view is valid until `step`. */
   input(): Uint8Array {
     const address = this.#exports.indexer_room();
     return new Uint8Array(this.#exports.memory.buffer, address, this.#value("inputBytes"));
   }
 
-  /**
-   * Takes in the first `length` bytes of `input`.
+  /** Consumes the first `length` bytes of `input`.
    * @returns the bytes of the pack that are done with, in order: a view, valid until `input`
-   * @throws GitError what is wrong with the pack
-   */
+   * @throws GitError for a corrupt or refused pack */
   step(length: number): Uint8Array {
     const status = this.#exports.indexer_step(length);
     this.#needsMemory = status === STATUS.needMemory;
@@ -245,17 +246,15 @@ export class PackIndexer {
     return new Uint8Array(this.#exports.memory.buffer, this.#value("consumedAddress"), this.#value("consumedBytes"));
   }
 
-  /** Bytes behind the last entry that have been taken in: the trailer, and what should not be there. */
+  /** Bytes after the last entry, as far as they were consumed: the trailer, and any excess. */
   rest(): Uint8Array {
     const start = this.#value("consumedAddress") + this.#value("consumedBytes");
     const end = this.#value("consumedAddress") + WINDOW_BYTES - this.#value("inputBytes");
     return new Uint8Array(this.#exports.memory.buffer, start, end - start);
   }
 
-  /**
-   * Resolves what is left; called again after each need was met.
-   * @returns null when every object has its id and passed its checks
-   */
+  /** Resolves the remaining deltas; called again after each need was met.
+   * @returns null when every object has its id and passed its checks */
   finish(): IndexNeed | null {
     const status = this.#exports.indexer_finish();
     if (status === STATUS.needBytes) {
@@ -280,12 +279,13 @@ export class PackIndexer {
     return null;
   }
 
-  /** Makes `finish` ask for an object that the pack mentions by a checked name (`.gitmodules`) and does not hold. */
+  /** Makes `finish` request an object that the pack refers to by a checked name (`.gitmodules`) but
+   * does not contain. */
   addExternal(node: number): void {
     this.#check(this.#exports.indexer_external(node));
   }
 
-  /** Hands over the content of an external entry; a large one needs leave.
+  /** Supplies the content of an external entry; a large one needs permission.
    * @param type object type, 1–4 */
   supply(entry: number, type: number, content: Uint8Array): void {
     const address = this.#exports.indexer_supply(entry, type, content.length);
@@ -293,13 +293,13 @@ export class PackIndexer {
     new Uint8Array(this.#exports.memory.buffer, address, content.length).set(content);
   }
 
-  /** Says that an external entry is a blob too large to be held. */
+  /** Declares that an external entry is a blob too large for memory. */
   supplyLarge(entry: number, sizeBytes: number): void {
     this.#check(this.#exports.indexer_supply_outside(entry, sizeBytes));
   }
 
-  /** The answer to the need of a large object: it is stored whole.
-   * @param place where, behind the pack */
+  /** Answers a need for a large object: it is stored undeltified.
+   * @param place its location after the pack */
   placeLarge(delta: number, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
     const address = this.#exports.indexer_room();
     new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).set(oid);
@@ -307,7 +307,7 @@ export class PackIndexer {
     this.#check(this.#exports.indexer_settle_large(address, sizeBytes));
   }
 
-  /** Where an entry's bytes are in the pack, or behind it. */
+  /** Location of an entry's bytes in the pack or after it. */
   place(entry: number): MadeEntry {
     const made = this.#made.get(entry);
     if (made !== undefined) return made;
@@ -316,23 +316,24 @@ export class PackIndexer {
     return { offset, length: (offsets[entry + 1] ?? this.#value("entriesEnd")) - offset };
   }
 
-  /** Size of an entry's object (bytes); of a delta that is not resolved it means nothing. */
+  /** Size of an entry's object (bytes); undefined for an unresolved delta. */
   sizeOf(entry: number): number {
     return this.#words("sizes", entry + 1)[entry]!;
   }
 
-  /** Counts work that is done for the pack outside of the module.
-   * @throws GitError "too-large" when it is too much */
+  /** Counts work done for the pack outside of the module.
+   * @throws GitError "too-large" beyond the limit */
   countWork(bytes: number): void {
     this.#check(this.#exports.indexer_count_work(bytes));
   }
 
-  /** Says that the repository does not hold the object of an external entry: the pack may, as a delta that still waits. */
+  /** Declares that the repository lacks the object of an external entry. The pack may still contain
+   * it, as an unresolved delta. */
   lack(entry: number): void {
     this.#check(this.#exports.indexer_lack(entry));
   }
 
-  /** The index; complete after `finish` returned null. */
+  /** The index; complete once `finish` has returned null. */
   index(): PackIndex {
     const entries = this.#value("entryCount");
     const nodes = this.#value("nodeCount");

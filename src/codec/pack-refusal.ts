@@ -4,7 +4,7 @@ import { fromTypeNumber } from "../format/object.ts";
 import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";
 
-/** Why a pack is refused, as failure.zig has it. */
+/** Why a pack is refused, as in failure.zig. */
 export interface Refusal {
   code: number;
   detail: number;
@@ -14,13 +14,14 @@ export interface Refusal {
   limits: Limits;
 }
 
-/** Tells how to find an object of which only the size is known, as it is when it is refused before its bytes have come, and what to do. */
+/** How the user can find and remove an object of which only the size is known, because it was
+ * refused before its bytes arrived. */
 function findBySize(sizeBytes: number): string {
   const command = `git rev-list --objects --all | git cat-file --batch-check="%(objectsize) %(rest)" | grep "^${sizeBytes} "`;
-  return `${command} names it; take it out of the history (git filter-repo), or split it`;
+  return `${command} finds it; remove it from the history (git filter-repo), or split it`;
 }
 
-/** Puts a refusal of failure.zig into words. */
+/** Turns a refusal of failure.zig into an error. */
 export function explainRefusal({ code, detail, oid, offset, value, limits }: Refusal): GitError {
   const corrupt = (reason: string) => new GitError("corrupt-pack", { reason, offset, value });
   switch (code) {

@@ -5,13 +5,13 @@ import type { CodecInstance } from "./module.ts";
 /** Bytes copied into the module at a time. */
 const PIECE_BYTES = 64 * 1024;
 
-/** SHA-1 of bytes that come in pieces, with collision detection. */
+/** SHA-1 with collision detection of bytes that arrive in pieces. */
 export class Sha1Stream {
   readonly #instance: CodecInstance;
   readonly #hash: number;
   readonly #piece: number;
 
-  /** @param instance its own: its memory goes with the stream */
+  /** @param instance of its own: its memory is freed with the stream */
   constructor(instance: CodecInstance) {
     this.#instance = instance;
     this.#hash = instance.exports.sha1_begin();
@@ -27,7 +27,7 @@ export class Sha1Stream {
   }
 
   /** Ends the stream.
-   * @throws GitError "sha1-collision" when the bytes were made to collide */
+   * @throws GitError "sha1-collision" on a collision attack */
   digest(): Uint8Array {
     const collided = this.#instance.exports.sha1_final(this.#hash, this.#piece) !== 0;
     const oid = this.#instance.bytes(this.#piece, OID_BYTES).slice();

@@ -216,7 +216,7 @@ export const MULTIPART_PART_BYTES = 8 * MIB;
 export const HOT_PUSH_BYTES = 256 * KIB;
 
 /** For commits through the API: how many share a transaction, the bytes of their pack from which no
- * further one joins, and how long one is open for more (ms). Each waits for all, and the pack
+ * further one joins, and how long drafting them may take (ms). Each waits for all, and the pack
  * stays inline. */
 export const MAX_SHARED_COMMITS = 64;
 export const MAX_SHARED_BYTES = HOT_PUSH_BYTES / 2;

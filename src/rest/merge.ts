@@ -21,7 +21,7 @@ const Common = {
   message: Message.openapi({ description: "default: the message that git would write" }),
   committer: PersonSchema.optional().openapi({ description: "default: the author" }),
   expected: OidSchema.optional().openapi({
-    description: "the commit that the branch must be at, else 409; default: any",
+    description: "if given, the branch must be at this commit, else 409",
   }),
   dryRun: z.boolean().default(false).openapi({ description: "only answer what would be done, and change nothing" }),
 };

@@ -116,7 +116,7 @@ export const RefNameSchema = refNameSchema("refs/").openapi({ description: "with
 
 /** The id that a ref must have to be changed. */
 export const ExpectedSchema = OidSchema.nullish().openapi({
-  description: "the ref's expected id, else 409; null: it must not exist; default: any",
+  description: "if given, the ref must have this id, else 409; null: it must not exist",
 });
 
 /** Whether a move may discard commits. */
