@@ -18,7 +18,7 @@ import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
-/** The tables of one repository that exists, opened: the graph is read into memory. */
+/** The opened tables of one existing repository. Opening reads the graph into memory. */
 export class Tables {
   readonly refs: RefStore;
   readonly refRules: RefRuleTable;
@@ -57,8 +57,9 @@ export class Tables {
     this.worktrees = new WorktreeTable(sql);
   }
 
-  /** Removes objects and nodes for good; belongs in a transaction. The graph in memory is left as it was: open the tables anew.
-   * @throws GitError "too-large" when what was ever removed does not fit into a row */
+  /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not
+   * changed: reopen the tables.
+   * @throws GitError "too-large" when the set of all removed objects does not fit into a row */
   remove(objects: NumberSet, nodes: NumberSet): void {
     removeRows(this.#sql, objects, nodes);
     const pruned = this.objects.pruned().union(objects);

@@ -25,7 +25,7 @@ import { append, makeChain } from "./packs.ts";
 
 /** What is told of an object of which only the size is known. */
 const UNNAMED = "a file or another object in the pack (bytes)";
-const bySize = (bytes: number): unknown => expect.stringContaining(`grep "^${bytes} " names it`);
+const bySize = (bytes: number): unknown => expect.stringContaining(`grep "^${bytes} " finds it`);
 
 /** What the indexer says of a pack, in whatever pieces it comes. */
 function refusalOf(pack: Uint8Array, feeding: Feeding = {}): { code: string; data: Record<string, unknown> } {

@@ -109,8 +109,9 @@ test("a file that is too large is told by its size, with what names it", async (
   await git(large, "commit", "-q", "-m", "large");
   const shown = await push(large, `${strict.url}/me/large`, "main");
   const [, limit, size, command] =
-    /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) finds it; remove it/.exec(shown) ??
-    [];
+    /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) finds it; remove it/.exec(
+      shown,
+    ) ?? [];
   expect([limit, size], shown).toEqual([String(MAX_FILE_BYTES), String(MAX_FILE_BYTES + 5)]);
   // The command does what it says.
   const script = `!sh -c '${command!.replaceAll("'", String.raw`'\''`)}'`;

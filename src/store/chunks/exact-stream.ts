@@ -1,10 +1,11 @@
-/** Bytes asked of the source at once: below 64 KiB, hand-over costs more than the bytes do. */
+/** Bytes requested from the source at once: below 64 KiB, the overhead of each read exceeds the
+ * cost of its bytes. */
 const READ_BYTES = 256 * 1024;
 
-/** A stream that passes on a byte stream and errors where the source ends early, goes on too long, or fails.
+/** Forwards a byte stream, and errors if the source ends early, is too long, or fails.
  * @param source a byte stream
  * @param length bytes that the source must have
- * @param failure the error to raise, given the bytes seen and, when the source failed, its error */
+ * @param failure makes the error, given the bytes seen and, if the source failed, its error */
 export function exactStream(
   source: ReadableStream<Uint8Array>,
   length: number,

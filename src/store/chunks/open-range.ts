@@ -1,9 +1,9 @@
 import { GitError } from "../../format/errors.ts";
 import { type ChunkStore, wrongLength } from "./chunk-store.ts";
 
-/** Bytes of one object of a store, on their way from the moment this is made and taken when they are wanted; until then none is
- * held here. What breaks off on the way is opened again where it stopped: a slow client keeps a transfer waiting for longer than
- * a back end may like. */
+/** Bytes of one stored object. The transfer starts at once and is read on demand; until then none
+ * of it is held here. A broken transfer is reopened where it stopped: a slow client keeps one
+ * waiting for longer than a backend may allow. */
 export class OpenRange {
   readonly #store: ChunkStore;
   readonly #key: string;
@@ -20,9 +20,10 @@ export class OpenRange {
     this.#reader = this.#open();
   }
 
-  /** Takes the next bytes: as many as there is room for, or all that are left.
-   * @param target where they go; its buffer is given away, that of the result takes its place
-   * @throws GitError "storage-failed" when the bytes are not there, or a transfer breaks off that had given none */
+  /** Reads the next bytes, until the buffer is full or the range ends.
+   * @param target receives them; its buffer is transferred, and the result's buffer replaces it
+   * @throws GitError "storage-failed" when bytes are missing, or when a transfer breaks off before
+   * its first byte */
   async read(target: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
     const { byteOffset } = target;
     const { byteLength } = target.buffer;
@@ -39,9 +40,9 @@ export class OpenRange {
     }
   }
 
-  /** Gives up what was not taken. */
+  /** Cancels the rest of the transfer. */
   async cancel(): Promise<void> {
-    // A transfer that failed has nothing left to give up, and whoever reads has been told.
+    // A failed transfer needs no cancelling, and the reader has seen its error.
     await this.#reader.then((reader) => reader.cancel()).catch(() => undefined);
   }
 
@@ -50,7 +51,7 @@ export class OpenRange {
     const opening = this.#store
       .open(this.#key, this.#position, this.#end - this.#position)
       .then((body) => body.getReader({ mode: "byob" }));
-    // A failure is met when the bytes are read; until then it must not count as unhandled.
+    // The error surfaces when the bytes are read; until then it must not count as unhandled.
     opening.catch(() => undefined);
     return opening;
   }

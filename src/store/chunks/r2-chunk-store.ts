@@ -14,16 +14,16 @@ import { exactStream } from "./exact-stream.ts";
 import { inTime } from "./in-time.ts";
 import { whenFull } from "./full-storage.ts";
 
-/** Keys of one delete.
+/** Keys per delete call.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 const DELETE_KEYS = 1000;
 
-/** The part of an R2 bucket that chunks need, so that this layer need not know the platform.
+/** The part of an R2 bucket that chunks need, so that this layer does not depend on the platform.
  * @see https://developers.cloudflare.com/r2/api/workers/workers-api-reference/ */
 export interface Bucket {
   put(key: string, bytes: Uint8Array | ReadableStream<Uint8Array>, options?: BucketPutOptions): Promise<BucketObject>;
   get(key: string, options: { range: BucketRange }): Promise<BucketBody | null>;
-  /** @returns the object without a body when it is another version */
+  /** @returns the object without a body when its version differs */
   get(
     key: string,
     options: { range: BucketRange; onlyIf: { etagMatches: string } },
@@ -34,27 +34,27 @@ export interface Bucket {
   createMultipartUpload(key: string): Promise<BucketUpload>;
 }
 
-/** What is told to a bucket with an object. */
+/** What is passed to a bucket along with an object. */
 export interface BucketPutOptions {
   sha1?: Uint8Array;
   httpMetadata?: { contentType: string };
   customMetadata?: Record<string, string>;
 }
 
-/** Which bytes of an object. */
+/** A range of an object's bytes. */
 export interface BucketRange {
   offset: number;
   length: number;
 }
 
-/** An object as it was put. */
+/** A stored object. */
 export interface BucketObject {
   readonly etag: string;
-  /** Bytes of the whole object. */
+  /** Size of the whole object, bytes. */
   readonly size: number;
 }
 
-/** An object's bytes, in the range asked for. */
+/** An object's bytes in the requested range. */
 export interface BucketBody extends BucketObject {
   readonly body: ReadableStream<Uint8Array>;
   arrayBuffer(): Promise<ArrayBuffer>;
@@ -73,7 +73,7 @@ export interface BucketUpload {
   abort(): Promise<void>;
 }
 
-/** What a bucket says of a part, to be said back to it. */
+/** A bucket's receipt for a part, needed to complete the upload. */
 export interface BucketPart {
   partNumber: number;
   etag: string;
@@ -180,7 +180,7 @@ export class R2ChunkStore implements ChunkStore {
     options: BucketPutOptions = {},
   ): Promise<BucketObject> {
     this.#counters.puts += 1;
-    // The bucket asks for a stream that knows its length, which errors when more or fewer bytes come.
+    // The bucket needs a stream of known length, which errors on more or fewer bytes.
     const { readable, writable } = new FixedLengthStream(length);
     const given = new AbortController();
     try {
@@ -193,7 +193,7 @@ export class R2ChunkStore implements ChunkStore {
       this.#counters.bytesIn += length;
       return object;
     } catch (error) {
-      // Whoever makes the bytes need not go on.
+      // Stops the producer of the bytes.
       given.abort(error);
       throw error;
     }
@@ -248,8 +248,8 @@ class R2MultipartWrite implements MultipartWrite {
   }
 }
 
-/** Runs one bucket operation and says which it was when it fails, or takes too long.
- * @param givenBytes that the bucket has to take */
+/** Runs one bucket operation. Errors name it when it fails or takes too long.
+ * @param givenBytes that the bucket must receive */
 async function storing<T>(key: string, operation: string, run: () => Promise<T>, givenBytes = 0): Promise<T> {
   const waitMs = STORE_WAIT_MS + (givenBytes / STORE_BYTES_PER_SECOND) * 1_000;
   try {

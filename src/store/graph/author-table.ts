@@ -2,7 +2,7 @@ import type { CommitGraph } from "./commit-graph.ts";
 import { PACKED_ROWS, readIntegers } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Who wrote a commit. */
+/** The author of a commit. */
 export interface Author {
   /** Byte string. */
   readonly name: string;
@@ -10,12 +10,12 @@ export interface Author {
   readonly email: string;
 }
 
-/** What is noted of one commit. */
+/** The authorship of one commit. */
 export interface AuthoredCommit {
   /** Object number. */
   readonly number: number;
   readonly author: Author;
-  /** When it was written, seconds since 1970. */
+  /** Author time, seconds since 1970. */
   readonly time: number;
   /** The author's zone: minutes east of UTC. */
   readonly zone: number;
@@ -33,18 +33,19 @@ const INSERT_COMMITS = `INSERT OR IGNORE INTO authored (number, author, time, zo
 const READ_COMMITS = `SELECT json_group_array(number), json_group_array(author), json_group_array(time), json_group_array(zone)
   FROM (SELECT number, author, time, zone FROM authored WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
 
-/** Marks a node that is no commit. */
+/** Marks a node that is not a commit. */
 const NO_COMMIT = 0xffffffff;
 
-/** Who wrote each commit, and when: tables `authors` and `authored`. In memory they are arrays by the commit's position in the graph, read
- * when first asked for and kept as long as the graph is: 16 bytes a commit. What a push brought is noted a little later; whoever counts
- * has what is missing noted first. */
+/** Author and author time of each commit: tables `authors` and `authored`. In memory they are
+ * arrays by the commit's position in the graph, loaded on first use and kept as long as the graph:
+ * 16 bytes a commit. Pushed commits are entered a little later by a job; whoever counts must first
+ * enter the missing ones. */
 export class AuthorTable {
   readonly #sql: Sql;
   readonly #graph: CommitGraph;
   /** By id. */
   readonly #authors: (Author | undefined)[] = [];
-  /** By position: the author's id, 0: nothing is noted yet. */
+  /** By position: the author's id; 0: not entered yet. */
   #ids = new Uint32Array(0);
   #times = new Float64Array(0);
   #zones = new Int32Array(0);
@@ -55,12 +56,12 @@ export class AuthorTable {
     this.#graph = graph;
   }
 
-  /** The highest number of a commit that is noted, 0: none is. Reads one row. */
+  /** The highest number of an entered commit; 0: none. Reads one row. */
   lastNumber(): number {
     return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM authored").one().last;
   }
 
-  /** The nodes of which nothing is noted: their object numbers, ascending. */
+  /** Object numbers of the nodes that are not entered yet, ascending. */
   missing(): Uint32Array {
     this.#load();
     const numbers: number[] = [];
@@ -68,7 +69,8 @@ export class AuthorTable {
     return Uint32Array.from(numbers).sort();
   }
 
-  /** Notes commits; one that is noted already stays as it is. No transaction is needed: authors without commits do no harm.
+  /** Enters commits; existing rows stay as they are. Needs no transaction: authors without commits
+   * do no harm.
    * @param commits few enough that their authors fit into a bound value as JSON */
   add(commits: readonly AuthoredCommit[]): void {
     this.#load();
@@ -85,18 +87,19 @@ export class AuthorTable {
     for (const [number, author, time, zone] of rows) this.#enter(number, author, time, zone);
   }
 
-  /** Keeps nodes that are no commits out of `missing`, for the life of the graph. */
+  /** Excludes nodes that are not commits from `missing`, for the life of the graph. */
   skip(numbers: Iterable<number>): void {
     for (const number of numbers) this.#enter(number, NO_COMMIT, 0, 0);
   }
 
-  /** The id of who wrote the commit at a position: a small number; 0 for a node that is no commit. */
+  /** The author's id, a small number, for the commit at a position; 0 for a node that is not a
+   * commit. */
   id(position: number): number {
     const id = this.#ids[position]!;
     return id === NO_COMMIT ? 0 : id;
   }
 
-  /** When the commit at a position was written, seconds since 1970. */
+  /** Author time of the commit at a position, seconds since 1970. */
   time(position: number): number {
     return this.#times[position]!;
   }
@@ -106,12 +109,12 @@ export class AuthorTable {
     return this.#zones[position]!;
   }
 
-  /** Who has an id. */
+  /** The author with an id. */
   author(id: number): Author {
     return this.#authors[id]!;
   }
 
-  /** Above every id. */
+  /** One more than the highest id. */
   get end(): number {
     return this.#authors.length;
   }
@@ -142,7 +145,7 @@ export class AuthorTable {
     this.#zones[position] = zone;
   }
 
-  /** Makes room for every node. */
+  /** Grows the arrays to the size of the graph. */
   #reserve(): void {
     const { length } = this.#graph;
     if (length <= this.#ids.length) return;
@@ -155,7 +158,7 @@ export class AuthorTable {
   }
 }
 
-/** No identity holds a line feed. */
+/** Identities contain no line feed. */
 function toKey({ name, email }: Author): string {
   return `${name}\n${email}`;
 }

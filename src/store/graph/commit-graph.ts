@@ -1,7 +1,8 @@
-// The graph of commits, annotated tags, and the trees or blobs that a ref points at directly. It lives in memory, loaded once
-// per life of the repository object. A node's position is its index here; positions are topological (parents before
-// children), so that every walk is one descending scan, without stack, heap or recursion. Positions hold for one life
-// only; what is stored are object numbers.
+// The graph of commits, annotated tags, and of trees or blobs that refs point to directly. It is
+// held in memory, loaded once per life of the repository object. A node's position is its index
+// here. Positions are topological (parents before children), so that every walk is one descending
+// scan, without stack, heap or recursion. Positions are valid for one life only; stored rows use
+// object numbers.
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
@@ -12,25 +13,27 @@ import type { Sql } from "../sql/sql.ts";
 export interface NewNode {
   /** Its object number. */
   readonly number: number;
-  /** Object numbers: a commit's parents in their order, a tag's target when that is a commit or tag, else none. */
+  /** Object numbers: a commit's parents in order, or a tag's target if it is a commit or tag, else
+   * none. */
   readonly parents: readonly number[];
-  /** Number of the root tree (of a tag of a tree: that tree), 0: none. */
+  /** Number of the root tree, for a tag of a tree that tree; 0: none. */
   readonly tree: number;
   /** Commit or tag time, seconds. */
   readonly time: number;
 }
 
-/** The graph; see the file's head for what a position is. */
+/** The graph; the file's header explains positions. */
 export class CommitGraph {
   #length = 0;
   #numbers = new Uint32Array(0);
   #trees = new Uint32Array(0);
   #generations = new Uint32Array(0);
   #times = new Float64Array(0);
-  /** Parents of position p are `#parents[#parentStarts[p]]` up to `#parents[#parentStarts[p + 1] - 1]`. */
+  /** The parents of position p are `#parents[#parentStarts[p]]` to `#parents[#parentStarts[p + 1] -
+   * 1]`. */
   #parentStarts = new Uint32Array(1);
   #parents = new Uint32Array(0);
-  /** Open addressing by number: position + 1, or 0 where free. At most half full. */
+  /** Hash table by number, with open addressing: position + 1, or 0 if free. At most half full. */
   #slots = new Uint32Array(8);
 
   /** Reads the whole graph. */
@@ -38,9 +41,10 @@ export class CommitGraph {
     const graph = new CommitGraph();
     const columns = readNodes(sql);
     const count = columns.numbers.length;
-    // One spare in 32 lets the next pushes append without copying the whole graph.
+    // One spare slot in 32 lets the next pushes append without copying the whole graph.
     graph.#reserve(count + (count >>> 5), columns.parents.length);
-    // Generation sorts parents before children. 2²⁶ nodes are far beyond what a database holds.
+    // Sorted by generation, parents come before children. 2²⁶ nodes are far more than a database
+    // can hold.
     const order = Float64Array.from(columns.numbers, (_, i) => columns.generations[i]! * 2 ** 26 + i).sort();
     for (const key of order) {
       const i = key % 2 ** 26;
@@ -51,7 +55,7 @@ export class CommitGraph {
     return graph;
   }
 
-  /** How many nodes there are. */
+  /** Number of nodes. */
   get length(): number {
     return this.#length;
   }
@@ -70,7 +74,7 @@ export class CommitGraph {
     return arrays.reduce((sum, array) => sum + array.byteLength, 0);
   }
 
-  /** The position of an object number, −1 when it is no node. */
+  /** The position of an object number; −1 when it is not a node. */
   position(number: number): number {
     return this.#slots[this.#slot(number)]! - 1;
   }
@@ -80,7 +84,7 @@ export class CommitGraph {
     return this.#numbers[position]!;
   }
 
-  /** The number of the root tree, 0 when there is none. */
+  /** The number of the root tree; 0: none. */
   tree(position: number): number {
     return this.#trees[position]!;
   }
@@ -95,14 +99,15 @@ export class CommitGraph {
     return this.#times[position]!;
   }
 
-  /** Positions of the parents, in their order: a view, valid until the next append. */
+  /** Positions of the parents, in order: a view, valid until the next append. */
   parents(position: number): Uint32Array {
     return this.#parents.subarray(this.#parentStarts[position], this.#parentStarts[position + 1]);
   }
 
-  /** Appends the nodes of one push, given in any order. They take the positions from the old length on, parents before children.
-   * @throws GitError "storage-failed" when a parent is neither in the graph nor among the nodes, a node is there already, or nodes form a cycle;
-   * the graph is then as it was */
+  /** Appends the nodes of one push, given in any order. They take the positions from the old length
+   * on, parents before children.
+   * @throws GitError "storage-failed" when a parent is neither in the graph nor among the nodes, a
+   * node exists already, or nodes form a cycle; the graph is then unchanged */
   append(nodes: readonly NewNode[]): void {
     const before = this.#length;
     this.#reserve(
@@ -120,15 +125,15 @@ export class CommitGraph {
     }
   }
 
-  /** Forgets the nodes from position `length` on: a failed publish takes its nodes back. */
+  /** Removes the nodes from position `length` on, to undo a failed append. */
   truncate(length: number): void {
-    // Nodes leave in the reverse of the order in which they came, so no probe sequence is ever broken.
+    // Nodes are removed in reverse order of insertion, so that no probe sequence is broken.
     for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
     this.#length = length;
   }
 
-  /** The nodes at `positions` and all that they lead to.
-   * @param cut nodes that lead no further, as those of a shallow clone */
+  /** The nodes at `positions` and all their ancestors.
+   * @param cut nodes whose parents are ignored, as in a shallow clone */
   ancestors(positions: Iterable<number>, cut: Bitset | null = null): Bitset {
     const reached = new Bitset(this.#length);
     for (const position of positions) reached.add(position);
@@ -172,7 +177,7 @@ export class CommitGraph {
     }
   }
 
-  /** Adds one node whose parents are in the graph. Room must have been reserved. */
+  /** Adds one node whose parents are in the graph. Space must have been reserved. */
   #push(number: number, tree: number, time: number, parents: Iterable<number>): void {
     const position = this.#length;
     let end = this.#parentStarts[position]!;
@@ -192,7 +197,7 @@ export class CommitGraph {
     this.#length = position + 1;
   }
 
-  /** Where `number` is, or would go. */
+  /** The slot of `number`, or the free slot where it belongs. */
   #slot(number: number): number {
     const mask = this.#slots.length - 1;
     let slot = Math.imul(number, 0x9e3779b1) & mask;
@@ -200,7 +205,7 @@ export class CommitGraph {
     return slot;
   }
 
-  /** Makes room for so many nodes and parents in all. */
+  /** Grows the arrays for this many nodes and parents in all. */
   #reserve(nodes: number, parents: number): void {
     if (nodes > this.#numbers.length) {
       const capacity = this.#length === 0 ? nodes : Math.max(nodes, this.#length * 2);
@@ -231,9 +236,9 @@ function inconsistent(number: number, reason: string): GitError {
   return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
 }
 
-/** Kahn's algorithm over the nodes of one push; a parent outside it does not count. Depth first: a line of history is
- * finished before the next is begun, and of the lines that begin at a node the one with most in it comes last, so that who walks in this
- * order has few lines open at a time. */
+/** Kahn's algorithm over the nodes of one push, ignoring parents outside of it. Depth first: one
+ * line of history is finished before the next begins, and the heaviest of the lines that begin at
+ * a node comes last. So a walk in this order has few lines open at a time. */
 function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
   const indexes = new Map(nodes.map((node, i) => [node.number, i]));
   const waitsFor = new Uint32Array(nodes.length);
@@ -251,18 +256,18 @@ function sortParentsFirst(nodes: readonly NewNode[]): NewNode[] {
     const sorted = new Set(some);
     throw inconsistent(nodes.find((_, i) => !sorted.has(i))!.number, "is its own ancestor");
   }
-  /** How many nodes follow, those of a merge shared among its parents. */
+  /** Number of nodes that follow each; a merge's are shared among its parents. */
   const weights = new Float64Array(nodes.length).fill(1);
   for (const i of some.toReversed()) {
     for (const child of children[i]!) weights[i]! += weights[child]! / waitsFor[child]!;
-    // The last one comes first.
+    // The last child is visited first.
     if (children[i]!.length > 1) children[i]!.sort((a, b) => weights[b]! - weights[a]!);
   }
   return walkFromRoots(children, waitsFor).map((i) => nodes[i]!);
 }
 
-/** Nodes, each after all that it waits for; those that wait for each other are left out.
- * @param waitsFor how many each waits for */
+/** Sorts nodes so that each follows all that it waits for; nodes of a cycle are left out.
+ * @param waitsFor how many nodes each waits for */
 function walkFromRoots(children: readonly (readonly number[])[], waitsFor: Uint32Array): number[] {
   const left = waitsFor.slice();
   const sorted: number[] = [];

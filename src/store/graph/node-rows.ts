@@ -1,4 +1,4 @@
-// Rows of table `commits`, many at a time: 6,000 rows one by one take 50 ms, in bulk 15.
+// Rows of table `commits` in bulk: 6,000 rows take 50 ms one by one, 15 in bulk.
 import { GitError } from "../../format/errors.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import {
@@ -13,19 +13,20 @@ import {
 } from "../sql/packed-rows.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** A node with all that its row says. */
+/** All values of a node's row. */
 export interface NodeRow {
   readonly number: number;
   /** Object numbers. */
   readonly parents: Uint32Array;
   readonly tree: number;
   readonly generation: number;
-  /** Seconds; a hostile commit's may need more digits than a packed integer has. */
+  /** Seconds; a hostile commit's time may have more digits than a packed integer. */
   readonly time: number;
   readonly introduced: NumberSet;
 }
 
-/** Integers of a packed row: three columns, and the lengths of the two that vary, whose bytes lie in BLOBs of their own. */
+/** Integers of a packed row: three columns, and the lengths of the two of variable size, whose
+ * bytes are in BLOBs of their own. */
 const INTEGERS = 7;
 const TIME_BYTES = 20;
 const ROW_BYTES = INTEGERS * INTEGER_CELL_BYTES + TIME_BYTES;
@@ -36,7 +37,7 @@ const INSERT = `INSERT INTO commits (number, tree, generation, time, parents, in
   SELECT ${cell(0)}, ${cell(1)}, ${cell(2)}, CAST(${bytesCell(ROW_BYTES, INTEGERS * INTEGER_CELL_BYTES, TIME_BYTES)} AS INTEGER),
     substr(?3, ${cell(3)} + 1, ${cell(4)}), substr(?4, ${cell(5)} + 1, ${cell(6)}) FROM row`;
 
-/** Writes rows in statements of `PACKED_ROWS`, or fewer where they are long. */
+/** Writes rows in statements of `PACKED_ROWS`, or fewer if they are long. */
 export class NodeWriter {
   readonly #sql: Sql;
   #rows: NodeRow[] = [];
@@ -69,12 +70,12 @@ export class NodeWriter {
     this.#setBytes += set.length;
   }
 
-  /** Writes what was added since the last time. */
+  /** Writes the rows added since the last flush. */
   flush(): void {
     const count = this.#rows.length;
     if (count === 0) return;
     const cells = new Uint8Array(count * ROW_BYTES);
-    // A byte more than needed: an empty BLOB would be bound as NULL.
+    // One byte more than needed: an empty BLOB would be bound as NULL.
     const parents = new DataView(new ArrayBuffer(this.#parentBytes + 1));
     const sets = new Uint8Array(this.#setBytes + 1);
     let parentEnd = 0;
@@ -101,13 +102,14 @@ export class NodeWriter {
   }
 }
 
-/** Rows of `commits` without what each introduced, one array per column. */
+/** Rows of `commits` without `introduced`, one array per column. */
 export interface NodeColumns {
   readonly numbers: Uint32Array;
   readonly trees: Uint32Array;
   readonly generations: Uint32Array;
   readonly times: Float64Array;
-  /** Parents of row i are `parents` from `parentStarts[i]` to `parentStarts[i + 1] - 1`, as object numbers. */
+  /** Parents of row i are `parents` from `parentStarts[i]` to `parentStarts[i + 1] - 1`, as object
+   * numbers. */
   readonly parentStarts: Uint32Array;
   readonly parents: Uint32Array;
 }
@@ -116,8 +118,9 @@ const READ = `SELECT json_group_array(number), json_group_array(tree), json_grou
     json_group_array(length(parents) / 4), group_concat(hex(parents), '')
   FROM (SELECT number, tree, generation, time, parents FROM commits WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
 
-/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three times as long. They are not counted
- * before: that would read each of them once more, and every row read is billed, whenever an object wakes. */
+/** Reads all rows, by number, in statements of `PACKED_ROWS`: 100,000 single rows would take three
+ * times as long. They are not counted first, since that would read each row once more, every row
+ * read is billed, and this happens whenever an object wakes. */
 export function readNodes(sql: Sql): NodeColumns {
   const pages: (Uint32Array | Float64Array)[][] = [];
   const parents: number[] = [];

@@ -1,7 +1,7 @@
-// Which objects a set of commits leads to, without walking a tree. Every object has introducers: the nodes that lead to it
-// while none of their parents does. It is reachable from X exactly when an introducer is X or an ancestor of X. Nearly
-// all objects have one introducer; the further ones (a revert, a merge, two branches with the same file) are rows of
-// `reintroductions`.
+// Which objects are reachable from a set of commits, without walking trees. An object's introducers
+// are the nodes that reach it while none of their parents does. It is reachable from X exactly when
+// an introducer is X or an ancestor of X. Nearly all objects have one introducer; further ones (a
+// revert, a merge, two branches with the same file) are rows of `reintroductions`.
 import { Bitset } from "../numbers/bitset.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { NumberSet } from "../numbers/number-set.ts";
@@ -24,20 +24,20 @@ const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
 const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
   SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
 
-/** Introducers of the objects that have several: the first, then the further ones, object by object. */
+/** Introducers of the objects that have several: the first, then the others, object by object. */
 const SEVERAL = `${WITH_ROWS}, several(object) AS (
     SELECT DISTINCT object FROM row CROSS JOIN reintroductions ON ${inRange("object")})
   SELECT object, introducer FROM several JOIN object_chunks ON number = object
   UNION ALL SELECT object, node FROM several JOIN reintroductions USING (object)
   ORDER BY 1`;
 
-/** An object that another node introduced before, and a further one that does; by their numbers. */
+/** An object and a further introducer of it; by their numbers. */
 export interface Reintroduction {
   readonly object: number;
   readonly node: number;
 }
 
-/** Answers which objects nodes lead to. */
+/** Finds the objects reachable from nodes. */
 export class Reachability {
   readonly #sql: Sql;
   readonly #objects: ObjectIndex;
@@ -49,8 +49,8 @@ export class Reachability {
     this.#graph = graph;
   }
 
-  /** Notes objects which a node leads to while its parents do not, although another node introduced them before. Fastest in the order of
-   * objects and nodes. */
+  /** Records further introducers: nodes that reach an object while their parents do not, although
+   * another node introduced it before. Fastest in the order of objects and nodes. */
   reintroduce(pairs: Iterable<Reintroduction>): void {
     const cells = new Uint8Array(PACKED_ROWS * PAIR_BYTES);
     let count = 0;
@@ -64,21 +64,23 @@ export class Reachability {
     if (count > 0) this.#sql.exec(REINTRODUCE, cells.subarray(0, count * PAIR_BYTES), count);
   }
 
-  /** Makes a further introducer the first, whose node goes; 0: nothing leads to the object any more. */
+  /** Makes a further introducer the first one, whose node is removed; 0: the object is unreachable
+   * from now on. */
   promote(object: number, introducer: number): void {
     this.#sql.exec("UPDATE object_chunks SET introducer = ? WHERE number = ?", introducer, object);
     this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
   }
 
-  /** The objects reachable from `wanted` and not from `had`, both closed under parents, as `CommitGraph.ancestors` gives them. */
+  /** The objects reachable from `wanted` and not from `had`, both closed under parents, as from
+   * `CommitGraph.ancestors`. */
   between(wanted: Bitset, had: Bitset): NumberSet {
     const sent = wanted.difference(had);
     const isSent = (node: number): boolean => sent.has(this.#graph.position(node));
     const isHad = (node: number): boolean => had.has(this.#graph.position(node));
-    // A clone asks for nearly every node: reading what the others introduced is less work, then.
+    // A clone asks for nearly every node: reading what the others introduced is less work then.
     if (sent.count() * 2 <= this.#graph.length) {
       const candidates = this.introducedBy(sent);
-      // Who has nothing has none of it by another introducer.
+      // A client without any node has no object by another introducer.
       if (had.count() === 0) return candidates;
       return candidates.difference(this.#findSeveral(candidates, (nodes) => nodes.some(isHad)));
     }
@@ -86,12 +88,13 @@ export class Reachability {
     const all = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
     const byOthers = this.introducedBy(all.difference(sent));
-    // What no other node introduced is sent; the rest only when a wanted node introduced it too, and none that is had.
+    // What no other node introduced is sent. The rest is sent only if a wanted node also introduced
+    // it and no node that the client has did.
     const shared = this.#findSeveral(byOthers, (nodes) => nodes.some(isSent) && !nodes.some(isHad));
     return introduced.difference(byOthers).union(shared);
   }
 
-  /** Those among `objects` that are reachable from `had`, which is closed under parents. */
+  /** Those of `objects` that are reachable from `had`, which is closed under parents. */
   within(objects: NumberSet, had: Bitset): NumberSet {
     const { number, introducer } = this.#objects.locate(objects);
     const isHad = (node: number): boolean => had.has(this.#graph.position(node));
@@ -102,7 +105,7 @@ export class Reachability {
     );
   }
 
-  /** What the nodes at these positions introduced. */
+  /** The objects introduced by the nodes at these positions. */
   introducedBy(positions: Bitset): NumberSet {
     const numbers = Uint32Array.from(positions, (position) => this.#graph.number(position)).sort();
     const introduced = new Bitset(this.#objects.lastNumber() + 1);
@@ -115,13 +118,14 @@ export class Reachability {
     return NumberSet.fromBitset(introduced);
   }
 
-  /** Those among `objects` with more than one introducer for whose introducers `holds`. */
+  /** Those of `objects` with more than one introducer, for whose introducers `holds` is true. */
   #findSeveral(objects: NumberSet, holds: (introducers: readonly number[]) => boolean): NumberSet {
     const several = this.severalIntroducers(objects);
     return NumberSet.fromSorted([...several].filter(([, nodes]) => holds(nodes)).map(([object]) => object));
   }
 
-  /** The objects among `objects` with more than one introducer, ascending, and their introducers' numbers. */
+  /** Those of `objects` with more than one introducer, ascending, and their introducers'
+   * numbers. */
   severalIntroducers(objects: NumberSet): Map<number, number[]> {
     const several = new Map<number, number[]>();
     if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;

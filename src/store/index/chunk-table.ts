@@ -1,56 +1,59 @@
 import { GitError } from "../../format/errors.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** A chunk to be entered: a run of whole entries, contiguous in the pack of one push, or put together by housekeeping. */
+/** A chunk to insert: a run of whole entries, contiguous in the pack of one push, or assembled by
+ * maintenance. */
 export interface NewChunk {
-  /** R2 object, null: `bytes` are kept inline. */
+  /** R2 object; null: `bytes` are stored inline. */
   readonly key: string | null;
   /** The chunk's bytes, at most `BLOB_MAX_BYTES`; null: they are in R2. */
   readonly bytes: Uint8Array | null;
-  /** Bytes of the chunk. */
+  /** Size of the chunk, bytes. */
   readonly size: number;
   /** SHA-1 of the chunk's bytes. */
   readonly checksum: Uint8Array;
-  /** Id of its push; of several, the newest. */
+  /** Id of its push; if there are several, of the newest. */
   readonly push: number;
-  /** Where in that push's pack its first byte stood; 0, where no entry stands: it never was part of a pack. */
+  /** Offset of its first byte in that push's pack. Never 0 there, because of the pack's header: 0
+   * means that it was assembled later. */
   readonly packOffset: number;
-  /** The objects in it are numbered from this to `lastNumber`. */
+  /** The objects in it have numbers from this one to `lastNumber`. */
   readonly firstNumber: number;
   readonly lastNumber: number;
-  /** Every byte belongs to an indexed object, and they stand in the order of their numbers, none before its delta base. */
+  /** Every byte belongs to an indexed object, and entries are in the order of their numbers, none
+   * before its delta base. */
   readonly whole: boolean;
-  /** Lowest object number that an OFS delta in here refers to, 0: none. */
+  /** Lowest object number that an OFS delta in this chunk is based on; 0: none. */
   readonly ofsFloor: number;
-  /** Lowest object number that any delta in here refers to, 0: none. */
+  /** Lowest object number that any delta in this chunk is based on; 0: none. */
   readonly baseFloor: number;
 }
 
 /** A chunk's row, without its bytes. */
 export interface ChunkRow extends Omit<NewChunk, "bytes"> {
   readonly id: number;
-  /** Where in the R2 object the chunk begins, bytes; 0 while hot. */
+  /** Offset of the chunk in the R2 object, bytes; 0 while hot. */
   readonly start: number;
 }
 
-/** A chunk, and how much of it is of use. */
+/** A chunk, and how much of it is in use. */
 export interface ChunkUse extends ChunkRow {
   /** Bytes of the objects in it. */
   readonly usedBytes: number;
 }
 
-/** Where a chunk went. */
+/** A chunk's new place. */
 export interface SealedChunk {
   readonly id: number;
-  /** Where in the R2 object it begins, bytes. */
+  /** Its offset in the R2 object, bytes. */
   readonly start: number;
 }
 
-/** The chunks kept inline. */
+/** Totals of the inline chunks. */
 export interface HotChunks {
   /** Bytes of all of them. */
   readonly sizeBytes: number;
-  /** Bytes of those that housekeeping put together. */
+  /** Bytes of those assembled by maintenance. */
   readonly mergedBytes: number;
   /** How many are as they were pushed. */
   readonly unmerged: number;
@@ -63,8 +66,8 @@ type StoredChunk = { [Field in keyof ChunkRow]: ChunkRow[Field] extends boolean 
   checksum: ArrayBuffer;
 };
 
-/** The chunks: table `chunks`. A chunk is hot while its bytes are inline, then sealed into an R2 object, and may be moved to a larger
- * one; nothing else about it ever changes. */
+/** The chunks: table `chunks`. A chunk is hot while its bytes are inline. Later it is sealed into
+ * an R2 object, and may be moved to a larger one. Nothing else about it ever changes. */
 export class ChunkTable {
   readonly #sql: Sql;
 
@@ -77,7 +80,7 @@ export class ChunkTable {
     return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM chunks").one().id;
   }
 
-  /** Enters chunks; their ids count up from what `nextId()` says.
+  /** Inserts chunks; their ids count up from `nextId()`.
    * @throws GitError "too-large" when inline bytes do not fit into a row */
   insert(chunks: readonly NewChunk[], firstId = this.nextId()): void {
     let id = firstId;
@@ -104,8 +107,8 @@ export class ChunkTable {
     }
   }
 
-  /** The chunks of these ids, ascending, each once.
-   * @throws GitError "storage-failed" when one is not there */
+  /** The chunks with these ids, ascending, each once.
+   * @throws GitError "storage-failed" when one is missing */
   byIds(ids: Iterable<number>): ChunkRow[] {
     const wanted = [...new Set(ids)];
     const rows = this.#select("WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", JSON.stringify(wanted));
@@ -120,17 +123,17 @@ export class ChunkTable {
     return this.#select("ORDER BY first_number");
   }
 
-  /** The chunk with the next higher id, null: there is none. */
+  /** The chunk with the next higher id; null: none. */
   next(afterId: number): ChunkRow | null {
     return this.#select("WHERE id > ? ORDER BY id LIMIT 1", afterId)[0] ?? null;
   }
 
-  /** Bytes of all chunks. */
+  /** Size of all chunks, bytes. */
   totalBytes(): number {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks").one().bytes;
   }
 
-  /** What is kept inline, all in all. */
+  /** Totals of the inline chunks. */
   hot(): HotChunks {
     return this.#sql
       .exec<{ sizeBytes: number; mergedBytes: number; unmerged: number }>(
@@ -145,7 +148,7 @@ export class ChunkTable {
     return this.#select("WHERE key IS NULL AND pack_offset > 0 ORDER BY first_number LIMIT ?", limit);
   }
 
-  /** The R2 objects of which chunks take less than `limitBytes`. */
+  /** The R2 objects of which chunks use less than `limitBytes`. */
   objectsBelow(limitBytes: number): { count: number; sizeBytes: number } {
     const small = "SELECT sum(size) AS size FROM chunks WHERE key IS NOT NULL GROUP BY key HAVING sum(size) < ?";
     return this.#sql
@@ -156,7 +159,8 @@ export class ChunkTable {
       .one();
   }
 
-  /** The chunks, by number, that are inline and merged, or in R2 objects of which chunks take less than `smallBytes`. */
+  /** The chunks, by number, that are inline and repacked, or in R2 objects of which chunks use less
+   * than `smallBytes`. */
   sealable(smallBytes: number): ChunkRow[] {
     return this.#select(
       `WHERE (key IS NULL AND pack_offset = 0) OR key IN
@@ -165,8 +169,8 @@ export class ChunkTable {
     );
   }
 
-  /** The inline bytes of a chunk, null when it was sealed.
-   * @throws GitError "storage-failed" when there is no such chunk, or its bytes are cut */
+  /** The inline bytes of a chunk; null: it was sealed.
+   * @throws GitError "storage-failed" when there is no such chunk, or its bytes are truncated */
   hotBytesOf(id: number): Uint8Array | null {
     const [row] = this.#sql
       .exec<{ key: string | null; size: number; bytes: ArrayBuffer | null }>(
@@ -182,17 +186,19 @@ export class ChunkTable {
     return new Uint8Array(bytes);
   }
 
-  /** Notes that chunks now lie in one R2 object, and drops inline bytes. Object rows stay as they are.
-   * @throws GitError "storage-failed" when one of them is not there; belongs in a transaction */
+  /** Records that chunks are now in one R2 object, and drops their inline bytes. Object rows stay
+   * unchanged.
+   * @throws GitError "storage-failed" when one of them is missing; must run in a transaction */
   seal(key: string, chunks: readonly SealedChunk[]): void {
     for (const { id, start } of chunks) {
       const update = "UPDATE chunks SET key = ?, start = ?, bytes = NULL WHERE id = ? RETURNING id";
       if (this.#sql.exec(update, key, start, id).toArray().length === 1) continue;
-      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is not there` });
+      throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} is missing` });
     }
   }
 
-  /** The chunks that are not whole, with the bytes of the objects in them. Reads the rows of all that lies between. */
+  /** The chunks that are not whole, with the size of the objects in them. Reads all object rows
+   * within their ranges. */
   unwhole(): ChunkUse[] {
     const used = `SELECT ifnull(sum(length), 0) FROM object_chunks WHERE number BETWEEN first_number AND last_number
       AND chunk = chunks.id`;
@@ -205,7 +211,7 @@ export class ChunkTable {
     return this.#select("WHERE whole = 0 ORDER BY id").map((row) => ({ ...row, usedBytes: usedBytes.get(row.id)! }));
   }
 
-  /** Removes those of the chunks that hold no object any more, and notes of the others that they are not whole. */
+  /** Removes those chunks that contain no object any more, and marks the others as not whole. */
   release(ids: readonly number[]): void {
     const bound = JSON.stringify(ids);
     const given = "id IN (SELECT value FROM json_each(?))";
@@ -214,12 +220,13 @@ export class ChunkTable {
     this.#sql.exec(`UPDATE chunks SET whole = 0 WHERE ${given}`, bound).toArray();
   }
 
-  /** Whether a chunk lies in this R2 object: below the repository's prefix, one in which none does is garbage. */
+  /** Whether a chunk is in this R2 object. Below the repository's chunk prefix, an object without
+   * chunks is garbage. */
   hasKey(key: string): boolean {
     return this.#sql.exec("SELECT 1 FROM chunks WHERE key = ? LIMIT 1", key).toArray().length > 0;
   }
 
-  /** Every R2 object that a chunk lies in. */
+  /** All R2 objects that contain chunks. */
   keys(): Set<string> {
     const rows = this.#sql.exec("SELECT DISTINCT key FROM chunks WHERE key IS NOT NULL").raw();
     return new Set(Iterator.from(rows).map(([key]) => key as string));

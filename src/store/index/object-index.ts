@@ -24,47 +24,47 @@ export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number]
   readonly number: Uint32Array;
   /** Packed, `OID_BYTES` each. */
   readonly oid: Uint8Array;
-  /** Id of the chunk that holds the entry. */
+  /** Id of the chunk that contains the entry. */
   readonly chunk: Uint32Array;
-  /** Where the entry begins in its chunk, bytes. */
+  /** Offset of the entry in its chunk, bytes. */
   readonly offset: Uint32Array;
-  /** Bytes of the entry as stored, header included. */
+  /** Stored size of the entry, bytes, header included. */
   readonly length: Uint32Array;
-  /** 1 commit, 2 tree, 3 blob, 4 tag: of the object, also when it is stored as a delta. */
+  /** Type of the object, even if it is stored as a delta: 1 commit, 2 tree, 3 blob, 4 tag. */
   readonly type: Uint32Array;
-  /** Bytes of the object, inflated. */
+  /** Inflated size of the object, bytes. */
   readonly size: Uint32Array;
-  /** Number of the delta base, 0: not a delta. */
+  /** Number of the delta base; 0: not a delta. */
   readonly base: Uint32Array;
-  /** OFS distance as the entry's header has it, 0: not an OFS delta. */
+  /** OFS distance in the entry's header; 0: not an OFS delta. */
   readonly distance: Uint32Array;
-  /** Number of the first graph node that brought the object, 0: none does so far. */
+  /** Number of the first graph node that introduced the object; 0: none so far. */
   readonly introducer: Uint32Array;
 }
 
-/** The columns that say where an object's bytes are, in the order of their cells. */
+/** The columns for an object's location, in the order of their cells. */
 const PLACE = ["chunk", "offset", "length", "base", "distance"] as const;
 
-/** New places of objects, one array per column: see `ObjectColumns`. */
+/** New locations of objects, one array per column: see `ObjectColumns`. */
 export type MovedObjects = Pick<ObjectColumns, "number" | (typeof PLACE)[number]>;
 
 /** One index row: the fields of `ObjectColumns`. */
 export type ObjectRow = { readonly oid: Oid } & Readonly<Record<(typeof INTEGERS)[number], number>>;
 
-/** What is known of each id asked for, in the order asked. */
+/** The result for each requested id, in order. */
 export interface Lookup {
-  /** 0: the object is not there. */
+  /** 0: there is no such object. */
   readonly number: Uint32Array;
   readonly type: Uint8Array;
-  /** Bytes, inflated. */
+  /** Inflated size, bytes. */
   readonly size: Uint32Array;
   readonly introducer: Uint32Array;
 }
 
 const ROW_BYTES = OID_BYTES + INTEGERS.length * INTEGER_CELL_BYTES;
 
-/** Rows go in by number. Sorted by oid they take as long (20 ms per 10,000 either way): what is saved on the unique
- * index is paid in the table. */
+/** Rows are inserted by number. Sorting them by oid takes as long (20 ms per 10,000 either way):
+ * what the unique index saves, the table costs. */
 const INSERT = `INSERT INTO object_chunks (oid, ${INTEGERS.join(", ")}) ${WITH_ROWS}
   SELECT ${bytesCell(ROW_BYTES, 0, OID_BYTES)}, ${INTEGERS.map((_, k) =>
     integerCell(ROW_BYTES, OID_BYTES + k * INTEGER_CELL_BYTES),
@@ -87,7 +87,7 @@ const LOCATE = `${WITH_ROWS}
   SELECT group_concat(hex(oid), ''), ${INTEGERS.map((name) => `json_group_array(${name})`).join(", ")}
   FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
 
-/** The same for one number: a statement of its own costs less. */
+/** For a single number, a separate statement costs less. */
 const LOCATE_ONE = `SELECT oid, ${INTEGERS.join(", ")} FROM object_chunks WHERE number = ?`;
 
 type LocatedRow = { oid: ArrayBuffer } & Record<(typeof INTEGERS)[number], number>;
@@ -98,7 +98,7 @@ export function newObjectColumns(count: number): ObjectColumns {
   return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
 }
 
-/** The objects asked for, the bases they are deltas on, theirs, and so on. */
+/** The requested objects and their delta chains down to the undeltified bases. */
 const CHAINS = `${WITH_ROWS}, chain(number) AS (
     SELECT number FROM row CROSS JOIN object_chunks ON ${inRange("number")}
     UNION SELECT base FROM chain JOIN object_chunks USING (number) WHERE base <> 0)
@@ -116,7 +116,7 @@ const PASSING = `${WITH_ROWS}
   SELECT json_group_array(number) FROM row CROSS JOIN object_chunks ON ${inRange("number")}
   WHERE type IN (SELECT value FROM json_each(?3)) AND (type <> 3 OR size < ?4)`;
 
-/** Which objects the repository has, and where their bytes are: table `object_chunks`. */
+/** The objects of the repository and their locations: table `object_chunks`. */
 export class ObjectIndex {
   readonly #sql: Sql;
 
@@ -124,7 +124,7 @@ export class ObjectIndex {
     this.#sql = sql;
   }
 
-  /** The highest number that was ever given out, 0 when none was: those of pruned objects are not given out again. */
+  /** The highest number ever assigned; 0: none. Numbers of pruned objects are not reused. */
   lastNumber(): number {
     return this.#sql
       .exec<{ last: number }>(
@@ -133,7 +133,7 @@ export class ObjectIndex {
       .one().last;
   }
 
-  /** The numbers of objects that were here once. */
+  /** The numbers of pruned objects. */
   pruned(): NumberSet {
     const [row] = this.#sql.exec<{ numbers: ArrayBuffer }>("SELECT numbers FROM pruned").toArray();
     return row === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(row.numbers));
@@ -144,8 +144,8 @@ export class ObjectIndex {
     return NumberSet.range(1, this.lastNumber() + 1).difference(this.pruned());
   }
 
-  /** Adds rows: 20 ms per 10,000.
-   * @throws when a number or an oid is there already; belongs in a transaction */
+  /** Inserts rows: 20 ms per 10,000.
+   * @throws when a number or an oid exists already; must run in a transaction */
   insertMany(rows: ObjectColumns): void {
     const columns = INTEGERS.map((name) => rows[name]);
     for (const [from, to] of slices(rows.number.length)) {
@@ -158,7 +158,7 @@ export class ObjectIndex {
     }
   }
 
-  /** Notes where objects lie now that were rewritten: 50 ms per 10,000. Belongs in a transaction. */
+  /** Updates the locations of rewritten objects: 50 ms per 10,000. Must run in a transaction. */
   move(rows: MovedObjects): void {
     const columns = [rows.number, ...PLACE.map((name) => rows[name])];
     for (const [from, to] of slices(rows.number.length)) {
@@ -204,7 +204,7 @@ export class ObjectIndex {
   }
 
   /** Reads the rows of these numbers, ascending: 7 ms per 10,000.
-   * @throws GitError "storage-failed" when one is not there */
+   * @throws GitError "storage-failed" when one is missing */
   locate(numbers: NumberSet): ObjectColumns {
     const count = numbers.size;
     const rows = newObjectColumns(count);
@@ -228,7 +228,7 @@ export class ObjectIndex {
     return rows;
   }
 
-  /** Adds the delta bases that these objects are built from, to the roots of their chains. */
+  /** Adds all objects on the delta chains of these objects. */
   withBases(numbers: NumberSet): NumberSet {
     const found = new Set<number>();
     for (const ranges of packRanges(numbers.runs)) {
@@ -237,7 +237,7 @@ export class ObjectIndex {
     return NumberSet.fromUnsorted(found);
   }
 
-  /** Those among some objects that are of one of the types, and no blob of `blobLimitBytes` or more. */
+  /** Those of the objects that have one of the types, without blobs of `blobLimitBytes` or more. */
   passing(numbers: NumberSet, types: ReadonlySet<number>, blobLimitBytes: number): NumberSet {
     if (types.size === ALL_TYPES && blobLimitBytes === Infinity) return numbers;
     const found: number[] = [];
@@ -264,14 +264,15 @@ export class ObjectIndex {
     return NumberSet.fromSorted(found);
   }
 
-  /** The objects that lie in a chunk. @param first lowest number that may, `last` the highest */
+  /** The objects in a chunk.
+   * @param first lowest possible number, `last` the highest */
   inChunk(chunk: number, first: number, last: number): NumberSet {
     const query = "SELECT number FROM object_chunks WHERE number BETWEEN ? AND ? AND chunk = ? ORDER BY number";
     const rows = this.#sql.exec(query, first, last, chunk).raw();
     return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
   }
 
-  /** The chunks in which objects lie, by id. */
+  /** The ids of the chunks that contain objects. */
   chunksOf(numbers: NumberSet): Set<number> {
     const found = new Set<number>();
     for (const ranges of packRanges(numbers.runs)) {
@@ -291,7 +292,7 @@ export class ObjectIndex {
     return row === undefined ? null : { oid, ...row };
   }
 
-  /** The numbers of objects whose ids begin so, at most 1,000.
+  /** The numbers of objects whose ids begin with a prefix, at most 1,000.
    * @param prefix hex digits */
   withPrefix(prefix: string): number[] {
     const from = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "0"));
@@ -302,18 +303,18 @@ export class ObjectIndex {
     return Array.from(rows, ([number]) => number as number);
   }
 
-  /** Whether an object came that no node leads to. */
+  /** Whether any object has no introducer. */
   hasUnintroduced(): boolean {
     return this.#sql.exec("SELECT 1 FROM object_chunks WHERE introducer = 0 LIMIT 1").toArray().length > 0;
   }
 
-  /** The objects that no node leads to. */
+  /** The objects without an introducer. */
   unintroduced(): NumberSet {
     const rows = this.#sql.exec("SELECT number FROM object_chunks WHERE introducer = 0 ORDER BY number").raw();
     return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
   }
 
-  /** Notes the node that now leads to objects which none led to. */
+  /** Sets the introducer of objects that had none. */
   setIntroducer(objects: NumberSet, node: number): void {
     for (let r = 0; r < objects.runs.length; r += 2) {
       this.#sql.exec(
@@ -326,15 +327,15 @@ export class ObjectIndex {
   }
 }
 
-/** Rows up to which a statement each costs less than one for all. */
+/** Number of rows up to which single statements are faster than one for all. */
 const FEW = 3;
 
-/** Cuts rows into statements' worth: start and end of each. */
+/** Divides rows among statements: start and end of each slice. */
 function* slices(count: number): Generator<readonly [from: number, to: number]> {
   for (let from = 0; from < count; from += PACKED_ROWS) yield [from, Math.min(from + PACKED_ROWS, count)];
 }
 
-/** Writes the cells of row `i`, one of each column. */
+/** Writes the cells of row `i`, one for each column. */
 function writeIntegers(cells: Uint8Array, offset: number, columns: readonly Uint32Array[], i: number): void {
   columns.forEach((column, k) => writeInteger(cells, offset + k * INTEGER_CELL_BYTES, column[i]!));
 }

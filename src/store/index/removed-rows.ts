@@ -2,7 +2,7 @@ import type { NumberSet } from "../numbers/number-set.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Columns that name an object whose row goes with it. */
+/** Columns with the number of an object, without which the row has no use. */
 const OF_OBJECTS = [
   ["object_chunks", "number"],
   ["trees", "tree"],
@@ -11,14 +11,14 @@ const OF_OBJECTS = [
   ["reintroductions", "object"],
 ] as const;
 
-/** Columns that name a node whose row goes with it. */
+/** Columns with the number of a node, without which the row has no use. */
 const OF_NODES = [
   ["commits", "number"],
   ["authored", "number"],
   ["reintroductions", "node"],
 ] as const;
 
-/** Removes the rows of objects and of nodes; belongs in a transaction. */
+/** Removes all rows of objects and of nodes; must run in a transaction. */
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   for (const [table, column] of OF_NODES) removeFrom(sql, table, column, nodes);

@@ -3,18 +3,18 @@ import type { ObjectRow } from "./object-index.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** A node as its row has it. */
+/** The row of a node. */
 export interface AuditedNode {
   /** Object numbers. */
   readonly parents: readonly number[];
   readonly tree: number;
   readonly generation: number;
   readonly time: number;
-  /** Null: it cannot be read. */
+  /** Null: unreadable. */
   readonly introduced: NumberSet | null;
 }
 
-/** What a chunk's row says of where objects may lie. */
+/** The limits that a chunk's row sets for its objects. */
 export interface AuditedChunk {
   readonly id: number;
   readonly size: number;
@@ -39,8 +39,8 @@ const NAMED = `${WITH_ROWS} SELECT ${OBJECT_COLUMNS} FROM row CROSS JOIN object_
 const NODES = `${WITH_ROWS}
   SELECT number, parents, tree, generation, time, introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
 
-/** Reads rows as they are, for whoever doubts them: what is not there is left out, and what contradicts itself is told as it is.
- * The other tables take for granted what pushes and jobs keep true. */
+/** Reads rows without trusting them, for checks. Missing rows are left out, and contradictory ones
+ * are returned as they are. The other tables rely on what pushes and jobs maintain. */
 export class RowAudit {
   readonly #sql: Sql;
 
@@ -63,7 +63,7 @@ export class RowAudit {
     return this.#objects(query, firstNumber, lastNumber, id);
   }
 
-  /** The rows of objects, by number; those that are there. */
+  /** The existing rows of objects, by number. */
   namedObjects(numbers: Iterable<number>): Map<number, ObjectRow> {
     const found = new Map<number, ObjectRow>();
     for (const ranges of packRanges(toSet(numbers).runs)) {
@@ -72,7 +72,7 @@ export class RowAudit {
     return found;
   }
 
-  /** The rows of nodes, by number; those that are there. */
+  /** The existing rows of nodes, by number. */
   nodes(numbers: Iterable<number>): Map<number, AuditedNode> {
     const found = new Map<number, AuditedNode>();
     for (const ranges of packRanges(toSet(numbers).runs)) {
@@ -91,7 +91,7 @@ export class RowAudit {
     return found;
   }
 
-  /** What chunks say of the objects in them, by id; those that are there. */
+  /** The existing rows of chunks, by id. */
   chunks(ids: Iterable<number>): Map<number, AuditedChunk> {
     const rows = this.#sql.exec<{ [Field in keyof AuditedChunk]: number }>(
       `SELECT id, size, first_number AS firstNumber, last_number AS lastNumber FROM chunks
@@ -101,7 +101,7 @@ export class RowAudit {
     return new Map(rows.toArray().map((row) => [row.id, row]));
   }
 
-  /** The bytes that are kept inline of a chunk, null: there are none. */
+  /** The inline bytes of a chunk; null: none. */
   hotBytes(chunk: number): Uint8Array | null {
     const [row] = this.#sql
       .exec<{ bytes: ArrayBuffer | null }>("SELECT bytes FROM chunks WHERE id = ?", chunk)
@@ -123,7 +123,7 @@ export class RowAudit {
       .toArray();
   }
 
-  /** Whether a worktree has a row for a path, be its file to be removed. */
+  /** Whether a worktree has a row for a path, even if its file is about to be removed. */
   hasFile(worktree: number, path: string): boolean {
     const query = "SELECT 1 FROM worktree_files WHERE worktree = ? AND path = ?";
     return this.#sql.exec(query, worktree, path).toArray().length > 0;

@@ -2,7 +2,7 @@ import { inRange, packRanges, readIntegers, WITH_ROWS } from "../sql/packed-rows
 import type { NumberSet } from "../numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** What the files below a tree come to, of one kind: what kind, how many, how many bytes. */
+/** A sum over the files of one kind below a tree: kind, number of files, bytes. */
 export type FileSum = readonly [kind: number, files: number, bytes: number];
 
 const READ = `${WITH_ROWS} SELECT json_group_array(tree), json_group_array(json(sums))
@@ -11,10 +11,11 @@ const READ = `${WITH_ROWS} SELECT json_group_array(tree), json_group_array(json(
 const INSERT = `INSERT OR REPLACE INTO tree_sums (tree, scheme, sums)
   SELECT value ->> 0, ?2, value -> 1 FROM json_each(?1) WHERE true`;
 
-/** Rows are written as JSON of this many characters at a time, or little more. */
+/** Characters of JSON per statement; the last row may exceed it a little. */
 const BATCH_CHARS = BLOB_MAX_BYTES / 4;
 
-/** What lies below trees, summed up: table `tree_sums`. A push changes the trees on the paths that it touches; of the others the sums stay. */
+/** Sums over the files below trees: table `tree_sums`. A push changes only the trees on the paths
+ * that it touches; the sums of the others stay valid. */
 export class TreeSumTable {
   readonly #sql: Sql;
 
@@ -22,8 +23,8 @@ export class TreeSumTable {
     this.#sql = sql;
   }
 
-  /** The sums of those trees that are known.
-   * @param scheme how files were told apart; what another scheme says is not known */
+  /** The sums of those trees that have been stored.
+   * @param scheme the classification of files; sums of another one are ignored */
   find(trees: NumberSet, scheme: number): Map<number, readonly FileSum[]> {
     const found = new Map<number, readonly FileSum[]>();
     for (const ranges of packRanges(trees.runs)) {
@@ -34,7 +35,7 @@ export class TreeSumTable {
     return found;
   }
 
-  /** Notes the sums of trees. */
+  /** Stores the sums of trees. */
   insert(sums: Iterable<readonly [tree: number, sums: readonly FileSum[]]>, scheme: number): void {
     let rows: string[] = [];
     let chars = 0;

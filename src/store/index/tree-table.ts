@@ -10,7 +10,7 @@ import {
 } from "../sql/packed-rows.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** What a tree's entries are, as one word: twice the object number, and one more when it is a tree. */
+/** An entry of a tree as one word: twice the object number, plus one for a tree. */
 export type EntryWord = number;
 
 /** Object number of an entry. */
@@ -23,7 +23,8 @@ export function isTreeEntry(word: EntryWord): boolean {
   return (word & 1) === 1;
 }
 
-/** Packs an entry. @param number below 2³¹ */
+/** Packs an entry.
+ * @param number below 2³¹ */
 export function toEntryWord(number: number, isTree: boolean): EntryWord {
   return number * 2 + (isTree ? 1 : 0);
 }
@@ -37,8 +38,9 @@ const INSERT = `INSERT OR IGNORE INTO trees (tree, entries) ${WITH_ROWS}
 
 const READ = `${WITH_ROWS} SELECT tree, entries FROM row CROSS JOIN trees ON ${inRange("tree")}`;
 
-/** What trees lead to, of those that were ever read: table `trees`. A walk reads a stored tree, with its chain of deltas,
- * once in the repository's life. Gitlinks are left out: their commits lie elsewhere. */
+/** Entries of the trees that have been read: table `trees`. So a walk reads a stored tree, with its
+ * delta chain, once in the repository's life. Gitlinks are left out: their commits are not stored
+ * here. */
 export class TreeTable {
   readonly #sql: Sql;
 
@@ -46,7 +48,7 @@ export class TreeTable {
     this.#sql = sql;
   }
 
-  /** The entries of those trees that are known. */
+  /** The entries of those trees that have been stored. */
   find(trees: NumberSet): Map<number, Uint32Array> {
     const found = new Map<number, Uint32Array>();
     for (const ranges of packRanges(trees.runs)) {
@@ -57,7 +59,7 @@ export class TreeTable {
     return found;
   }
 
-  /** Notes the entries of trees. One that does not fit into a row is read again the next time. */
+  /** Stores the entries of trees. A tree that does not fit into a row is parsed again each time. */
   insert(trees: Iterable<readonly [tree: number, entries: Uint32Array]>): void {
     let rows: (readonly [number, Uint32Array])[] = [];
     let sizeBytes = 0;
@@ -77,7 +79,7 @@ export class TreeTable {
 
   #write(rows: readonly (readonly [number, Uint32Array])[], sizeBytes: number): void {
     const cells = new Uint8Array(rows.length * ROW_BYTES);
-    // A byte more than needed: an empty BLOB would be bound as NULL.
+    // One byte more than needed: an empty BLOB would be bound as NULL.
     const bytes = new Uint8Array(sizeBytes + 1);
     let end = 0;
     rows.forEach(([tree, entries], i) => {

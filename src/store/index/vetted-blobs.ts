@@ -1,7 +1,7 @@
 import type { Sql } from "../sql/sql.ts";
 
-/** Stored blobs that passed the checks which git makes of a blob by its name: table `vetted_blobs`. A tree that names one of
- * them again is then no reason to read it. */
+/** Stored blobs that passed git's checks for special file names: table `vetted_blobs`. They need
+ * not be read again when another tree names them. */
 export class VettedBlobs {
   readonly #sql: Sql;
 
@@ -9,7 +9,7 @@ export class VettedBlobs {
     this.#sql = sql;
   }
 
-  /** The names a blob was checked as, a bit each; 0: none. */
+  /** The names that a blob was checked for, one bit each; 0: none. */
   names(object: number): number {
     const [row] = this.#sql
       .exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object)
@@ -17,7 +17,7 @@ export class VettedBlobs {
     return row?.names ?? 0;
   }
 
-  /** Notes that a blob passed the checks of these names. */
+  /** Records that a blob passed the checks for these names. */
   add(object: number, names: number): void {
     this.#sql.exec(
       `INSERT INTO vetted_blobs (object, names) VALUES (?, ?)

@@ -1,6 +1,6 @@
 import type { Sql } from "../sql/sql.ts";
 
-/** A bundle that lies in R2 whole. */
+/** A bundle, stored in R2. */
 export interface StoredBundle {
   /** Creation token: higher than that of every bundle before it. */
   readonly token: number;
@@ -9,11 +9,11 @@ export interface StoredBundle {
   readonly sizeBytes: number;
   /** SHA-1 of its bytes. */
   readonly checksum: Uint8Array;
-  /** `PushLog.totalBytes` when its refs were read: what came later is not in it. */
+  /** `PushLog.totalBytes` when its refs were read; later pushes are not in it. */
   readonly totalBytes: number;
 }
 
-/** The bundle that clients are told of: table `bundles`, which has one row at the most. */
+/** The advertised bundle: table `bundles`, with at most one row. */
 export class BundleTable {
   readonly #sql: Sql;
 
@@ -21,7 +21,7 @@ export class BundleTable {
     this.#sql = sql;
   }
 
-  /** The newest bundle, null when there is none. */
+  /** The newest bundle; null: none. */
   current(): StoredBundle | null {
     const [row] = this.#sql
       .exec<{ token: number; key: string; sizeBytes: number; checksum: ArrayBuffer; totalBytes: number }>(
@@ -31,7 +31,7 @@ export class BundleTable {
     return row === undefined ? null : { ...row, checksum: new Uint8Array(row.checksum) };
   }
 
-  /** Puts a bundle, or none, in the place of the one there was; belongs in a transaction. */
+  /** Replaces the bundle, or removes it; must run in a transaction. */
   replace(bundle: StoredBundle | null): void {
     this.#sql.exec("DELETE FROM bundles");
     if (bundle === null) return;

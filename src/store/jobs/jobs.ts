@@ -1,10 +1,12 @@
 import { createJobs } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Background work: `repack` makes few chunks of many small ones, `seal` moves chunks to large R2 objects, `sweep` removes objects
- * that no row names, `prune` removes what no ref leads to, `compact` rewrites chunks of which that left little, `expire` forgets old pushes, `bundle` builds a bundle,
- * `trim` forgets old responses, `materialize` brings a branch's worktree to the branch's tip, `tally` sums up what was pushed,
- * `announce` tells the registry how the repository stands, `erase` removes a deleted repository's bytes. */
+/** Background work: `repack` combines small chunks, `seal` moves chunks to large R2 objects,
+ * `sweep` deletes R2 objects without rows, `prune` removes unreachable objects, `compact` rewrites
+ * chunks with many unused bytes, `expire` drops old pushes from the log, `bundle` builds a bundle,
+ * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
+ * computes statistics of pushed commits, `announce` reports the repository's state to the
+ * registry, `erase` removes a deleted repository's bytes. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -24,52 +26,54 @@ export function isUrgent(kind: JobKind): boolean {
   return IMPATIENT_MS[kind] === 0;
 }
 
-/** A job that was taken; `dueMs` is when it would be given out again. */
+/** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {
   readonly id: number;
   readonly kind: JobKind;
-  /** Tells jobs of one kind apart; what it means is the kind's affair. */
+  /** Distinguishes jobs of one kind; its meaning depends on the kind. */
   readonly key: string;
   /** When it was due. */
   readonly sinceMs: number;
   readonly dueMs: number;
-  /** How often it was taken, this time included. */
+  /** How often it was taken, including this time. */
   readonly attempts: number;
 }
 
-/** A job as it waits, or runs. */
+/** A waiting or running job. */
 export interface WaitingJob extends Omit<Job, "id" | "sinceMs"> {
-  /** What its last attempt failed with, null: none did. */
+  /** Error of its last attempt; null: none. */
   readonly lastError: string | null;
 }
 
-/** What a run did: when it began (ms since 1970), how long it took, and what it counted. */
+/** A run's record: start (ms since 1970), duration, and counts. */
 export interface JobRecord extends Readonly<Record<string, number>> {
   readonly timeMs: number;
   readonly ms: number;
 }
 
-/** How long a job that is due waits for a moment without requests, at the most. Then it is done beside them. */
+/** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Of those that wait less: the registry is told at once; chains of deltas, which `repack` cuts, grow with every push, and so do bytes in SQLite,
- * which `seal` takes away and every plan carries until then. */
+/** Shorter waits: the registry is told at once; the delta chains that `repack` cuts grow with every
+ * push, and so do the bytes in SQLite that every plan carries until `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, repack: 1_000, seal: 1_000 };
 
-/** SQL: when a job waits no longer. */
+/** SQL: when a job stops waiting. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)
   .map(([kind, ms]) => `WHEN '${kind}' THEN ${ms}`)
   .join(" ")} ELSE ${PATIENCE_MS} END`;
 
-/** How long a taken job is left alone: the longest that an alarm may run. A job whose runner died comes up again after it. */
+/** How long a taken job is left alone: the longest time that an alarm may run. After it, a job
+ * whose runner died is taken again. */
 const LEASE_MS = 15 * 60_000;
 
-/** Wait after the first failure; it doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
+/** Wait after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60 * 60_000;
 
-/** Work to be done later, which survives the object: table `jobs`. A job may run more than once, so what it does must bear that.
- * A job that is added while it runs is run again: `done` and `fail` only settle the run which was taken. */
+/** Background work that survives the object: table `jobs`. A job may run more than once, so it must
+ * be idempotent. A job that is added while it runs will run again: `done` and `fail` finish only
+ * the run that was taken. */
 export class JobQueue {
   readonly #sql: Sql;
 
@@ -77,14 +81,14 @@ export class JobQueue {
     this.#sql = sql;
   }
 
-  /** The queue of a database that may be empty: makes its table if need be. */
+  /** Opens the queue in a database that may be empty; creates its table if needed. */
   static open(sql: Sql): JobQueue {
     createJobs(sql);
     return new JobQueue(sql);
   }
 
-  /** Adds a job; of the same kind and key there is only one, due at the earlier of the two times. One that is there as it must be costs no
-   * row. */
+  /** Adds a job. There is only one for each kind and key, due at the earlier of two times. No row
+   * is written if the job is already as requested. */
   add(kind: JobKind, key: string, dueMs: number): void {
     this.#sql.exec(
       `INSERT INTO jobs (kind, key, due_ms) VALUES (?, ?, ?)
@@ -102,12 +106,12 @@ export class JobQueue {
     return this.#sql.exec("SELECT 1 FROM jobs WHERE kind = ? AND key = ?", kind, key).toArray().length > 0;
   }
 
-  /** A job as it waits, null: there is none such. */
+  /** The waiting job; null: none. */
   find(kind: JobKind, key: string): WaitingJob | null {
     return this.#select("WHERE kind = ? AND key = ?", kind, key)[0] ?? null;
   }
 
-  /** Removes a job that is no longer wanted. */
+  /** Removes a job that is no longer needed. */
   cancel(kind: JobKind, key: string): void {
     this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
   }
@@ -117,8 +121,9 @@ export class JobQueue {
     this.#sql.exec("DELETE FROM jobs WHERE kind <> ?", kind);
   }
 
-  /** Takes the job that is due for the longest time, null when none is.
-   * @param isQuiet whether it is the moment that jobs wait for; without it, only those that wait no longer are taken */
+  /** Takes the job that has been due for longest; null: none.
+   * @param isQuiet whether there are no requests; otherwise, only jobs that have stopped waiting
+   * are taken */
   take(nowMs: number, isQuiet = true): Job | null {
     const [found] = this.#sql
       .exec<{ id: number; sinceMs: number }>(
@@ -138,7 +143,8 @@ export class JobQueue {
     return { ...taken, sinceMs: found.sinceMs };
   }
 
-  /** Has the jobs run soon whose runner died: for one that knows that nobody runs any. One that is the death of its runners comes ever later. */
+  /** Makes jobs of dead runners due again; to be called when no job can be running. A job that
+   * kills its runner backs off. */
   recover(nowMs: number): void {
     this.#sql.exec(
       `UPDATE jobs SET taken = 0, due_ms = min(due_ms, ?1 + min(?2 << min(attempts - 1, 20), ?3)) WHERE taken = 1`,
@@ -148,7 +154,7 @@ export class JobQueue {
     );
   }
 
-  /** Removes a job; one that was added again since it was taken is due when that said. */
+  /** Removes a finished job; if it was added again since it was taken, it stays and is due then. */
   done(job: Job): void {
     const taken = "id = ? AND due_ms = ?";
     this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, job.id, job.dueMs);
@@ -159,7 +165,8 @@ export class JobQueue {
     );
   }
 
-  /** Puts a job off, the longer the more often it was taken, unless it was added again meanwhile. */
+  /** Postpones a failed job, the longer the more often it was taken, unless it was added again
+   * meanwhile. */
   fail(job: Job, nowMs: number, error: string): void {
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
@@ -171,29 +178,29 @@ export class JobQueue {
     );
   }
 
-  /** Notes what the last run of a kind that succeeded did. */
+  /** Records the last successful run of a kind. */
   noteRun(kind: JobKind, record: JobRecord): void {
     this.#sql.exec("INSERT OR REPLACE INTO job_runs (kind, record) VALUES (?, ?)", kind, JSON.stringify(record));
   }
 
-  /** The last run of each kind that succeeded. */
+  /** The last successful run of each kind. */
   lastRuns(): Partial<Record<JobKind, JobRecord>> {
     const rows = this.#sql.exec<{ kind: JobKind; record: string }>("SELECT kind, record FROM job_runs ORDER BY kind");
     return Object.fromEntries(rows.toArray().map(({ kind, record }) => [kind, JSON.parse(record) as JobRecord]));
   }
 
-  /** All jobs, by the time when they are due. */
+  /** All jobs, by due time. */
   all(): WaitingJob[] {
     return this.#select("ORDER BY due_ms, id");
   }
 
-  /** When the next job is due, null when there is none. */
+  /** When the next job is due; null: there is none. */
   nextDueMs(): number | null {
     return this.#sql.exec<{ due: number | null }>("SELECT min(due_ms) AS due FROM jobs").one().due;
   }
 
-  /** When the next job is to be run, null when there is none: the time for the alarm.
-   * @param quietAtMs when it will be quiet: what can wait is not run before */
+  /** When the next job must run, which is the time for the alarm; null: there is none.
+   * @param quietAtMs expected end of requests: what can wait does not run before */
   nextRunMs(quietAtMs: number): number | null {
     const next = `SELECT min(due_ms) AS due, min(${LATEST_MS}) AS latest FROM jobs`;
     const { due, latest } = this.#sql.exec<{ due: number | null; latest: number | null }>(next).one();

@@ -1,6 +1,6 @@
 import type { Sql } from "../sql/sql.ts";
 
-/** A response that lies in R2 whole. */
+/** A response, stored in R2. */
 export interface StoredResponse {
   /** Its R2 object. */
   readonly objectKey: string;
@@ -9,7 +9,8 @@ export interface StoredResponse {
   readonly objectCount: number;
 }
 
-/** Stored responses: table `responses`. A key says all that a response depends on, by ids of objects: nothing goes stale. */
+/** Stored responses: table `responses`. A key covers everything that a response depends on, by
+ * object ids, so that nothing goes stale. */
 export class ResponseTable {
   readonly #sql: Sql;
 
@@ -17,7 +18,7 @@ export class ResponseTable {
     this.#sql = sql;
   }
 
-  /** Looks a response up, and notes that it was of use; null: there is none. */
+  /** Finds a response, and records its use; null: there is none. */
   find(key: Uint8Array, nowMs: number): StoredResponse | null {
     const [row] = this.#sql
       .exec<{ objectKey: string; sizeBytes: number; objectCount: number; usedMs: number }>(
@@ -27,7 +28,7 @@ export class ResponseTable {
       )
       .toArray();
     if (row === undefined) return null;
-    // A written row costs a thousand times one that is read.
+    // A row written costs a thousand times as much as a row read.
     if (nowMs - row.usedMs > NOTE_USE_EVERY_MS) {
       this.#sql.exec("UPDATE responses SET used_ms = ? WHERE key = ?", nowMs, key);
     }
@@ -35,7 +36,7 @@ export class ResponseTable {
     return { objectKey, sizeBytes, objectCount };
   }
 
-  /** The response that lies in this R2 object, null: none. */
+  /** The response in this R2 object; null: none. */
   findObject(objectKey: string): StoredResponse | null {
     const [row] = this.#sql
       .exec<{ sizeBytes: number; objectCount: number }>(
@@ -46,12 +47,12 @@ export class ResponseTable {
     return row === undefined ? null : { objectKey, ...row };
   }
 
-  /** Whether a response lies in this R2 object. */
+  /** Whether a response is in this R2 object. */
   hasObject(objectKey: string): boolean {
     return this.findObject(objectKey) !== null;
   }
 
-  /** Enters a response, in place of another under the same key. */
+  /** Stores a response, replacing any with the same key. */
   insert(key: Uint8Array, { objectKey, sizeBytes, objectCount }: StoredResponse, nowMs: number): void {
     this.#sql.exec(
       `INSERT OR REPLACE INTO responses (key, object_key, size, objects, made_ms, used_ms) VALUES (?, ?, ?, ?, ?, ?)`,
@@ -64,12 +65,13 @@ export class ResponseTable {
     );
   }
 
-  /** Forgets the response in this R2 object, if there is one. */
+  /** Forgets the response in this R2 object, if any. */
   remove(objectKey: string): void {
     this.#sql.exec("DELETE FROM responses WHERE object_key = ?", objectKey);
   }
 
-  /** Forgets responses made before `madeMs`, unused since `usedMs`, and, the longest unused first, what exceeds `sizeBytes` in all.
+  /** Forgets responses made before `madeMs` or unused since `usedMs`, and then those unused for
+   * longest until the rest fits into `sizeBytes`.
    * @returns their R2 objects */
   trim(madeMs: number, usedMs: number, sizeBytes: number): string[] {
     const removed = this.#sql.exec<{ objectKey: string }>(
@@ -84,8 +86,8 @@ export class ResponseTable {
     return removed.toArray().map(({ objectKey }) => objectKey);
   }
 
-  /** When the first of them will be too old, ms since the epoch; null: there are none.
-   * @param keepMs how long one is kept after it was made
+  /** When the first response will expire, ms since 1970; null: there are none.
+   * @param keepMs how long a response is kept after it was made
    * @param unusedMs and after it was last used */
   nextTrimMs(keepMs: number, unusedMs: number): number | null {
     return this.#sql
@@ -98,5 +100,5 @@ export class ResponseTable {
   }
 }
 
-/** How exactly the time of the last use is kept. */
+/** Precision of the time of last use. */
 const NOTE_USE_EVERY_MS = 60 * 60_000;

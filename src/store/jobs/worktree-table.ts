@@ -1,19 +1,20 @@
 import type { Oid } from "../../format/oid.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** A branch that is materialized, or was until now. */
+/** A branch that is materialized, or whose files are being removed. */
 export interface Worktree {
   readonly id: number;
   /** Byte string, without `refs/heads/`. */
   readonly branch: string;
-  /** The commit that all its R2 objects were last of, null: none yet. While another one is written they are partly of that. */
+  /** The last commit whose files were all in R2; null: none yet. While another commit is being
+   * written, some files are already from that. */
   readonly materialized: Oid | null;
-  /** Object number of the commit whose files the manifest lists, 0: it lists none. */
+  /** Object number of the commit whose files the rows list; 0: none. */
   readonly planned: number;
-  /** Files of the planned commit, and their bytes. */
+  /** Number of files of the planned commit, and their total size. */
   readonly files: number;
   readonly sizeBytes: number;
-  /** Why the branch's newest commit is not planned, null: nothing is in its way. */
+  /** Why the branch's newest commit is not planned; null: it is not refused. */
   readonly refused: string | null;
   /** When `materialized` was last set. */
   readonly changedMs: number;
@@ -27,20 +28,20 @@ export interface WorktreeFile {
   /** As the tree has it. */
   readonly mode: number;
   readonly sizeBytes: number;
-  /** Of the R2 object that holds it, null: that is yet to be written. */
+  /** ETag of its R2 object; null: still to be written. */
   readonly etag: string | null;
 }
 
-/** A file whose R2 object is to be written, or removed. */
+/** A file whose R2 object must be written or removed. */
 export interface PendingFile extends Omit<WorktreeFile, "etag"> {
-  /** Number of the object that it is made of; `REMOVED`. */
+  /** Number of the blob to write; `REMOVED`. */
   readonly source: number;
 }
 
-/** The `source` of a file that is to be removed. */
+/** The `source` of a file that must be removed. */
 export const REMOVED = -1;
 
-/** What a path becomes: the file of an object and a mode, or nothing. */
+/** The new content of a path: an object and a mode, or nothing. */
 export interface FileChange {
   readonly path: string;
   /** Object number; `REMOVED`. */
@@ -53,15 +54,15 @@ export interface WrittenFile extends Pick<PendingFile, "path" | "source" | "size
   readonly etag: string;
 }
 
-/** Characters of the JSON in one statement: below the size of a value, also where each takes two bytes. */
+/** Characters of JSON per statement: below the size limit of a value, even at two bytes each. */
 const JSON_CHARS = 500_000;
 
 const COLUMNS = "id, branch, materialized, planned, files, size AS sizeBytes, refused, changed_ms AS changedMs";
 
 const FILE_COLUMNS = "path, oid, mode, size AS sizeBytes";
 
-/** Rows of changes: [path, source, mode] each. What is right already stays; what was to be written anyway is made of the new source, since
- * an object that was pruned and came again has another number. */
+/** Rows of changes: [path, source, mode] each. Files that are already right stay. Pending ones get
+ * the new source, since an object that was pruned and pushed again has another number. */
 const ENTER = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source)
   SELECT ?1, change.value ->> 0, oid, change.value ->> 2, size, number
   FROM json_each(?2) change CROSS JOIN object_chunks ON number = change.value ->> 1
@@ -72,12 +73,13 @@ const ENTER = `INSERT INTO worktree_files (worktree, path, oid, mode, size, sour
 const REMOVE = `UPDATE worktree_files SET source = ${REMOVED}, etag = NULL
   WHERE worktree = ?1 AND path IN (SELECT value ->> 0 FROM json_each(?2) WHERE value ->> 1 = ${REMOVED})`;
 
-/** How many files, and bytes, of the planned commit are at these paths. */
+/** Number and size of the planned commit's files at these paths. */
 const MEASURE = `SELECT count(*) AS files, ifnull(sum(size), 0) AS sizeBytes
   FROM json_each(?2) change CROSS JOIN worktree_files ON worktree = ?1 AND worktree_files.path = change.value ->> 0
   WHERE source <> ${REMOVED}`;
 
-/** Rows of written files: [path, source, etag] each. An UPDATE would go through the JSON for every row of the worktree. */
+/** Rows of written files: [path, source, etag] each. An UPDATE would scan the JSON for every row of
+ * the worktree. */
 const RECORD = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source, etag)
   SELECT worktree, file.path, oid, mode, size, 0, written.value ->> 2
   FROM json_each(?2) written CROSS JOIN worktree_files file ON worktree = ?1 AND file.path = written.value ->> 0
@@ -87,10 +89,12 @@ const RECORD = `INSERT INTO worktree_files (worktree, path, oid, mode, size, sou
 const FORGET = `DELETE FROM worktree_files
   WHERE worktree = ?1 AND source = ${REMOVED} AND path IN (SELECT value ->> 0 FROM json_each(?2))`;
 
-/** Files of branches as R2 objects: tables `worktrees` and `worktree_files`, and which branches (`repository.worktrees`).
+/** Files of branches as R2 objects: tables `worktrees` and `worktree_files`, and the choice of
+ * branches (`repository.worktrees`).
  *
- * The rows of a worktree are the files of its planned commit, each with what is left to do for its R2 object. So a plan is one
- * transaction, and what was planned is done in any number of them. All that writes belongs in a transaction. */
+ * The rows of a worktree are the files of its planned commit, each with the work left for its R2
+ * object. So planning is one transaction, and the work is done in any number of them. All writing
+ * methods must run in a transaction. */
 export class WorktreeTable {
   readonly #sql: Sql;
 
@@ -98,13 +102,13 @@ export class WorktreeTable {
     this.#sql = sql;
   }
 
-  /** The branches that are to be materialized, as byte strings; null: the default branch. */
+  /** The branches to materialize, as byte strings; null: the default branch. */
   wanted(): string[] | null {
     const { worktrees } = this.#sql.exec<{ worktrees: string | null }>("SELECT worktrees FROM repository").one();
     return worktrees === null ? null : (JSON.parse(worktrees) as string[]);
   }
 
-  /** Sets which branches are. */
+  /** Sets the branches to materialize. */
   setWanted(branches: readonly string[] | null): void {
     this.#sql.exec("UPDATE repository SET worktrees = ?", branches === null ? null : JSON.stringify(branches));
   }
@@ -114,18 +118,18 @@ export class WorktreeTable {
     return this.#select("ORDER BY branch");
   }
 
-  /** The worktree of a branch, null when there is none. */
+  /** The worktree of a branch; null: none. */
   get(branch: string): Worktree | null {
     return this.#select("WHERE branch = ?", branch)[0] ?? null;
   }
 
-  /** A worktree whose rows are the files of this commit, null when there is none.
+  /** A worktree whose planned commit is this one; null: none.
    * @param commit object number */
   ofCommit(commit: number): Worktree | null {
     return this.#select("WHERE planned = ? LIMIT 1", commit)[0] ?? null;
   }
 
-  /** Makes a branch's worktree, without files. */
+  /** Creates a branch's worktree, without files. */
   add(branch: string): Worktree {
     this.#sql.exec(
       "INSERT INTO worktrees (branch, planned, files, size, changed_ms) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
@@ -134,8 +138,9 @@ export class WorktreeTable {
     return this.get(branch)!;
   }
 
-  /** Has the rows be the files of another commit: changes those which differ, and notes what is to be written and removed.
-   * @param commit object number, 0: no files
+  /** Plans another commit: changes the rows that differ, and marks what must be written and
+   * removed.
+   * @param commit object number; 0: no files
    * @param changes each path once */
   plan(id: number, commit: number, changes: readonly FileChange[]): void {
     let files = 0;
@@ -158,12 +163,13 @@ export class WorktreeTable {
     );
   }
 
-  /** Notes why a branch's newest commit cannot be planned. */
+  /** Records why a branch's newest commit cannot be planned. */
   refuse(id: number, reason: string): void {
     this.#sql.exec("UPDATE worktrees SET refused = ? WHERE id = ?", reason, id);
   }
 
-  /** What is to be done, removals first, then by the number of the object to be read; several may be made of one. */
+  /** The pending work: removals first, then by the number of the blob to read; several files may
+   * have the same blob. */
   pending(id: number, limit: number): PendingFile[] {
     return this.#sql
       .exec<{ path: string; oid: ArrayBuffer; mode: number; sizeBytes: number; source: number }>(
@@ -175,20 +181,21 @@ export class WorktreeTable {
       .map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
   }
 
-  /** Notes that files were written as they were pending. */
+  /** Records that pending files were written. */
   recordWritten(id: number, files: readonly WrittenFile[]): void {
     for (const batch of toJson(files.map(({ path, source, etag }) => [path, source, etag]))) {
       this.#sql.exec(RECORD, id, batch);
     }
   }
 
-  /** Notes that files were removed as they were pending. */
+  /** Records that pending files were removed. */
   recordRemoved(id: number, paths: readonly string[]): void {
     for (const batch of toJson(paths.map((path) => [path]))) this.#sql.exec(FORGET, id, batch);
   }
 
-  /** Notes that the planned commit is materialized, or the worktree gone, when nothing is left to do.
-   * @returns whether it is */
+  /** If no work is left, records that the planned commit is materialized, or removes an empty
+   * worktree.
+   * @returns whether no work is left */
   finishPlan(id: number, nowMs: number): boolean {
     if (this.pending(id, 1).length > 0) return false;
     this.#sql.exec("DELETE FROM worktrees WHERE id = ? AND planned = 0", id);
@@ -201,13 +208,13 @@ export class WorktreeTable {
     return true;
   }
 
-  /** All paths, also those that are to be removed. */
+  /** All paths, including those to be removed. */
   paths(id: number): string[] {
     const rows = this.#sql.exec("SELECT path FROM worktree_files WHERE worktree = ?", id).raw();
     return Array.from(rows, ([path]) => path as string);
   }
 
-  /** Has a file written again, whose R2 object is not what its row says.
+  /** Marks a file to be written again, because its R2 object differs from its row.
    * @param source object number of the row's oid */
   mistrust(id: number, path: string, source: number): void {
     this.#sql.exec(
@@ -218,16 +225,16 @@ export class WorktreeTable {
     );
   }
 
-  /** Files of the planned commit in the order of their paths' bytes.
-   * @param prefix byte string that their paths begin with
-   * @param after those behind this path only, "": from the first */
+  /** Files of the planned commit, sorted by the bytes of their paths.
+   * @param prefix byte string at the start of their paths
+   * @param after only paths after this one, "": from the first */
   files(id: number, prefix: string, after: string, limit: number): WorktreeFile[] {
-    // A path's characters go up to 255: none sorts behind this.
+    // Characters of a path go up to 255, so none sorts after this.
     const end = `${prefix}\u0100`;
     return this.#files("AND path >= ? AND path < ? AND path > ? ORDER BY path LIMIT ?", id, prefix, end, after, limit);
   }
 
-  /** A file of the planned commit, null when there is none of that path. */
+  /** A file of the planned commit; null: there is no such path. */
   file(id: number, path: string): WorktreeFile | null {
     return this.#files("AND path = ?", id, path)[0] ?? null;
   }
@@ -257,7 +264,7 @@ export class WorktreeTable {
   }
 }
 
-/** Rows as JSON arrays, each small enough for a statement. */
+/** Splits rows into JSON arrays, each small enough for a statement. */
 function* toJson(rows: readonly (readonly (string | number)[])[]): Generator<string> {
   let batch: string[] = [];
   let chars = 0;

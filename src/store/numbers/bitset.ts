@@ -9,13 +9,14 @@ export class Bitset {
     this.#words = new Uint32Array((length + 31) >>> 5);
   }
 
-  /** Whether `i` is a member; one beyond the length is not. */
+  /** Whether `i` is a member; false beyond the length. */
   has(i: number): boolean {
     return i < this.length && ((this.#words[i >>> 5]! >>> (i & 31)) & 1) === 1;
   }
 
   /** Adds `i`.
-   * @throws RangeError when `i` is negative or not below the length: a bit lost is an object lost */
+   * @throws RangeError when `i` is negative or not below the length: losing a bit would lose an
+   * object */
   add(i: number): void {
     if (i < 0 || i >= this.length) throw new RangeError(`${i} is beyond a bitset of ${this.length}`);
     this.#words[i >>> 5]! |= 1 << (i & 31);
@@ -43,19 +44,19 @@ export class Bitset {
     return copy;
   }
 
-  /** Adds the members of `other`, which is not longer. */
+  /** Adds the members of `other`, which must not be longer. */
   addAll(other: Bitset): void {
     for (let w = 0; w < other.#words.length; w++) this.#words[w]! |= other.#words[w]!;
   }
 
-  /** The members that `other` has not; as long as this set, whatever the other's length. */
+  /** The members that are not in `other`; as long as this set. */
   difference(other: Bitset): Bitset {
     const result = new Bitset(this.length);
     for (let w = 0; w < this.#words.length; w++) result.#words[w] = this.#words[w]! & ~(other.#words[w] ?? 0);
     return result;
   }
 
-  /** How many members there are. */
+  /** Number of members. */
   count(): number {
     let count = 0;
     for (let word of this.#words) {
@@ -66,7 +67,7 @@ export class Bitset {
     return count;
   }
 
-  /** The highest member below `before`, −1 when there is none. */
+  /** The highest member below `before`; −1: none. */
   previous(before: number): number {
     if (before <= 0) return -1;
     let w = (before - 1) >>> 5;
@@ -90,7 +91,7 @@ export class Bitset {
     const runs: number[] = [];
     let inside = false;
     for (let w = 0; w < this.#words.length; w++) {
-      // A bit is set where membership changes from the bit before it: most words have none.
+      // A bit is set where membership differs from the bit before: most words have none.
       const word = this.#words[w]!;
       let changes = word ^ ((word << 1) | (inside ? 1 : 0));
       for (; changes !== 0; changes &= changes - 1) {

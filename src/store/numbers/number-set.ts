@@ -1,10 +1,10 @@
 import { GitError } from "../../format/errors.ts";
 import type { Bitset } from "./bitset.ts";
 
-/** An immutable set of object numbers, kept as sorted runs: numbers follow arrival order, so what belongs together lies together.
- * Numbers are below 2³² − 1. */
+/** An immutable set of object numbers, kept as sorted runs. Numbers follow arrival order, so
+ * related objects have adjacent numbers. Numbers are below 2³² − 1. */
 export class NumberSet {
-  /** The set without members. */
+  /** The empty set. */
   static readonly EMPTY = new NumberSet(new Uint32Array(0));
 
   /** Start and end (exclusive) of each run, ascending, no two runs touching. */
@@ -51,8 +51,8 @@ export class NumberSet {
     return new NumberSet(bitset.runs());
   }
 
-  /** Reads what `encode` wrote.
-   * @throws GitError "storage-failed" when the bytes are cut or not a set */
+  /** Decodes the result of `encode`.
+   * @throws GitError "storage-failed" when the bytes are truncated or not a set */
   static decode(bytes: Uint8Array): NumberSet {
     const runs: number[] = [];
     let value = 0;
@@ -74,7 +74,7 @@ export class NumberSet {
     return new NumberSet(Uint32Array.from(runs));
   }
 
-  /** How many members there are. */
+  /** Number of members. */
   get size(): number {
     let size = 0;
     for (let r = 0; r < this.runs.length; r += 2) size += this.runs[r + 1]! - this.runs[r]!;
@@ -83,7 +83,7 @@ export class NumberSet {
 
   /** Whether `number` is a member. */
   has(number: number): boolean {
-    // An odd count of boundaries at or below the number: it lies inside a run.
+    // With an odd number of boundaries at or below it, the number is inside a run.
     let low = 0;
     let high = this.runs.length;
     while (low < high) {
@@ -99,7 +99,7 @@ export class NumberSet {
     return NumberSet.#combine(this.runs, other.runs, (here, there) => here || there);
   }
 
-  /** Members of this set which the other has not. */
+  /** Members of this set that are not in the other. */
   difference(other: NumberSet): NumberSet {
     return NumberSet.#combine(this.runs, other.runs, (here, there) => here && !there);
   }
@@ -119,7 +119,8 @@ export class NumberSet {
     return numbers;
   }
 
-  /** Writes, for each run, its distance from the end of the run before (0 for the first) and its length, as LEB128 varints. */
+  /** Encodes each run as its distance from the end of the previous run (from 0 for the first) and
+   * its length, as LEB128 varints. */
   encode(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.runs.length * 5);
     let at = 0;
@@ -133,7 +134,7 @@ export class NumberSet {
     return bytes.slice(0, at);
   }
 
-  /** Walks the boundaries of both sets and keeps those where membership of the result changes. */
+  /** Walks the boundaries of both sets and keeps those where membership in the result changes. */
   static #combine(a: Uint32Array, b: Uint32Array, keep: (inA: boolean, inB: boolean) => boolean): NumberSet {
     const runs = new Uint32Array(a.length + b.length);
     let length = 0;

@@ -7,24 +7,24 @@ export type PushedRef = readonly [name: string, old: string | null, new: string 
 /** What a push did. */
 export interface NewPush {
   readonly timeMs: number;
-  /** Who pushed, as a byte string; null: nobody said. @see nameOf */
+  /** Who pushed, as a byte string; null: unknown. @see nameOf */
   readonly who: string | null;
   /** The refs that moved. */
   readonly refs: readonly PushedRef[];
-  /** Bytes of the pack as it came, 0 without one. */
+  /** Size of the received pack, bytes; 0: there was none. */
   readonly packBytes: number;
-  /** How many objects it added. */
+  /** Number of new objects. */
   readonly objects: number;
 }
 
-/** A push as it was recorded; `refs` has the first `MAX_LISTED_REFS` of those asked for. */
+/** A recorded push; `refs` has at most the first `MAX_LISTED_REFS` of the requested ones. */
 export interface Push extends NewPush {
   readonly id: number;
-  /** How many refs moved in all. */
+  /** Number of all refs that moved. */
   readonly refCount: number;
 }
 
-/** Sums over all pushes, those that are forgotten too. */
+/** Sums over all pushes, including dropped ones. */
 interface PushSums {
   /** Bytes of the packs that brought objects. */
   readonly totalBytes: number;
@@ -32,23 +32,24 @@ interface PushSums {
   readonly logBytes: number;
 }
 
-/** Some of the pushes. */
+/** A page of pushes. */
 export interface PushPage {
   readonly pushes: readonly Push[];
-  /** `before` of the next page, null: there is none. */
+  /** `before` of the next page; null: there is none. */
   readonly next: number | null;
 }
 
-/** Refs of a push that a page shows: one push may have moved 150,000. */
+/** Refs per push on a page: one push may have moved 150,000. */
 const MAX_LISTED_REFS = 100;
 
-/** Pushes that a page looks at. */
+/** Pushes that one page examines. */
 const MAX_SEARCHED = 10_000;
 
-/** Characters of JSON in one value: as UTF-8 each takes two bytes at the most, and a value has `BLOB_MAX_BYTES`. */
+/** Characters of JSON in one value: in UTF-8 each takes at most two bytes, and a value has
+ * `BLOB_MAX_BYTES`. */
 const PART_CHARS = BLOB_MAX_BYTES / 2;
 
-/** What is left when the log has grown too long: room for more, so that not each push has to make some. */
+/** Share of the log that is kept when it is too long, so that not every push must shorten it. */
 const KEPT_SHARE = 7 / 8;
 
 const MOVED = `SELECT value FROM json_each(pushes.refs)
@@ -63,7 +64,7 @@ const PAGE = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, object
   FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM (${MOVED}) WHERE ${IS_NAMED}))
   ORDER BY id DESC LIMIT ?4`;
 
-/** Bytes of a push's refs as they are stored: told by the rows' headers. */
+/** Stored bytes of a push's refs, which SQLite knows from the rows' headers. */
 const BYTES = `octet_length(refs) + (SELECT ifnull(sum(octet_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id)`;
 
 /** The repository's reflog: tables `pushes` and `pushed_refs`. */
@@ -79,8 +80,9 @@ export class PushLog {
     return this.appendAll([push], maxBytes)[0]!;
   }
 
-  /** Records pushes, at least one, and forgets the oldest when the log is too long with them; belongs in a transaction.
-   * @param maxBytes of the refs of all pushes, unless the last of these alone has more
+  /** Records pushes, at least one, and drops the oldest when the log becomes too long; must run in
+   * a transaction.
+   * @param maxBytes for the refs of all pushes; the newest push is kept even if it alone exceeds it
    * @returns their ids, which count up from 1 */
   appendAll(pushes: readonly NewPush[], maxBytes: number): number[] {
     let sums = this.#newest();
@@ -94,8 +96,8 @@ export class PushLog {
     return ids;
   }
 
-  /** @param before sums over all pushes so far
-   * @returns the same with this one, and its id */
+  /** @param before sums over all earlier pushes
+   * @returns the sums with this one, and its id */
   #insert(push: NewPush, before: PushSums): PushSums & { id: number } {
     const [first, ...more] = inParts(push.refs);
     const totalBytes = before.totalBytes + (push.objects > 0 ? push.packBytes : 0);
@@ -124,26 +126,28 @@ export class PushLog {
     return this.#newest().totalBytes;
   }
 
-  /** Bytes of the refs of all pushes that are there. Reads two rows. */
+  /** Bytes of the refs of all pushes in the log. Reads two rows. */
   sizeBytes(): number {
-    // An older release that was gone back to counted nothing.
+    // After a downgrade, the older release has counted nothing.
     return Math.max(0, this.#newest().logBytes - this.#forgottenBytes());
   }
 
-  /** When the newest push was; null: there was none. */
+  /** Time of the newest push; null: there was none. */
   newestMs(): number | null {
     const query = "SELECT time_ms AS timeMs FROM pushes ORDER BY id DESC LIMIT 1";
     return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** When the newest of the pushes was that went to make room for others; null: none had to, of those that would still be there. */
+  /** Time of the newest push that was dropped for lack of space; null: none that would not have
+   * expired by now. */
   forgottenMs(): number | null {
     const query = "SELECT before_ms AS timeMs FROM pushes ORDER BY id LIMIT 1";
     return this.#sql.exec<{ timeMs: number | null }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** What pushes later than a time did, all in all: how many objects they brought, and the ids, packed, from and to which they moved refs.
-   * Of those that went before their time nothing is known (`forgottenMs`). */
+  /** Sums over the pushes after a time: how many objects they brought, and the packed ids from and
+   * to which they moved refs. Nothing is known of pushes that were dropped early
+   * (`forgottenMs`). */
   since(timeMs: number): { objects: number; oids: Uint8Array } {
     const { objects } = this.#sql
       .exec<{ objects: number }>("SELECT ifnull(sum(objects), 0) AS objects FROM pushes WHERE time_ms > ?", timeMs)
@@ -153,7 +157,7 @@ export class PushLog {
         UNION ALL SELECT pushed_refs.refs FROM pushed_refs JOIN pushes ON pushes.id = push WHERE time_ms > ?1`,
       timeMs,
     );
-    // Part by part: all names at once would take more memory than there is.
+    // Part by part, since all names at once would exceed the memory.
     const oids = Array.from(parts, ({ refs }) => {
       const hex = (JSON.parse(refs) as PushedRef[]).map(([, from, to]) => (from ?? "") + (to ?? ""));
       return Uint8Array.fromHex(hex.join(""));
@@ -161,15 +165,15 @@ export class PushLog {
     return { objects, oids: concatOids(oids) };
   }
 
-  /** When the oldest push was that is not the newest too; null: there is none. */
+  /** Time of the oldest push, unless it is also the newest; null: none. */
   oldestMs(): number | null {
     const query = "SELECT time_ms AS timeMs FROM pushes WHERE id < (SELECT max(id) FROM pushes) ORDER BY id LIMIT 1";
     return this.#sql.exec<{ timeMs: number }>(query).toArray()[0]?.timeMs ?? null;
   }
 
-  /** Forgets the oldest pushes, those before a time, but never the newest: what has been pushed in all is counted there.
-   * @param most how many at once
-   * @returns how many */
+  /** Drops the oldest pushes, those before a time, but never the newest, whose row has the sums.
+   * @param most maximum number at once
+   * @returns how many were dropped */
   removeBefore(timeMs: number, most: number): number {
     const removed = this.#sql.exec(
       `DELETE FROM pushes WHERE id IN (SELECT id FROM pushes WHERE id < (SELECT max(id) FROM pushes) ORDER BY id LIMIT ?)
@@ -182,9 +186,10 @@ export class PushLog {
     return length;
   }
 
-  /** The newest pushes first. One page looks at `MAX_SEARCHED` pushes at the most, and may so have none.
-   * @param before only those with a lower id, null: from the newest
-   * @param names only those that moved one of these refs, and of what they moved only these; null: all */
+  /** Newest pushes first. One page examines at most `MAX_SEARCHED` pushes, and so may be empty.
+   * @param before only pushes with a lower id; null: from the newest
+   * @param names only pushes that moved one of these refs, and only these of their refs; null:
+   * all */
   page(before: number | null, limit: number, names: readonly string[] | null = null): PushPage {
     const { first, last } = this.#sql
       .exec<{ first: number; last: number }>(
@@ -215,13 +220,13 @@ export class PushLog {
     return row ?? { totalBytes: 0, logBytes: 0 };
   }
 
-  /** Bytes of the refs of those that are no longer there. */
+  /** Bytes of the refs of dropped pushes. */
   #forgottenBytes(): number {
     const query = `SELECT log_bytes - (${BYTES}) AS bytes FROM pushes ORDER BY id LIMIT 1`;
     return this.#sql.exec<{ bytes: number }>(query).toArray()[0]?.bytes ?? 0;
   }
 
-  /** Forgets the oldest pushes, never the newest, when their refs take too much.
+  /** Drops the oldest pushes, never the newest, when their refs take too much space.
    * @param newest the newest push's id */
   #shorten(newest: number, maxBytes: number): void {
     const sizeBytes = this.sizeBytes();
@@ -245,7 +250,7 @@ export class PushLog {
   }
 }
 
-/** Writes refs as JSON arrays, each short enough for one value; of none as an empty one. */
+/** Splits refs into JSON arrays, each short enough for one value; without refs, one empty array. */
 function inParts(refs: readonly PushedRef[]): string[] {
   const parts: string[] = [];
   let open = "";

@@ -1,17 +1,17 @@
 import { equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** What became of an update: done; the ref was not as expected (`actual` is what it is, null: absent); or a ref stands in the way,
- * since a name cannot be a directory of names as well. */
+/** The outcome of an update: done; stale, as the ref had another value than expected (`actual`,
+ * null: absent); or in conflict with another ref, since a name cannot be a directory as well. */
 export type RefOutcome =
   | { readonly kind: "ok" }
   | { readonly kind: "stale"; readonly actual: Oid | null }
   | { readonly kind: "conflict"; readonly with: string };
 
-/** Characters of JSON in one statement: as UTF-8 each takes two bytes at the most. */
+/** Characters of JSON per statement: in UTF-8 each takes at most two bytes. */
 const STATEMENT_CHARS = BLOB_MAX_BYTES / 2;
 
-/** What is there of some names: their ids, and whether there are refs below them, as if they were directories. */
+/** For each name: its id, and whether there are refs below it, as in a directory. */
 const LOAD = `SELECT wanted.value, hex(oid),
     EXISTS (SELECT 1 FROM refs AS child WHERE child.name >= wanted.value || '/' AND child.name < wanted.value || '0')
   FROM json_each(?) AS wanted LEFT JOIN refs ON refs.name = wanted.value AND oid IS NOT NULL`;
@@ -23,25 +23,26 @@ const PUT = `INSERT OR REPLACE INTO refs (name, oid, peeled)
 
 const DELETE = "DELETE FROM refs WHERE name IN (SELECT value FROM json_each(?))";
 
-/** Changes of many refs, one after the other, so that a later one meets the earlier; 150,000 take a statement for each megabyte of their
- * names. They belong in one transaction, from `RefStore.change` to `write`, and each ref is changed once. */
+/** Changes of many refs in sequence, so that later ones see the earlier. 150,000 take one statement
+ * for each megabyte of their names. From `RefStore.change` to `write` they must run in one
+ * transaction, and each ref is changed once. */
 export class RefChanges {
   readonly #sql: Sql;
-  /** What the named refs are at, with the changes so far. */
+  /** The values of the named refs, including the changes so far. */
   readonly #values = new Map<string, Oid | null>();
   /** Names below which there were refs. */
   readonly #directories = new Set<string>();
-  /** For each directory of a name that was created by now, that name. */
+  /** Each directory of a name created here, with that name. */
   readonly #created = new Map<string, string>();
-  /** Names that are no refs, as the table says. */
+  /** Names without a ref in the table. */
   readonly #noRefs = new Set<string>();
   #puts: string[] = [];
   #deletions: string[] = [];
 
-  /** @param names of all refs that are to be changed; byte strings */
+  /** @param names of all refs to be changed; byte strings */
   constructor(sql: Sql, names: readonly string[]) {
     this.#sql = sql;
-    // Nothing stands in the way of a repository's first refs.
+    // Without any refs there can be no conflict.
     if (sql.exec("SELECT 1 FROM refs WHERE oid IS NOT NULL LIMIT 1").toArray().length === 0) return;
     for (const json of inStatements(names.map((name) => JSON.stringify(name)))) {
       for (const [name, oid, isDirectory] of this.#sql.exec(LOAD, json).raw()) {
@@ -51,15 +52,15 @@ export class RefChanges {
     }
   }
 
-  /** What one of the refs is at; null: it is not there. */
+  /** The value of one of the refs; null: it does not exist. */
   get(name: string): Oid | null {
     return this.#values.get(name) ?? null;
   }
 
-  /** Creates, moves or deletes a ref if it is as expected.
+  /** Creates, moves or deletes a ref if it has the expected value.
    * @param expected null: absent
-   * @param oid the new value, null: delete
-   * @param peeled what an annotated tag finally leads to, null for the rest */
+   * @param oid the new value; null: delete
+   * @param peeled the object that an annotated tag finally points to, null for other refs */
   compareAndSwap(name: string, expected: Oid | null, oid: Oid | null, peeled: Oid | null): RefOutcome {
     const actual = this.get(name);
     const isExpected = actual === null || expected === null ? actual === expected : equalOids(actual, expected);
@@ -76,16 +77,16 @@ export class RefChanges {
     return { kind: "ok" };
   }
 
-  /** Writes what has changed. */
+  /** Writes the changes. */
   write(): void {
-    // Deletions first: what was created since may lie where they make room.
+    // Deletions first: later creations may depend on the names that they free.
     for (const json of inStatements(this.#deletions)) this.#sql.exec(DELETE, json);
     for (const json of inStatements(this.#puts)) this.#sql.exec(PUT, json);
     this.#deletions = [];
     this.#puts = [];
   }
 
-  /** A ref that is a directory of this name, or below it. */
+  /** A ref that conflicts with this name: one of its directories, or one below it. */
   #findConflict(name: string): string | null {
     const child = this.#created.get(name) ?? (this.#directories.has(name) ? this.#readBelow(name) : null);
     return child ?? directoriesOf(name).find((directory) => this.#isRef(directory)) ?? null;
@@ -106,7 +107,7 @@ export class RefChanges {
   }
 }
 
-/** The directories that a name lies in: `refs`, `refs/heads`, … */
+/** The directories of a name: `refs`, `refs/heads`, … */
 function directoriesOf(name: string): string[] {
   const directories: string[] = [];
   for (let slash = name.indexOf("/"); slash >= 0; slash = name.indexOf("/", slash + 1))

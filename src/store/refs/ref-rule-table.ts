@@ -1,7 +1,7 @@
 import type { ProtectedRefs } from "../../access/ref-rules.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Made when a repository is opened: older ones have none. */
+/** Created when a repository is opened, since older ones lack it. */
 const TABLE = `
 CREATE TABLE IF NOT EXISTS ref_rules (
   position INTEGER PRIMARY KEY,
@@ -21,17 +21,17 @@ interface Row extends Record<string, string | number | null> {
   readonly allowedTokens: string | null;
 }
 
-/** Which refs the repository protects: table `ref_rules`. */
+/** The repository's rules for protected refs: table `ref_rules`. */
 export class RefRuleTable {
   readonly #sql: Sql;
 
-  /** Makes the table if need be. */
+  /** Creates the table if needed. */
   constructor(sql: Sql) {
     this.#sql = sql;
     sql.exec(TABLE);
   }
 
-  /** All rules, in their order. */
+  /** All rules, in order. */
   all(): ProtectedRefs[] {
     const rows = this.#sql.exec<Row>(
       `SELECT pattern, no_force AS noForce, no_delete AS noDelete, fast_forward_only AS fastForwardOnly,
@@ -46,7 +46,7 @@ export class RefRuleTable {
     }));
   }
 
-  /** Puts other rules in the place of all; belongs in a transaction. */
+  /** Replaces all rules; must run in a transaction. */
   replace(rules: readonly ProtectedRefs[]): void {
     this.#sql.exec("DELETE FROM ref_rules");
     for (const [position, { pattern, noForce, noDelete, fastForwardOnly, allowedTokens }] of rules.entries()) {

@@ -4,13 +4,13 @@ import { readBytes } from "../sql/packed-rows.ts";
 import { RefChanges } from "./ref-changes.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
-/** Refs in the order of their names, one array per field. */
+/** Refs sorted by name, one array per field. */
 export interface RefColumns {
   /** Byte strings. */
   readonly names: string[];
   /** Packed, `OID_BYTES` each. */
   readonly oids: Uint8Array;
-  /** Packed: what an annotated tag finally leads to, the null oid for the rest. */
+  /** Packed: the object that an annotated tag finally points to, the null oid for other refs. */
   readonly peeled: Uint8Array;
 }
 
@@ -21,20 +21,21 @@ export interface Ref {
   readonly peeled: Oid | null;
 }
 
-/** Bytes that a ref takes besides its name: its id, and what a tag leads to. */
+/** Bytes of a ref besides its name: its id, and the peeled one. */
 export const REF_ROW_BYTES = 2 * OID_BYTES;
 
-/** Rows of one listing statement: their names, each with what separates it, stay below the size of one value; as UTF-8, each of a name's
- * bytes may take two. */
+/** Rows per listing statement: their names, with separators, stay below the size limit of a value,
+ * even if each byte takes two in UTF-8. */
 const LIST_ROWS = Math.floor(BLOB_MAX_BYTES / (2 * MAX_REF_NAME_BYTES + 1));
 
-/** Prefixes up to which each has a range query of its own; more, and one pass over all refs is cheaper. */
+/** Number of prefixes up to which each has its own range query; for more, one pass over all refs is
+ * cheaper. */
 const RANGE_PREFIXES = 32;
 
-/** Sorts behind every byte of a name: names hold char codes up to 255. */
+/** Sorts after every name: names have char codes up to 255. */
 const AFTER_ALL = "\u0100";
 
-/** Names hold no newline, so it separates them. */
+/** Separated by newlines, which names cannot contain. */
 const LIST = `SELECT group_concat(name, char(10)), group_concat(hex(oid), ''),
     group_concat(hex(ifnull(peeled, zeroblob(${OID_BYTES}))), '')
   FROM (SELECT name, oid, peeled FROM refs WHERE name >= ? AND name < ? AND oid IS NOT NULL ORDER BY name LIMIT ${LIST_ROWS})`;
@@ -47,12 +48,12 @@ export class RefStore {
     this.#sql = sql;
   }
 
-  /** All refs; HEAD is not among them. */
+  /** All refs, without HEAD. */
   all(): RefColumns {
     return this.#list([""]);
   }
 
-  /** Bytes that all refs take: their names', and `REF_ROW_BYTES` each. Reads a row for each. */
+  /** Bytes of all refs: their names, and `REF_ROW_BYTES` each. Reads a row for each. */
   sizeBytes(): number {
     const query = `SELECT ifnull(sum(length(name) + ${REF_ROW_BYTES}), 0) AS bytes FROM refs WHERE oid IS NOT NULL`;
     return this.#sql.exec<{ bytes: number }>(query).one().bytes;
@@ -64,19 +65,19 @@ export class RefStore {
     return separate.length > RANGE_PREFIXES ? filterByPrefix(this.all(), separate) : this.#list(separate);
   }
 
-  /** Some refs whose names begin with a prefix, in the order of their names.
-   * @param after the name behind which the page begins, null: at the beginning */
+  /** A page of the refs whose names begin with a prefix, sorted by name.
+   * @param after the last name of the previous page; null: from the beginning */
   page(prefix: string, after: string | null, limit: number): Ref[] {
     const query =
       "SELECT name, oid, peeled FROM refs WHERE name > ? AND name < ? AND oid IS NOT NULL ORDER BY name LIMIT ?";
-    // No ref is named as the prefix, which ends in a slash.
+    // No ref has the prefix itself as its name, since that ends in a slash.
     return this.#sql
       .exec<RefRow>(query, after ?? prefix, prefix + AFTER_ALL, limit)
       .toArray()
       .map(toRef);
   }
 
-  /** One ref; null when there is none of that name, or it is symbolic. */
+  /** One ref; null: there is none of that name, or it is symbolic. */
   get(name: string): Ref | null {
     const [row] = this.#sql
       .exec<RefRow>("SELECT name, oid, peeled FROM refs WHERE name = ? AND oid IS NOT NULL", name)
@@ -84,25 +85,25 @@ export class RefStore {
     return row === undefined ? null : toRef(row);
   }
 
-  /** Begins to change refs; belongs in a transaction, which is to end with `write`.
-   * @param names all that are to be changed */
+  /** Begins to change refs; must run in a transaction, and end with `write`.
+   * @param names of all refs to be changed */
   change(names: readonly string[]): RefChanges {
     return new RefChanges(this.#sql, names);
   }
 
-  /** The name of the ref that HEAD points at, which need not exist; null: there is no HEAD. */
+  /** The name of the ref that HEAD points to, which need not exist; null: there is no HEAD. */
   head(): string | null {
     return (
       this.#sql.exec<{ symref: string }>("SELECT symref FROM refs WHERE name = 'HEAD'").toArray()[0]?.symref ?? null
     );
   }
 
-  /** Points HEAD at a ref, there or not. */
+  /** Points HEAD to a ref, whether it exists or not. */
   setHead(target: string): void {
     this.#sql.exec("INSERT OR REPLACE INTO refs (name, symref) VALUES ('HEAD', ?)", target);
   }
 
-  /** @param prefixes ascending, none the beginning of another */
+  /** @param prefixes ascending, none a prefix of another */
   #list(prefixes: readonly string[]): RefColumns {
     const names: string[] = [];
     const oids: Uint8Array[] = [];
@@ -115,7 +116,8 @@ export class RefStore {
         oids.push(readBytes(row![1]));
         peeled.push(readBytes(row![2]));
         more = page.length === LIST_ROWS;
-        // No byte of a name is as low: the bound lies between a name and those that begin with it.
+        // The lowest string that sorts after the name itself and before longer names that begin
+        // with it.
         from = `${page.at(-1)}\x01`;
       }
     }
@@ -129,7 +131,7 @@ function toRef({ name, oid, peeled }: RefRow): Ref {
   return { name, oid: new Uint8Array(oid), peeled: peeled === null ? null : new Uint8Array(peeled) };
 }
 
-/** The prefixes ascending, without those that another one begins. */
+/** The prefixes, ascending, without those that another one covers. */
 function withoutCovered(prefixes: readonly string[]): string[] {
   const separate: string[] = [];
   for (const prefix of prefixes.toSorted(compareByteStrings)) {
@@ -139,7 +141,7 @@ function withoutCovered(prefixes: readonly string[]): string[] {
   return separate;
 }
 
-/** @param prefixes as `withoutCovered` gives them: both lists ascend, so one merging pass will do */
+/** @param prefixes from `withoutCovered`: both lists ascend, so one merging pass suffices */
 function filterByPrefix(refs: RefColumns, prefixes: readonly string[]): RefColumns {
   const kept: number[] = [];
   let p = 0;
@@ -152,7 +154,7 @@ function filterByPrefix(refs: RefColumns, prefixes: readonly string[]): RefColum
   return { names: kept.map((i) => refs.names[i]!), oids: pick(refs.oids), peeled: pick(refs.peeled) };
 }
 
-/** The order of bytes, which is SQLite's: not that of a locale. */
+/** Byte order, which is SQLite's, not that of a locale. */
 function compareByteStrings(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -12,20 +12,20 @@ CREATE TABLE IF NOT EXISTS quotas (
 ) WITHOUT ROWID;
 `;
 
-/** Whose quota it is: all that an owner has, or one repository. */
+/** The holder of a quota: an owner, or one repository. */
 export type QuotaHolder = TokenScope;
 
-/** What owners and repositories may hold: table `quotas` of the registry. */
+/** Quotas of owners and repositories: table `quotas` of the registry. */
 export class QuotaTable {
   readonly #sql: Sql;
 
-  /** Makes the table if need be. */
+  /** Creates the table if needed. */
   constructor(sql: Sql) {
     this.#sql = sql;
     sql.exec(TABLE);
   }
 
-  /** What is set for a holder. */
+  /** The quota of a holder. */
   get(holder: QuotaHolder): Quota {
     const query = "SELECT max_bytes AS maxBytes, max_objects AS maxObjects FROM quotas WHERE scope = ? AND holder = ?";
     type Row = Record<keyof Quota, number | null>;
@@ -33,7 +33,7 @@ export class QuotaTable {
     return this.#sql.exec<Row>(query, scope, key).toArray()[0] ?? NO_QUOTA;
   }
 
-  /** Sets what a holder may hold. */
+  /** Sets the quota of a holder. */
   set(holder: QuotaHolder, { maxBytes, maxObjects }: Quota): void {
     if (maxBytes === null && maxObjects === null) this.forget(holder);
     else {
@@ -43,7 +43,7 @@ export class QuotaTable {
     }
   }
 
-  /** Nothing is set any more. */
+  /** Removes the quota of a holder. */
   forget(holder: QuotaHolder): void {
     const [scope, key] = keyOf(holder);
     this.#sql.exec("DELETE FROM quotas WHERE scope = ? AND holder = ?", scope, key);

@@ -1,8 +1,10 @@
-// Which repositories there are: the database of the registry, one for the deployment. It knows each repository by an opaque id, which
-// names the repository's own object, and shows what that last told of itself. docs/storage.md tells the tables' life.
+// The database of the registry, one for the deployment: it knows all repositories. Each has an
+// opaque id, which names its object, and the registry shows what that object last reported.
+// docs/storage.md describes the life of the tables.
 //
-// A row comes and goes only with the repository's word: `reserve` and `create` enter a name before there is anything, and from then on
-// the object says what became of it (`report`). So no row is lost whose repository exists.
+// Only the repository's object makes its row live and removes it. `reserve` and `create` enter a
+// name before anything else exists; from then on the object reports the result (`report`). So no
+// existing repository loses its row.
 import { type Caller, everythingOf, type Standing, type Target, type TokenScope } from "../../access/caller.ts";
 import { changeQuota, isLimited, type PushQuota, type Quota, type QuotaChange, type Use } from "../../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
@@ -19,73 +21,77 @@ import {
 } from "./repository-rows.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
 
-/** How long whoever asked the registry may remember its answer: where a name leads, who may see what is there, what a token holds for.
- * So long a revoked token may go on, and a repository stay open that was made private. A name that leads elsewhere meanwhile is safe: a
- * deleted repository answers that it is unknown, and a name that was left is given to nobody else for `NAME_HOLD_MS`. */
+/** How long callers may cache the registry's answers: where a name leads, who may see a repository,
+ * what a token is valid for. For so long a revoked token may still work, and a repository that was
+ * made private may still be open. A name that leads elsewhere meanwhile is safe: a deleted
+ * repository answers that it is unknown, and nobody else gets a former name for `NAME_HOLD_MS`. */
 export const ANSWER_LIFE_MS = 10_000;
 
-/** How long a name stays with the repository that left it, whoever wants it: longer than it is remembered by any clock. */
+/** How long a former name stays reserved for its repository: longer than any clock lets it be
+ * cached. */
 export const NAME_HOLD_MS = 6 * ANSWER_LIFE_MS;
 
-/** How long a reserved name waits for its repository before that is asked what became of it. */
+/** How old a reservation becomes before its object is asked about it. */
 export const RESERVATION_MS = 60 * 60_000;
 
-/** Reservations looked into at a time. */
+/** Reservations checked at a time. */
 const LAPSED_AT_ONCE = 100;
 
-/** Of a repository that a push creates. */
+/** Details of a repository that a push creates. */
 const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility: "private" };
 
-/** What a repository tells of itself. */
+/** A repository's report on itself. */
 export type RepositoryStanding =
   | ({ readonly kind: "live" } & RepositoryFigures)
-  /** Nothing has been created so far, and nothing is under way. */
+  /** Nothing has been created so far, and no push is running. */
   | { readonly kind: "absent" }
   | { readonly kind: "deleted" };
 
-/** What a repository needs of the registry. */
+/** What a repository needs from the registry. */
 export interface RegistryPort {
   /** @see Registry.admit */
   admit(id: string): Promise<boolean>;
   /** @see Registry.report */
   report(id: string, standing: RepositoryStanding): Promise<void>;
-  /** What a caller may do with a repository now.
-   * @returns null: no repository has the id, or the caller's token was revoked or has expired, or is not for it any more */
+  /** A caller's present rights in a repository.
+   * @returns null: no repository has the id, or the caller's token has been revoked, has expired,
+   * or is not valid for it any more */
   readStanding(id: string, caller: Caller): Promise<Standing | null>;
 }
 
-/** Where a name leads. */
+/** The repository that a name leads to. */
 export interface RepositoryRoute extends Target {
   readonly id: string;
-  /** As it is now. */
+  /** Its present name. */
   readonly name: string;
-  /** The repository has another name now: this one may be given away, and is not to be remembered. */
+  /** The name was a former one: it may be given to another repository, and must not be cached. */
   readonly isFormer: boolean;
   readonly quota: PushQuota;
 }
 
-/** A quota, and how much of it is taken, as the repositories last told. */
+/** A quota and its usage, as last reported by the repositories. */
 export interface QuotaStanding extends Quota, Use {}
 
-/** Why a name cannot be had: another repository has it (as it is shown), or left it less than `NAME_HOLD_MS` ago. */
+/** Why a name is refused: another repository has it (in its displayed form), or left it less than
+ * `NAME_HOLD_MS` ago. */
 export type NameRefusal =
   | { readonly kind: "taken"; readonly by: RepositoryName }
   | { readonly kind: "held"; readonly retryAfterMs: number };
 
-/** What to change; what is left out stays. */
+/** Changes; omitted fields stay as they are. */
 export type RepositoryChange = {
   readonly [Field in keyof (RepositoryName & RepositoryDetails)]?:
     | (RepositoryName & RepositoryDetails)[Field]
     | undefined;
 };
 
-/** The repositories of a deployment by name. */
+/** The repositories of a deployment, by name. */
 export class Registry {
   readonly #sql: Sql;
   readonly #transactor: Transactor;
   readonly #quotas: QuotaTable;
 
-  /** Makes the tables if need be. */
+  /** Creates the tables if needed. */
   constructor(sql: Sql, transactor: Transactor) {
     this.#sql = sql;
     this.#quotas = new QuotaTable(sql);
@@ -93,7 +99,7 @@ export class Registry {
     sql.exec(REPOSITORY_TABLES);
   }
 
-  /** Where a name leads; null: nowhere. What it leads to need not be created yet. */
+  /** The route of a name; null: unknown. Its repository may be reserved only. */
   find({ owner, name }: RepositoryName): RepositoryRoute | null {
     const named = this.#named({ owner, name });
     const former = named === null ? this.#former({ owner, name }) : null;
@@ -101,7 +107,7 @@ export class Registry {
     return row === null ? null : this.#routeTo(row, former !== null);
   }
 
-  /** Where a name leads; a name that leads nowhere is reserved, for a push that may create its repository. */
+  /** The route of a name. An unknown name is reserved for a push that may create its repository. */
   reserve(name: RepositoryName, nowMs: number): RepositoryRoute {
     return this.#transactor.transactionSync(() => {
       const found = this.find(name);
@@ -114,7 +120,7 @@ export class Registry {
     });
   }
 
-  /** Reserves a name for a new repository. One that a push has reserved is taken over: both want the same. */
+  /** Reserves a name for a new repository. A push's reservation of the same name is taken over. */
   create(
     name: RepositoryName,
     details: RepositoryDetails,
@@ -140,13 +146,14 @@ export class Registry {
     });
   }
 
-  /** Whether an object may become a repository: a name is kept for it, from now on for `RESERVATION_MS` again. */
+  /** Whether an object may become a repository: a name is reserved for it. Renews the reservation
+   * for `RESERVATION_MS`. */
   admit(id: string, nowMs: number): boolean {
     this.#touch(id, nowMs);
     return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ?", id).toArray().length > 0;
   }
 
-  /** Takes note of what a repository tells of itself. */
+  /** Records a repository's report. */
   report(id: string, standing: RepositoryStanding, nowMs: number): void {
     switch (standing.kind) {
       case "live":
@@ -162,7 +169,7 @@ export class Registry {
         );
         return;
       case "absent":
-        // A reservation made since it was asked is another's.
+        // A reservation that is newer than the question belongs to another push.
         this.#sql.exec(
           "DELETE FROM repositories WHERE id = ? AND state = 'reserved' AND touched_ms <= ?",
           id,
@@ -178,31 +185,31 @@ export class Registry {
     }
   }
 
-  /** A repository that exists, by the name it has or had; null: there is none. */
+  /** An existing repository, by its present or a former name; null: there is none. */
   read(name: RepositoryName): RepositoryEntry | null {
     const route = this.find(name);
     const row = route === null ? null : this.#row("id = ?", route.id);
     return row?.state === "live" ? toEntry(row) : null;
   }
 
-  /** How a repository is known that has an id, whatever its name; null: none has it. */
+  /** The route of an id; null: unknown. */
   findById(id: string): RepositoryRoute | null {
     const row = this.#row("id = ?", id);
     return row === null ? null : this.#routeTo(row, false);
   }
 
-  /** What a token is for; null: the repository is gone. */
+  /** A token's target; null: the repository is deleted. */
   targetOf(scope: TokenScope): Target | null {
     return "owner" in scope ? everythingOf(scope.owner) : this.#row("id = ?", scope.repositoryId);
   }
 
-  /** What a holder may hold, and holds. */
+  /** A holder's quota and usage. */
   readQuota(holder: QuotaHolder): QuotaStanding {
     const use = "owner" in holder ? this.#useOf("owner = ?", holder.owner) : this.#useOf("id = ?", holder.repositoryId);
     return { ...this.#quotas.get(holder), ...use };
   }
 
-  /** Sets what a holder may hold; what it holds already stays. */
+  /** Sets a holder's quota; existing data stays. */
   setQuota(holder: QuotaHolder, change: QuotaChange): void {
     this.#quotas.set(holder, changeQuota(this.#quotas.get(holder), change));
   }
@@ -212,7 +219,8 @@ export class Registry {
     return listRepositories(this.#sql, owner, after, limit, caller);
   }
 
-  /** Changes what is said of a repository, and its name: the one it had goes on leading to it, until another takes it.
+  /** Changes a repository's details and name. The former name keeps leading to it until another
+   * repository takes it.
    * @returns null: there is no such repository */
   update(
     id: string,
@@ -243,9 +251,9 @@ export class Registry {
     });
   }
 
-  /** Has repositories asked whose names were reserved and never became live; each `report`s what became of it.
-   * @param ask has one report; what it throws is left for the next time
-   * @returns when to come again (ms since 1970), null: nothing is reserved */
+  /** Checks old reservations that never became live: each object must `report`.
+   * @param ask lets one object report; errors are left for the next time
+   * @returns when to check again (ms since 1970); null: nothing is reserved */
   async lookIntoReservations(nowMs: number, ask: (id: string) => Promise<void>): Promise<number | null> {
     const lapsed = this.#sql.exec<{ id: string }>(
       "SELECT id FROM repositories WHERE state = 'reserved' AND touched_ms <= ? ORDER BY touched_ms LIMIT ?",
@@ -262,7 +270,7 @@ export class Registry {
     return this.#sql.exec<{ oldest: number | null }>(query).one().oldest;
   }
 
-  /** Gives a row another name, or says why not; belongs in a transaction. */
+  /** Renames a row, or says why not; must run in a transaction. */
   #rename(row: RepositoryRow, to: RepositoryName, nowMs: number): NameRefusal | null {
     if (foldRepositoryName(row) === foldRepositoryName(to)) return null;
     const other = this.#named(to);
@@ -279,7 +287,8 @@ export class Registry {
     return null;
   }
 
-  /** Takes a name from the repository that had it, if that left it long ago, or is the one that wants it back. */
+  /** Frees a former name, if it was left long enough ago, or if its own repository wants it
+   * back. */
   #takeFormer(name: RepositoryName, forId: string | null, nowMs: number): NameRefusal | null {
     const former = this.#former(name);
     if (former === null) return null;
@@ -289,7 +298,7 @@ export class Registry {
     return null;
   }
 
-  /** Reads a row for each of the owner's repositories where the owner has a quota. */
+  /** With a quota for the owner, reads a row for each of the owner's repositories. */
   #routeTo(
     { id, owner, name, visibility }: Target & RepositoryName & { readonly id: string },
     isFormer: boolean,

@@ -1,4 +1,4 @@
-// The rows of the registry, and its lists.
+// The rows of the registry's repositories, and lists of them.
 import type { Caller, Target, TokenScope } from "../../access/caller.ts";
 import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -32,28 +32,28 @@ CREATE TABLE IF NOT EXISTS former_names (
 CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);
 `;
 
-/** Who may see a repository: everybody, or who has a token for it. */
+/** Who may read a repository: everyone, or those with a token for it. */
 export type Visibility = Target["visibility"];
 
-/** What is said of a repository and kept by the registry alone. */
+/** Details of a repository that only the registry stores. */
 export interface RepositoryDetails {
   readonly description: string | null;
   readonly visibility: Visibility;
 }
 
-/** A repository in figures. */
+/** The figures of a repository. */
 export interface RepositoryFigures {
-  /** Without `refs/heads/`, byte string; null: no branch is. */
+  /** Without `refs/heads/`, byte string; null: there is none. */
   readonly defaultBranch: string | null;
   readonly createdMs: number;
-  /** Null: nothing was ever pushed. */
+  /** Null: never pushed to. */
   readonly pushedMs: number | null;
-  /** Of the objects as they are stored. */
+  /** Stored size of the objects. */
   readonly sizeBytes: number;
   readonly objectCount: number;
 }
 
-/** A repository as a list shows it. */
+/** A repository in a list. */
 export interface RepositoryEntry extends RepositoryName, RepositoryDetails, RepositoryFigures {
   readonly id: string;
 }
@@ -73,18 +73,18 @@ export interface RepositoryRow extends Record<string, string | number | null> {
   readonly objectCount: number;
 }
 
-/** Selects a row. */
+/** The columns of `RepositoryRow`. */
 export const REPOSITORY_COLUMNS = `id, owner, name, state, description, visibility, default_branch AS defaultBranch, created_ms AS createdMs,
   pushed_ms AS pushedMs, size AS sizeBytes, objects AS objectCount`;
 
-/** What a list shows of a row. */
+/** The part of a row that lists show. */
 export function toEntry({ state: _state, ...entry }: RepositoryRow): RepositoryEntry {
   return entry;
 }
 
-/** Repositories that exist and that a caller may read, in the order of their names.
- * @param owner only of this owner, null: of all
- * @param after only those behind this name, null: from the beginning */
+/** Existing repositories that a caller may read, sorted by name.
+ * @param owner only of this owner; null: of all
+ * @param after only names after this one; null: from the beginning */
 export function listRepositories(
   sql: Sql,
   owner: string | null,
@@ -101,7 +101,7 @@ export function listRepositories(
   return [...byId.values()].toSorted(compareNames).slice(0, limit);
 }
 
-/** The repositories that a token holds for. */
+/** The repositories in a token's scope. */
 function ownPage(
   owner: string | null,
   scope: TokenScope,
@@ -111,7 +111,8 @@ function ownPage(
   return owner === null || owner.toLowerCase() === scope.owner.toLowerCase() ? page(scope.owner, "TRUE") : [];
 }
 
-/** One range of an index, whatever is asked: no owner sorts before the empty one, none has a character behind "~". */
+/** Always one range of an index: no owner sorts before the empty string, and no name has a
+ * character after "~". */
 function readPage(
   sql: Sql,
   owner: string | null,
@@ -128,14 +129,14 @@ function readPage(
     after?.name ?? "",
     owner ?? "",
     owner ?? "~",
-    // oxlint-disable-next-line bounded/no-call-spread -- one at the most.
+    // oxlint-disable-next-line bounded/no-call-spread -- at most one.
     ...bindings,
     limit,
   );
   return rows.toArray().map(toEntry);
 }
 
-/** The order of the lists, in which case does not count. */
+/** The sort order of lists, ignoring case. */
 function compareNames(a: RepositoryName, b: RepositoryName): number {
   const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));
   return compare(a.owner.toLowerCase(), b.owner.toLowerCase()) || compare(a.name.toLowerCase(), b.name.toLowerCase());

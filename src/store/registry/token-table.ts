@@ -20,13 +20,13 @@ CREATE INDEX IF NOT EXISTS tokens_of_owner ON tokens(owner, id);
 CREATE INDEX IF NOT EXISTS tokens_of_repository ON tokens(repository, id);
 `;
 
-/** How exactly it is known when a token was last used: each use within the time would be a write. */
+/** Precision of a token's time of last use, since each update is a write. */
 const USE_STEP_MS = 60_000;
 
-/** Tokens of one owner, or of one repository. */
+/** Maximum number of tokens of one owner, or of one repository. */
 export const MAX_TOKENS = 1_000;
 
-/** A token to be made. */
+/** A token to create. */
 export type NewToken = Pick<Token, "id" | "name" | "scope" | "right" | "refs" | "expiresMs">;
 
 interface Row extends Record<string, string | number | null> {
@@ -44,18 +44,20 @@ interface Row extends Record<string, string | number | null> {
 const COLUMNS = `id, name, owner, repository, rights, refs, created_ms AS createdMs, expires_ms AS expiresMs,
   used_ms AS lastUsedMs`;
 
-/** The tokens of a deployment, by their hashes: what proves one is told to its maker once, and kept nowhere. */
+/** The tokens of a deployment, by their hashes. A token's secret is shown to its creator once and
+ * stored nowhere. */
 export class TokenTable {
   readonly #sql: Sql;
 
-  /** @param sql a database that has `TOKEN_TABLE` */
+  /** @param sql a database with `TOKEN_TABLE` */
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Keeps a token.
-   * @param hash @see hashToken
-   * @returns null: there are `MAX_TOKENS` of its scope */
+  /** Stores a token.
+   * @param hash
+   * @see hashToken
+   * @returns null: its scope already has `MAX_TOKENS` */
   create(token: NewToken, hash: string, nowMs: number): Token | null {
     const { id, name, scope, right, refs, expiresMs } = token;
     if (this.list(scope, "", MAX_TOKENS).length === MAX_TOKENS) return null;
@@ -75,7 +77,7 @@ export class TokenTable {
     return { ...token, createdMs: nowMs, lastUsedMs: null };
   }
 
-  /** The token of a hash, which counts as used now; null: there is none, or it has expired. */
+  /** The token with a hash, recording its use; null: there is none, or it has expired. */
   use(hash: string, nowMs: number): Token | null {
     const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`, hash).toArray();
     if (row === undefined || (row.expiresMs !== null && row.expiresMs <= nowMs)) return null;
@@ -90,16 +92,16 @@ export class TokenTable {
     return row === undefined ? null : toToken(row);
   }
 
-  /** The tokens of exactly a scope, expired ones included, by id.
-   * @param after only those behind this id, "": from the beginning */
+  /** The tokens with exactly this scope, including expired ones, by id.
+   * @param after only ids after this one, "": from the beginning */
   list(scope: TokenScope, after: string, limit: number): Token[] {
     const [column, value] = "owner" in scope ? ["owner", scope.owner] : ["repository", scope.repositoryId];
     const query = `SELECT ${COLUMNS} FROM tokens WHERE ${column} = ? AND id > ? ORDER BY id LIMIT ?`;
     return this.#sql.exec<Row>(query, value, after, limit).toArray().map(toToken);
   }
 
-  /** Those of some ids that no token has which reaches a repository: as one of its own, or of all that its owner has.
-   * @returns in the order they were given, each once */
+  /** Those of the ids that belong to no token for a repository or for its owner.
+   * @returns in the given order, each once */
   findUnknown(ids: readonly string[], owner: string, repositoryId: string): string[] {
     const query = `SELECT DISTINCT value AS id FROM json_each(?) WHERE NOT EXISTS
       (SELECT 1 FROM tokens WHERE id = value AND (owner = ? OR repository = ?))`;
@@ -108,12 +110,12 @@ export class TokenTable {
   }
 
   /** Revokes a token.
-   * @returns whether there was one */
+   * @returns whether it existed */
   revoke(id: string): boolean {
     return this.#sql.exec("DELETE FROM tokens WHERE id = ? RETURNING id", id).toArray().length > 0;
   }
 
-  /** Revokes what was given out for a repository that is gone. */
+  /** Revokes the tokens of a deleted repository. */
   revokeAllOf(repositoryId: string): void {
     this.#sql.exec("DELETE FROM tokens WHERE repository = ?", repositoryId);
   }

@@ -1,21 +1,23 @@
-// Thousands of rows through one statement. Bound values are few (100) and each costs, so rows travel as one BLOB of
-// fixed-width cells, taken apart by `substr` in a recursive query: 2 µs a row against 6 µs for eleven rows of bound values
-// and 4 µs for JSON. What comes back is one JSON array per column, at half the cost of a row each.
+// Thousands of rows in one statement. Bound values are limited to 100 and each costs time, so rows
+// are passed as one BLOB of fixed-width cells, which a recursive query takes apart with `substr`: 2
+// µs a row, against 6 µs for eleven bound values and 4 µs for JSON. Results are one JSON array per
+// column, at half the cost of single rows.
 import { GitError } from "../../format/errors.ts";
 import type { SqlValue } from "./sql.ts";
 
-/** Rows of one statement: their cells, and what comes back, stay below `BLOB_MAX_BYTES`. */
+/** Rows per statement: their cells and the result stay below `BLOB_MAX_BYTES`. */
 export const PACKED_ROWS = 10_000;
 
-/** Bytes of an integer cell: decimal digits of a number below 2³², which is all that SQL can parse. */
+/** Bytes of an integer cell: the decimal digits of a number below 2³², since SQL can parse only
+ * decimal. */
 export const INTEGER_CELL_BYTES = 10;
 
 /** A common table `row(i)` with i from 0 to ?2 − 1; ?1 is the BLOB of cells. */
 export const WITH_ROWS = "WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i + 1 < ?2)";
 
 /** SQL for the bytes of a cell in row i.
- * @param rowBytes bytes of a whole row
- * @param offset where the cell begins in its row */
+ * @param rowBytes size of a whole row
+ * @param offset of the cell in its row */
 export function bytesCell(rowBytes: number, offset: number, lengthBytes: number): string {
   return `substr(?1, i * ${rowBytes} + ${offset + 1}, ${lengthBytes})`;
 }
@@ -36,10 +38,10 @@ export function writeInteger(cells: Uint8Array, offset: number, value: number): 
   }
 }
 
-/** Bytes of a row that holds a range: start and end (exclusive). */
+/** Bytes of a row with a range: start and end (exclusive). */
 const RANGE_BYTES = 2 * INTEGER_CELL_BYTES;
 
-/** SQL that holds where `column` lies in the range of row i, as `packRanges` writes it. */
+/** SQL condition: `column` lies in the range of row i, as written by `packRanges`. */
 export function inRange(column: string): string {
   return `${column} >= ${integerCell(RANGE_BYTES, 0)} AND ${column} < ${integerCell(RANGE_BYTES, INTEGER_CELL_BYTES)}`;
 }
@@ -52,10 +54,10 @@ export interface PackedRanges {
   readonly rows: number;
 }
 
-/** Cuts runs into statements' worth: at most `PACKED_ROWS` numbers each.
+/** Divides runs among statements of at most `PACKED_ROWS` numbers each.
  * @param runs start and end (exclusive) of each, flat */
 export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
-  // One more than there are runs: the last of a statement may go on in the next.
+  // One more than the number of runs: a run may be split between statements.
   const cells = new Uint8Array(Math.min(PACKED_ROWS, runs.length / 2 + 1) * RANGE_BYTES);
   let rows = 0;
   let numbers = 0;
@@ -76,19 +78,17 @@ export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
   if (rows > 0) yield { cells: cells.subarray(0, rows * RANGE_BYTES), rows };
 }
 
-/** The numbers of a column made by `json_group_array`.
+/** Reads a column made by `json_group_array`.
  * @throws GitError "storage-failed" when it is something else */
 export function readIntegers(column: SqlValue | undefined): number[] {
-  if (typeof column !== "string")
-    throw new GitError("storage-failed", { reason: "a column is not what was asked for" });
+  if (typeof column !== "string") throw new GitError("storage-failed", { reason: "a column has an unexpected type" });
   return JSON.parse(column) as number[];
 }
 
-/** The bytes of a column made by `group_concat(hex(…), '')`, which is NULL where there is no row.
+/** Reads a column made by `group_concat(hex(…), '')`, which is NULL without rows.
  * @throws GitError "storage-failed" when it is something else */
 export function readBytes(column: SqlValue | undefined): Uint8Array<ArrayBuffer> {
   if (column === null) return new Uint8Array(0);
-  if (typeof column !== "string")
-    throw new GitError("storage-failed", { reason: "a column is not what was asked for" });
+  if (typeof column !== "string") throw new GitError("storage-failed", { reason: "a column has an unexpected type" });
   return Uint8Array.fromHex(column);
 }

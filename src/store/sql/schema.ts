@@ -1,14 +1,17 @@
-// The tables of one repository. A repository's database is empty until it is created, at the latest by its first successful
-// push: a name that was only asked for costs nothing. docs/storage.md tells each table's life.
+// The tables of one repository. Its database stays empty until the repository is created, at the
+// latest by its first successful push, so that requests for unknown names cost nothing.
+// docs/storage.md describes the life of each table.
 //
-// Everywhere, an object number of 0 means "none": columns stay NOT NULL, and typed arrays need no second mask.
+// An object number of 0 means "none" everywhere: columns stay NOT NULL, and typed arrays need no
+// second mask.
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
-/** The newest schema; a database says in `repository.schema` which it has. */
+/** The newest schema; `repository.schema` has a database's own. */
 export const SCHEMA_VERSION = 3;
 
-/** Apart from the others: the first push notes where it writes before there is a repository. */
+/** Separate from the other tables: the first push records where it writes before there is a
+ * repository. */
 const JOBS_TABLE = `
 CREATE TABLE IF NOT EXISTS jobs (
   id INTEGER PRIMARY KEY,
@@ -170,7 +173,7 @@ CREATE TABLE worktree_files (
 CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
 `;
 
-/** What makes a database of the version before one of this version. */
+/** Upgrades a database from the previous version to this one. */
 const UPGRADES: Readonly<Record<number, string>> = {
   2: `
 ALTER TABLE pushes ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0;
@@ -179,7 +182,7 @@ CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEX
 UPDATE pushes SET log_bytes = summed.bytes
   FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
 `,
-  // The job that makes few chunks of many had the name of what happens to branches.
+  // Jobs of kind `repack` used to have the name of an operation on branches.
   3: `
 UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
 UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
@@ -192,21 +195,21 @@ export interface RepositoryRecord {
   readonly key: string;
   readonly createdMs: number;
   readonly fsck: FsckSetting;
-  /** Nothing of it is to be served any more. */
+  /** The repository is deleted and must not be served. */
   readonly deleted: boolean;
 }
 
-/** Makes the table of jobs if it is not there. */
+/** Creates the table of jobs if needed. */
 export function createJobs(sql: Sql): void {
   sql.exec(JOBS_TABLE);
 }
 
-/** Whether there is a table of jobs. */
+/** Whether the table of jobs exists. */
 export function hasJobs(sql: Sql): boolean {
   return hasTable(sql, "jobs");
 }
 
-/** Makes the tables and the repository's row; belongs in a transaction.
+/** Creates the tables and the repository's row; must run in a transaction.
  * @throws when the repository exists */
 export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "deleted">): void {
   createJobs(sql);
@@ -220,7 +223,7 @@ export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "delet
   );
 }
 
-/** Makes the tables of a repository what they are in the newest schema; belongs in a transaction. */
+/** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
 export function upgradeRepository(sql: Sql): void {
   const { schema } = sql.exec<{ schema: number }>("SELECT schema FROM repository").one();
   for (let version = schema + 1; version <= SCHEMA_VERSION; version++) {
@@ -230,7 +233,7 @@ export function upgradeRepository(sql: Sql): void {
 }
 
 /** Reads the repository's row.
- * @returns null when it was never created: no table may be asked then */
+ * @returns null when it was never created: no other table may be read then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
   if (!hasTable(sql, "repository")) return null;
   const { deleted, ...record } = sql
@@ -246,7 +249,7 @@ export function markDeleted(sql: Sql): void {
   sql.exec("UPDATE repository SET deleted = 1");
 }
 
-/** Sets how strictly the next pushes are checked. */
+/** Sets how strictly later pushes are checked. */
 export function setFsckSetting(sql: Sql, fsck: FsckSetting): void {
   sql.exec("UPDATE repository SET fsck = ?", fsck);
 }

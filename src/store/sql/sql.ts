@@ -1,37 +1,40 @@
-/** Bytes of one bound or stored value: the platform's limit is 2 MB. The local runtime takes more, and must not be trusted.
+/** Size limit of one bound or stored value: the platform's is 2 MB. The local runtime accepts more.
  * @see https://developers.cloudflare.com/durable-objects/platform/limits/ */
 export const BLOB_MAX_BYTES = 2_000_000;
 
-/** What SQLite hands out: `BLOB`, `TEXT`, `INTEGER` or `REAL`, `NULL`. */
+/** Result values: `BLOB`, `TEXT`, `INTEGER` or `REAL`, `NULL`. */
 export type SqlValue = ArrayBuffer | string | number | null;
 
-/** What SQLite takes in; a view binds the bytes it shows, not its whole buffer. */
+/** Bound values; a view binds its own bytes, not its whole buffer. */
 export type SqlBinding = SqlValue | Uint8Array;
 
-/** The rows of one statement, each read once. Read to the end: a cursor left half-way holds its statement open. */
+/** The rows of one statement, each read once. Read them to the end: a half-read cursor keeps its
+ * statement open. */
 export interface SqlCursor<T> extends Iterable<T> {
   toArray(): T[];
-  /** @throws when the statement yields no row, or more than one */
+  /** @throws unless the statement yields exactly one row */
   one(): T;
-  /** The rows as arrays: half the cost of rows as objects. */
+  /** The rows as arrays, at half the cost of rows as objects. */
   raw(): Iterable<SqlValue[]>;
   readonly rowsRead: number;
   readonly rowsWritten: number;
 }
 
-/** The database of one repository: the shape of a Durable Object's `ctx.storage.sql`, so that this layer need not know the platform.
+/** The database of one repository, in the shape of a Durable Object's `ctx.storage.sql`, so that
+ * this layer does not depend on the platform.
  * @see https://developers.cloudflare.com/durable-objects/api/sqlite-storage-api/ */
 export interface Sql {
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T>;
   readonly databaseSize: number;
 }
 
-/** Runs `f` as one transaction: an exception takes back all that it wrote, and comes through. The shape of `ctx.storage`. */
+/** Runs `f` as one transaction: an exception rolls it back and is rethrown. The shape of
+ * `ctx.storage`. */
 export interface Transactor {
   transactionSync<T>(f: () => T): T;
 }
 
-/** What the database did; rows are what the platform bills. */
+/** Statements and rows; the platform bills the rows. */
 export interface SqlCounters {
   statements: number;
   rowsRead: number;
@@ -43,7 +46,8 @@ export function newSqlCounters(): SqlCounters {
   return { statements: 0, rowsRead: 0, rowsWritten: 0 };
 }
 
-/** A database that adds what it does to `counters`, and takes no value that the platform would not take. */
+/** A database that counts its operations in `counters`, and refuses values that the platform would
+ * refuse. */
 export class CountedSql implements Sql {
   readonly #inner: Sql;
   readonly #counters: SqlCounters;
@@ -64,7 +68,8 @@ export class CountedSql implements Sql {
   }
 }
 
-/** Adds a cursor's rows to the counters as they are read: its own counts grow while it is. */
+/** Adds a cursor's rows to the counters as they are read, since the cursor's own counts grow as
+ * well. */
 class CountedCursor<T> implements SqlCursor<T> {
   readonly #inner: SqlCursor<T>;
   readonly #counters: SqlCounters;
@@ -126,11 +131,11 @@ class CountedCursor<T> implements SqlCursor<T> {
 
 const utf8Encoder = new TextEncoder();
 
-/** @throws RangeError on a value that has no place in a row */
+/** @throws RangeError on a value that does not fit into a row */
 function checkSize(value: SqlBinding): void {
   if (value === null || typeof value === "number") return;
   const isText = typeof value === "string";
-  // A character takes three bytes at the most; only of what may be too long is it worth counting them.
+  // A character takes at most three bytes; they are counted only if the text may be too long.
   if ((isText ? 3 * value.length : value.byteLength) <= BLOB_MAX_BYTES) return;
   const bytes = isText ? utf8Encoder.encode(value).length : value.byteLength;
   if (bytes > BLOB_MAX_BYTES) throw new RangeError(`a value of ${bytes} bytes does not fit a row`);
