@@ -21,10 +21,12 @@ const LEADING_DIRS_STEPS = 3;
 /** Cost of starting a match, in addition to the memory that is cleared for it. */
 const START_STEPS = 12;
 
-/** What a byte of a text costs, besides the ways that it is followed on: with one way, as much again. */
+/** Cost of a byte of text, in addition to the steps that are followed on it: as much again with one
+ * step. */
 const BYTE_STEPS = 1;
 
-/** The bytes of each `[:class:]`, in pairs of first and last, as git's own locale-free tables have them. */
+/** The bytes of each `[:class:]`, in pairs of first and last, as in git's own locale-free
+ * tables. */
 const CLASSES: ReadonlyMap<string, string> = new Map([
   ["alnum", "09AZaz"],
   ["alpha", "AZaz"],

@@ -29,7 +29,7 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
       (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
-      // The object goes by its own id, whatever the URL. What is restored here is meant to be made.
+      // The object ignores the host of the URL. A restore may create its repository.
       return readOutcome(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
     },
     demandToken: async () => {

@@ -1,12 +1,13 @@
-// How a push that the Worker makes is answered: with values, where git is told in words. Whoever asks for this media type gets it.
+// The answer to a push that the Worker makes itself: values, where git gets text. It is sent to
+// whoever asks for this media type.
 import { GitError, type GitErrorCode, type GitErrorData } from "../format/errors.ts";
 import type { PushResult } from "../repository/state/push.ts";
 import { NO_CACHE } from "./error-response.ts";
 
-/** What `Accept` of such a push says. */
+/** The `Accept` header of such a push. */
 export const PUSH_OUTCOME_TYPE = "application/vnd.holdfast.push-outcome+json";
 
-/** An error as JSON: errors would lose their values on the way. */
+/** An error as JSON: as an Error it would lose its values. */
 interface ShownError {
   readonly code: GitErrorCode;
   readonly data: GitErrorData;
@@ -14,15 +15,15 @@ interface ShownError {
 
 type ShownOutcome =
   | { readonly kind: "settled"; readonly unpack: ShownError | null; readonly refs: PushResult["refs"] }
-  /** It was neither accepted nor refused. */
+  /** The push was neither accepted nor refused. */
   | { readonly kind: "failed"; readonly error: ShownError };
 
-/** Whether a push is to be answered so. */
+/** Whether a push asks for such an answer. */
 export function asksForOutcome(request: Request): boolean {
   return request.headers.get("Accept") === PUSH_OUTCOME_TYPE;
 }
 
-/** Answers with how a push ended, or with the failure for which it did not. */
+/** Encodes the result of a push, or the failure that prevented one. */
 export function outcomeResponse(outcome: PushResult | GitError): Response {
   const shown: ShownOutcome =
     outcome instanceof GitError
@@ -31,8 +32,8 @@ export function outcomeResponse(outcome: PushResult | GitError): Response {
   return Response.json(shown, { headers: { ...NO_CACHE, "Content-Type": PUSH_OUTCOME_TYPE } });
 }
 
-/** Reads such an answer.
- * @throws GitError the failure; "storage-failed" for one that nobody foresaw */
+/** Decodes such an answer.
+ * @throws GitError the failure; "storage-failed" for an unexpected one */
 export async function readOutcome(response: Response): Promise<PushResult> {
   if (response.headers.get("Content-Type") !== PUSH_OUTCOME_TYPE)
     throw new GitError("storage-failed", { what: "push", reason: (await response.text()).trim() });

@@ -167,13 +167,13 @@ async function pushAll(push: (commands: RefCommand[]) => Promise<PushResult>, { 
   if (refused !== null) throw refError(refused);
 }
 
-/** Why a pack was refused, as an answer of the API. */
+/** The API's error for a refused pack. */
 function packError(error: GitError): GitError {
   const reason = decodeText(error.message);
   switch (error.code) {
     case "too-large":
       return error;
-    // The right was lost while the bundle came.
+    // The right was lost while the bundle was arriving.
     case "unauthenticated":
       return new GitError("unauthenticated", { what: "token" });
     case "forbidden":
@@ -183,7 +183,7 @@ function packError(error: GitError): GitError {
   }
 }
 
-/** Why a ref was refused: what the bundle itself is wrong in, or what is there against it. */
+/** The API's error for a refused ref: the bundle is wrong, or an existing ref conflicts. */
 function refError({ name, refusal }: RefusedRef): GitError {
   const reason = `${decodeText(name)}: ${decodeText(explainRefusal(refusal))}`;
   switch (refusal.kind) {

@@ -5,11 +5,11 @@ import type { Sql } from "../sql/sql.ts";
 const TABLE = `
 CREATE TABLE IF NOT EXISTS ref_rules (
   position INTEGER PRIMARY KEY,
-  pattern TEXT NOT NULL,                 -- of full names; byte string
+  pattern TEXT NOT NULL,                 -- for full names; byte string
   no_force INTEGER NOT NULL,
   no_delete INTEGER NOT NULL,
   fast_forward_only INTEGER NOT NULL,
-  allowed_tokens TEXT                    -- JSON, ids; NULL: whoever may write
+  allowed_tokens TEXT                    -- JSON, ids; NULL: everyone with the right to write
 );
 `;
 

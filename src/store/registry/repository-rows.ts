@@ -7,13 +7,13 @@ import type { Sql } from "../sql/sql.ts";
 export const REPOSITORY_TABLES = `
 CREATE TABLE IF NOT EXISTS repositories (
   id TEXT PRIMARY KEY,                    -- opaque, random: names the repository's object, begins its R2 keys
-  owner TEXT NOT NULL COLLATE NOCASE,     -- as they are shown
+  owner TEXT NOT NULL COLLATE NOCASE,     -- in their displayed form
   name TEXT NOT NULL COLLATE NOCASE,
   state TEXT NOT NULL CHECK (state IN ('reserved', 'live')),
   touched_ms INTEGER NOT NULL,            -- when the name was last reserved
   description TEXT,
   visibility TEXT NOT NULL CHECK (visibility IN ('public', 'private')),
-  default_branch TEXT,                    -- byte string; from here on as the repository last told
+  default_branch TEXT,                    -- byte string; from here on as last reported
   created_ms INTEGER,
   pushed_ms INTEGER,
   size INTEGER NOT NULL DEFAULT 0,
@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS former_names (
   owner TEXT NOT NULL COLLATE NOCASE,
   name TEXT NOT NULL COLLATE NOCASE,
   id TEXT NOT NULL,                       -- the repository that had the name
-  left_ms INTEGER NOT NULL,               -- when it took another
+  left_ms INTEGER NOT NULL,               -- when it was renamed
   PRIMARY KEY (owner, name)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);

@@ -4,16 +4,16 @@ import type { Sql } from "../sql/sql.ts";
 /** The table of tokens; part of the registry. */
 export const TOKEN_TABLE = `
 CREATE TABLE IF NOT EXISTS tokens (
-  id TEXT PRIMARY KEY,                    -- names it; no secret
+  id TEXT PRIMARY KEY,                    -- identifies it; not secret
   hash TEXT NOT NULL UNIQUE,              -- SHA-256 of the token, hex
   name TEXT NOT NULL,
-  owner TEXT COLLATE NOCASE,              -- it holds for all that this owner has, or
-  repository TEXT,                        -- for the repository of this id
+  owner TEXT COLLATE NOCASE,              -- valid for everything of this owner, or
+  repository TEXT,                        -- for the repository with this id
   rights TEXT NOT NULL CHECK (rights IN ('read', 'write', 'admin')),
-  refs TEXT,                              -- JSON, TokenRefRule[]; null: it may move any
+  refs TEXT,                              -- JSON, TokenRefRule[]; NULL: all refs
   created_ms INTEGER NOT NULL,
   expires_ms INTEGER,
-  used_ms INTEGER,                        -- to the minute
+  used_ms INTEGER,                        -- precise to a minute
   CHECK ((owner IS NULL) <> (repository IS NULL))
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tokens_of_owner ON tokens(owner, id);

@@ -19,14 +19,14 @@ CREATE TABLE IF NOT EXISTS jobs (
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  taken INTEGER NOT NULL DEFAULT 0, -- 1: somebody runs it, or died of it
-  last_error TEXT,                 -- what the last attempt failed with
-  again_ms INTEGER,                -- when it is due again, having been added since it was taken; NULL: it was not
+  taken INTEGER NOT NULL DEFAULT 0, -- 1: it is running, or its runner died
+  last_error TEXT,                 -- error of the last attempt
+  again_ms INTEGER,                -- when it is due if it was added again since it was taken, else NULL
   UNIQUE (kind, key)
 );
 CREATE TABLE IF NOT EXISTS job_runs (
   kind TEXT PRIMARY KEY,
-  record TEXT NOT NULL             -- JSON: what the last run that succeeded did, and when
+  record TEXT NOT NULL             -- JSON: the last successful run's counts and time
 );
 `;
 
@@ -36,48 +36,48 @@ CREATE TABLE repository (
   key TEXT NOT NULL,               -- opaque, random: every R2 key begins with it
   created_ms INTEGER NOT NULL,
   fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
-  worktrees TEXT,                  -- JSON: names of the branches that are materialized; NULL: the one HEAD points at
-  deleted INTEGER NOT NULL DEFAULT 0, -- 1: nothing is served any more, jobs remove what there is
+  worktrees TEXT,                  -- JSON: names of the branches to materialize; NULL: the default branch
+  deleted INTEGER NOT NULL DEFAULT 0, -- 1: not served any more, jobs remove its data
   schema INTEGER NOT NULL
 );
 CREATE TABLE refs (
   name TEXT PRIMARY KEY,           -- byte string: one character per byte
-  oid BLOB,                        -- NULL when symbolic
-  peeled BLOB,                     -- what an annotated tag leads to, NULL for the rest
+  oid BLOB,                        -- NULL if symbolic
+  peeled BLOB,                     -- what an annotated tag finally points to, else NULL
   symref TEXT                      -- HEAD only: the ref it names
 ) WITHOUT ROWID;
 CREATE TABLE object_chunks (
-  number INTEGER PRIMARY KEY,      -- order of arrival, from 1; none is given out twice
+  number INTEGER PRIMARY KEY,      -- order of arrival, from 1; never reused
   oid BLOB NOT NULL UNIQUE,
   chunk INTEGER NOT NULL,
   offset INTEGER NOT NULL,         -- in the chunk
-  length INTEGER NOT NULL,         -- entry bytes as stored, header included
-  type INTEGER NOT NULL,           -- 1 commit 2 tree 3 blob 4 tag: of the object, also when stored as a delta
-  size INTEGER NOT NULL,           -- bytes of the object, inflated
+  length INTEGER NOT NULL,         -- stored bytes of the entry, header included
+  type INTEGER NOT NULL,           -- of the object, even if stored as a delta: 1 commit 2 tree 3 blob 4 tag
+  size INTEGER NOT NULL,           -- inflated bytes of the object
   base INTEGER NOT NULL,           -- number of the delta base, 0: not a delta
-  distance INTEGER NOT NULL,       -- OFS distance as the entry's header has it, 0: not an OFS delta
-  introducer INTEGER NOT NULL      -- number of the first node that brought the object, 0: none does so far
+  distance INTEGER NOT NULL,       -- OFS distance in the entry's header, 0: not an OFS delta
+  introducer INTEGER NOT NULL      -- number of the first node that introduced it, 0: none so far
 );
-CREATE TABLE pruned (              -- one row at the most
+CREATE TABLE pruned (              -- at most one row
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last INTEGER NOT NULL,           -- highest number among them
-  numbers BLOB NOT NULL            -- of objects that were here once: a number set
+  numbers BLOB NOT NULL            -- of the pruned objects: a number set
 );
 CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   key TEXT,                        -- R2 object, NULL while hot
-  start INTEGER NOT NULL,          -- where in that object the chunk begins, 0 while hot
+  start INTEGER NOT NULL,          -- offset in that object, 0 while hot
   size INTEGER NOT NULL,
   checksum BLOB NOT NULL,          -- SHA-1 of the chunk's bytes
-  push INTEGER NOT NULL,           -- the newest that it holds an object of
-  pack_offset INTEGER NOT NULL,    -- where in that push's pack the chunk's first byte stood, 0: housekeeping put it together
+  push INTEGER NOT NULL,           -- the newest push with an object in it
+  pack_offset INTEGER NOT NULL,    -- offset in that push's pack, 0: assembled by maintenance
   first_number INTEGER NOT NULL,
   last_number INTEGER NOT NULL,
   whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order, no delta before its base
-  ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in here refers to, 0: none
-  base_floor INTEGER NOT NULL,     -- lowest number that any delta in here refers to, 0: none
-  bytes BLOB                       -- inline while hot; last, so that the columns before are read without it
+  ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in it is based on, 0: none
+  base_floor INTEGER NOT NULL,     -- lowest number that any delta in it is based on, 0: none
+  bytes BLOB                       -- inline while hot; last, so that the other columns are read without it
 );
 CREATE INDEX placed ON chunks(key, pack_offset, size);
 CREATE TABLE commits (
@@ -93,81 +93,81 @@ CREATE TABLE reintroductions (
   node INTEGER NOT NULL,
   PRIMARY KEY (object, node)
 ) WITHOUT ROWID;
-CREATE TABLE trees (                -- those that a walk has read
+CREATE TABLE trees (                -- the trees that a walk has read
   tree INTEGER PRIMARY KEY,
-  entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, one more for a tree
+  entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, plus 1 for a tree
 );
 CREATE TABLE tree_sums (
   tree INTEGER PRIMARY KEY,
-  scheme INTEGER NOT NULL,         -- how files were told apart
-  sums TEXT NOT NULL               -- JSON [[kind, files, bytes], …] of all that lies below
+  scheme INTEGER NOT NULL,         -- the classification of files
+  sums TEXT NOT NULL               -- JSON [[kind, files, bytes], …] of all files below
 );
 CREATE TABLE authors (
   id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,              -- byte strings, in UTF-8 where the commit told its encoding
+  name TEXT NOT NULL,              -- byte strings, in UTF-8 if the commit states its encoding
   email TEXT NOT NULL,
   UNIQUE (name, email)
 );
-CREATE TABLE authored (            -- what commits say of their authors
+CREATE TABLE authored (            -- authorship of commits
   number INTEGER PRIMARY KEY,
   author INTEGER NOT NULL,
   time INTEGER NOT NULL,           -- seconds
   zone INTEGER NOT NULL            -- minutes east of UTC
 );
-CREATE TABLE vetted_blobs (        -- stored blobs that passed the checks of a name that has some
+CREATE TABLE vetted_blobs (        -- stored blobs that passed git's checks for special names
   object INTEGER PRIMARY KEY,
   names INTEGER NOT NULL           -- 16: .gitmodules, 32: .gitattributes
 );
 CREATE TABLE responses (
-  key BLOB PRIMARY KEY,            -- SHA-1 of all that the response depends on
+  key BLOB PRIMARY KEY,            -- SHA-1 of everything the response depends on
   object_key TEXT NOT NULL,        -- R2 object: the body of the HTTP response
   size INTEGER NOT NULL,
   objects INTEGER NOT NULL,        -- in its pack
   made_ms INTEGER NOT NULL,
-  used_ms INTEGER NOT NULL         -- to the hour
+  used_ms INTEGER NOT NULL         -- precise to an hour
 ) WITHOUT ROWID;
 CREATE TABLE pushes (
   id INTEGER PRIMARY KEY,
   time_ms INTEGER NOT NULL,
-  who TEXT,                        -- byte string: the token that was shown, or "operator"; NULL: access was open
-  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]; what does not fit goes on in pushed_refs
+  who TEXT,                        -- byte string: the token, or "operator"; NULL: access was open
+  refs TEXT NOT NULL,              -- JSON [[name, old, new], …]; continued in pushed_refs
   pack_bytes INTEGER NOT NULL,
   objects INTEGER NOT NULL,
-  total_bytes INTEGER NOT NULL,    -- of the packs that brought objects, this push's included
-  log_bytes INTEGER NOT NULL DEFAULT 0, -- of the refs of all pushes so far, this one's included
-  before_ms INTEGER                -- when the push before this one was, which had to go to make room; NULL: none had
+  total_bytes INTEGER NOT NULL,    -- of packs that brought objects, including this push's
+  log_bytes INTEGER NOT NULL DEFAULT 0, -- of the refs of all pushes so far, including this one's
+  before_ms INTEGER                -- time of the previous push if it was dropped for lack of space, else NULL
 );
-CREATE TABLE pushed_refs (         -- what is too long for one value
+CREATE TABLE pushed_refs (         -- refs beyond the first value
   push INTEGER NOT NULL,
   part INTEGER NOT NULL,           -- from 1, in order
   refs TEXT NOT NULL,              -- JSON, as pushes.refs
   PRIMARY KEY (push, part)
 ) WITHOUT ROWID;
-CREATE TABLE bundles (             -- one row at the most
+CREATE TABLE bundles (             -- at most one row
   token INTEGER PRIMARY KEY,       -- creation token
   key TEXT NOT NULL,               -- R2 object
   size INTEGER NOT NULL,
   checksum BLOB NOT NULL,          -- SHA-1 of its bytes
-  total_bytes INTEGER NOT NULL     -- of pushes.total_bytes, how much is in it
+  total_bytes INTEGER NOT NULL     -- pushes.total_bytes when it was made
 );
-CREATE TABLE worktrees (           -- branches that are materialized, or were until now
+CREATE TABLE worktrees (           -- branches that are materialized or being removed
   id INTEGER PRIMARY KEY,
   branch TEXT NOT NULL UNIQUE,     -- byte string, without refs/heads/
-  materialized BLOB,               -- the commit that all its R2 objects were last of; NULL: none yet
-  planned INTEGER NOT NULL,        -- number of the commit whose files its rows are, 0: none
+  materialized BLOB,               -- the last commit with all its files in R2; NULL: none yet
+  planned INTEGER NOT NULL,        -- number of the commit whose files its rows list, 0: none
   files INTEGER NOT NULL,          -- of the planned commit
-  size INTEGER NOT NULL,           -- their bytes
-  refused TEXT,                    -- why the newest commit is not planned; NULL: it is
+  size INTEGER NOT NULL,           -- bytes of these files
+  refused TEXT,                    -- why the newest commit is not planned, else NULL
   changed_ms INTEGER NOT NULL      -- when \`materialized\` was last set
 );
 CREATE TABLE worktree_files (
   worktree INTEGER NOT NULL,
   path TEXT NOT NULL,              -- byte string
   oid BLOB NOT NULL,
-  mode INTEGER NOT NULL,           -- as the tree has it
+  mode INTEGER NOT NULL,           -- as in the tree
   size INTEGER NOT NULL,
-  source INTEGER NOT NULL,         -- 0: the R2 object is this; a number: it is to be made of this object; -1: it is to be removed
-  etag TEXT,                       -- of the R2 object, NULL unless it is this
+  source INTEGER NOT NULL,         -- 0: the R2 object is right; number: of the blob to write; -1: to be removed
+  etag TEXT,                       -- of the R2 object if it is right, else NULL
   PRIMARY KEY (worktree, path)
 ) WITHOUT ROWID;
 CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
