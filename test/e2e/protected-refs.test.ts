@@ -275,7 +275,9 @@ test("a restore is held against the rules", async () => {
   };
   const refused = await restore(writer.token);
   expect(refused.status).toBe(403);
-  expect(refused.body).toMatchObject({ error: { message: expect.stringContaining("refs/heads/main is for admins") } });
+  expect(refused.body).toMatchObject({
+    error: { message: expect.stringContaining("refs/heads/main may be changed only by admins") },
+  });
   expect((await restore(ADMIN)).status).toBe(201);
 });
 
