@@ -1,24 +1,27 @@
-//! The module's heap: everything in linear memory behind the stack and the static data. Nobody else grows the memory.
+//! The module's heap: all linear memory after the stack and the static data. Nothing else grows the
+//! memory.
 //!
-//! It is an arena for those who take a mark and release it (JavaScript: `alloc`, `mark`, `release`), and an
-//! `Allocator` with a free list for the indexer, whose few large buffers grow and are given back. First fit with
-//! coalescing suits that: sizes are not rounded up to powers of two, which would cost an isolate tens of megabytes.
+//! It is an arena for callers that take a mark and release it (JavaScript: `alloc`, `mark`,
+//! `release`), and an `Allocator` with a free list for the indexer, whose few large buffers grow
+//! and are freed. First fit with coalescing suits that: sizes are not rounded up to powers of two,
+//! which would cost an isolate tens of megabytes.
 
 const std = @import("std");
 const Alignment = std.mem.Alignment;
 
 const granule = 16;
 const page_bytes = std.wasm.page_size;
-/// Pages that the memory grows by at least, so that small requests do not each grow it.
+/// Fewest pages by which the memory grows, so that not every small request grows it.
 const growth_pages = 16;
 
 extern var __heap_base: u8;
 
-/// End of what is in use.
+/// End of the memory in use.
 var top: usize = 0;
 var free_list: ?*Range = null;
 
-/// A free range below `top`, described in its own first bytes. The list is sorted by address, and no two ranges touch.
+/// A free range below `top`; this header is in its first bytes. The list is sorted by address, and
+/// no two ranges touch.
 const Range = struct {
     next: ?*Range,
     size: usize,
@@ -39,7 +42,7 @@ pub const allocator: std.mem.Allocator = .{ .ptr = undefined, .vtable = &.{
     .free = free,
 } };
 
-/// Takes `size` bytes at the end of the heap, aligned to 16; null when the memory cannot grow.
+/// Allocates `size` bytes at the end of the heap, aligned to 16; null when the memory cannot grow.
 pub fn take(size: usize) ?[*]u8 {
     const start = mark();
     return if (extendTo(start + rounded(size))) @ptrFromInt(start) else null;
@@ -51,7 +54,7 @@ pub fn mark() usize {
     return top;
 }
 
-/// Gives back everything that was taken since `mark` returned `at`.
+/// Frees everything that was allocated since `mark` returned `at`.
 pub fn release(at: usize) void {
     std.debug.assert(at <= top);
     top = at;
@@ -92,7 +95,7 @@ fn allocate(_: *anyopaque, len: usize, alignment: Alignment, _: usize) ?[*]u8 {
     return take(size);
 }
 
-/// Shortens the range behind `link` to what lies from `start` on.
+/// Shortens the range at `link` to its part from `start` on.
 fn cut(link: *?*Range, start: usize) void {
     const range = link.*.?;
     const rest: Range = .{ .next = range.next, .size = range.end() - start };
@@ -152,7 +155,7 @@ fn giveBack(start: usize, end: usize) void {
         range.next = next.next;
     };
     if (range.end() == top) {
-        // The last of the list, since nothing lies behind it.
+        // The last of the list, since it ends at `top`.
         top = range.start();
         dropLast(range);
     }

@@ -1,4 +1,4 @@
-//! An allocator of another's memory, up to a bound: for tables that grow with what comes from outside.
+//! Limits another allocator to a number of bytes: for tables that grow with untrusted input.
 
 const std = @import("std");
 const Alignment = std.mem.Alignment;
@@ -6,7 +6,7 @@ const Alignment = std.mem.Alignment;
 pub const Budget = struct {
     inner: std.mem.Allocator,
     left: usize,
-    /// Bytes that were refused; 0: none were.
+    /// Bytes of the refused allocation; 0: none was refused.
     refused: usize = 0,
 
     pub fn allocator(self: *Budget) std.mem.Allocator {

@@ -1,5 +1,5 @@
-//! zlib streams (RFC 1950) in one piece, by libdeflate. There is one compressor and one decompressor in static memory,
-//! used for one call at a time.
+//! zlib streams (RFC 1950) as a whole, by libdeflate. There is one compressor and one decompressor
+//! in static memory, used for one call at a time.
 
 const std = @import("std");
 
@@ -25,15 +25,16 @@ extern fn libdeflate_zlib_decompress_ex(
     out_used: ?*usize,
 ) c_int;
 
-/// What libdeflate asks for its states on this target, rounded up.
+/// What libdeflate needs for its states on this target, rounded up.
 const decompressor_bytes = 12 << 10;
 const compressor_bytes = 656 << 10;
 
-/// git's range of levels. Those above 9 of libdeflate search for the optimum, in 20 times the memory.
+/// Git's range of levels. libdeflate's levels above 9 search for the optimum, in 20 times the
+/// memory.
 pub const max_level = 9;
 
 pub const InflateError = error{
-    /// Not a zlib stream, cut short, wrong checksum, or one that needs a dictionary.
+    /// Not a zlib stream, truncated, a wrong checksum, or one that needs a dictionary.
     BadData,
     /// The stream inflates to fewer bytes than `out` has.
     ShortOutput,
@@ -41,8 +42,8 @@ pub const InflateError = error{
     LongOutput,
 };
 
-/// Inflates the zlib stream at the start of `in` to exactly `out.len` bytes. `out` is undefined after an error.
-/// Returns how many bytes of `in` the stream takes.
+/// Inflates the zlib stream at the start of `in` to exactly `out.len` bytes. `out` is undefined
+/// after an error. Returns the stream's length in bytes of `in`.
 pub fn inflateWhole(in: []const u8, out: []u8) InflateError!usize {
     const d = decompressor orelse first: {
         const made = libdeflate_alloc_decompressor_ex(&.{ .malloc = Room(decompressor_bytes).take, .free = keep }).?;
@@ -61,13 +62,13 @@ pub fn inflateWhole(in: []const u8, out: []u8) InflateError!usize {
 
 var decompressor: ?*Decompressor = null;
 
-/// Bytes that a zlib stream of `size` bytes takes at most, at every level.
+/// Upper bound for the zlib stream of `size` bytes, at every level.
 pub fn deflateBound(size: usize) usize {
     return libdeflate_zlib_compress_bound(null, size);
 }
 
-/// Writes the zlib stream of `in` to `out`, at least `deflateBound(in.len)` bytes; returns the stream's length.
-/// `level` is 0 (stored) to `max_level`.
+/// Writes the zlib stream of `in` to `out`, which has at least `deflateBound(in.len)` bytes.
+/// Returns the stream's length. `level` is 0 (stored) to `max_level`.
 pub fn deflateWhole(in: []const u8, out: []u8, level: u8) usize {
     std.debug.assert(level <= max_level and out.len >= deflateBound(in.len));
     const c = if (compressor_level == level) compressor.? else other: {
@@ -81,7 +82,7 @@ pub fn deflateWhole(in: []const u8, out: []u8, level: u8) usize {
 var compressor: ?*Compressor = null;
 var compressor_level: ?u8 = null;
 
-/// The memory of one state: the next one lies where the last one was.
+/// The memory of one state: the next one reuses that of the last.
 fn Room(comptime size: usize) type {
     return struct {
         var bytes: [size]u8 align(16) = undefined;

@@ -1,8 +1,10 @@
-//! Deltas of gitformat-pack(5), "Deltified representation". Every byte of a delta is hostile until checked.
+//! Deltas of gitformat-pack(5), "Deltified representation". Every byte of a delta is hostile until
+//! checked.
 
 pub const Error = error{BadDelta};
 
-/// What a delta claims. Both sizes are claims only: the caller holds them against its limits before it allocates.
+/// What a delta states. Both sizes are unverified: the caller checks them against its limits before
+/// it allocates.
 pub const Header = struct {
     base_size: u64,
     result_size: u64,
@@ -10,7 +12,7 @@ pub const Header = struct {
     length: usize,
 };
 
-/// Reads the two sizes at a delta's start; below 2^56 each.
+/// Reads the two sizes at the start of a delta; below 2^56 each.
 pub fn parseHeader(delta: []const u8) Error!Header {
     var at: usize = 0;
     const base_size = try parseSize(delta, &at);
@@ -30,8 +32,8 @@ fn parseSize(delta: []const u8, at: *usize) Error!u64 {
     return error.BadDelta;
 }
 
-/// Makes the result of `delta` on `base`, which must be exactly `out.len` bytes: `out` does not overlap the others and
-/// is undefined after an error.
+/// Writes the result of applying `delta` to `base`, exactly `out.len` bytes. `out` must not overlap
+/// the others and is undefined after an error.
 pub fn apply(base: []const u8, delta: []const u8, out: []u8) Error!void {
     const header = try parseHeader(delta);
     if (header.base_size != base.len or header.result_size != out.len) return error.BadDelta;
@@ -51,8 +53,8 @@ pub fn apply(base: []const u8, delta: []const u8, out: []u8) Error!void {
     if (filled != out.len) return error.BadDelta;
 }
 
-/// The piece of the base that a copy instruction names: the opcode's low bits tell which bytes of offset and size
-/// follow, absent ones are zero, and size zero stands for 64 KiB.
+/// The part of the base that a copy instruction refers to. The opcode's low bits say which bytes of
+/// offset and size follow; absent ones are zero, and size zero means 64 KiB.
 inline fn copied(base: []const u8, opcode: u8, instructions: *[]const u8) Error![]const u8 {
     if (instructions.len < @popCount(opcode & 0x7f)) return error.BadDelta;
     var fields: [7]u8 = @splat(0);
@@ -71,7 +73,7 @@ inline fn copied(base: []const u8, opcode: u8, instructions: *[]const u8) Error!
     return base[offset..][0..size];
 }
 
-/// The bytes that follow an insert instruction, whose opcode is their number. Opcode zero is reserved.
+/// The bytes after an insert instruction, whose opcode is their number. Opcode zero is reserved.
 inline fn inserted(opcode: u8, instructions: *[]const u8) Error![]const u8 {
     if (opcode == 0 or opcode > instructions.len) return error.BadDelta;
     const bytes = instructions.*[0..opcode];

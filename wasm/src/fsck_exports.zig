@@ -1,9 +1,9 @@
-//! `fsck_object`: the check of one object at a time, for objects that do not come in a pack.
+//! `fsck_object`: checks one object at a time, for objects that do not arrive in a pack.
 
 const sinks = @import("fsck/sink.zig");
 const fsck = @import("fsck/fsck.zig");
 
-/// What an object is checked as, or named as: by its number in a pack, or a blob by its role.
+/// What an object is checked as, or referred to as: its type's number in a pack, or a blob's role.
 const Subject = enum(u8) {
     commit = 1,
     tree = 2,
@@ -13,16 +13,16 @@ const Subject = enum(u8) {
     gitattributes = 10,
 };
 
-/// An object that the checked one names.
+/// An object that the checked one refers to.
 const Named = extern struct { oid: sinks.Oid, subject: Subject };
 
-/// Written for JavaScript, little-endian, `Named` records following.
+/// For JavaScript, little-endian, followed by `Named` records.
 const Report = extern struct {
-    /// A bit per `Message`.
+    /// One bit per `Message`.
     findings: u64 = 0,
-    /// The committer's time in seconds; 0 if there is none.
+    /// Commit time in seconds; 0 if there is none.
     commit_time: u64 = 0,
-    /// Records there are, which may be more than fit.
+    /// Number of records, which may be more than fit.
     named_count: u32 = 0,
 };
 
@@ -61,7 +61,8 @@ const Recorder = struct {
     }
 };
 
-/// Checks `len` bytes at `data` as `subject`; writes a `Report` at `out` and up to `capacity` records after it.
+/// Checks `len` bytes at `data` as `subject`; writes a `Report` at `out` and up to `capacity`
+/// records after it.
 export fn fsck_object(subject: u32, data: [*]const u8, len: usize, out: *Report, capacity: usize) void {
     const records: [*]Named = @ptrCast(@as([*]Report, @ptrCast(out)) + 1);
     const sink: Recorder = .{ .out = out, .named = records[0..capacity] };

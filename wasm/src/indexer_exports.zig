@@ -1,4 +1,5 @@
-//! The indexer as JavaScript sees it: src/codec/pack-indexer.ts is the other side. One pack at a time per instance.
+//! The indexer's functions for JavaScript; src/codec/pack-indexer.ts calls them. One pack at a time
+//! per instance.
 
 const std = @import("std");
 const Indexer = @import("indexer/indexer.zig").Indexer;
@@ -6,7 +7,7 @@ const failure_table = @import("indexer/failure.zig");
 const InflateStream = @import("inflate_stream.zig").InflateStream;
 const memory = @import("allocator.zig");
 
-/// Copies stored bytes of the pack to `out`, as many as are in memory from `offset` on; 0: none.
+/// Copies stored bytes of the pack from `offset` to `out`, as many as are in memory; 0: none.
 extern "holdfast" fn read_back(offset: f64, out: [*]u8, length: u32) u32;
 
 fn readBack(offset: u64, out: []u8) usize {
@@ -16,7 +17,7 @@ fn readBack(offset: u64, out: []u8) usize {
 const Status = enum(u32) { ok = 0, refused = 1, need_bytes = 2, need_base = 3, need_large = 4, paused = 5, need_memory = 6 };
 
 var indexer: Indexer = undefined;
-/// Where the heap stood before the first pack.
+/// The state of the heap before the first pack.
 var begun: ?usize = null;
 
 fn statusOf(result: failure_table.Error!void) Status {
@@ -31,7 +32,7 @@ fn statusOf(result: failure_table.Error!void) Status {
     return .ok;
 }
 
-/// Starts a pack; what the one before it took is given back. Sizes are bytes.
+/// Begins a pack and frees the memory of the previous one. Sizes are bytes.
 export fn indexer_begin(
     window_bytes: usize,
     ring_bytes: usize,
@@ -51,7 +52,8 @@ export fn indexer_begin(
     if (begun) |at| memory.release(at);
     begun = memory.mark();
     const streams = memory.allocator.create([2]InflateStream) catch return .refused;
-    // Taken, not allocated: an allocation is filled with a pattern, which costs a small push more than its index.
+    // `take`, since an allocation is filled with a pattern, which would cost a small push more than
+    // its index.
     const window = memory.take(window_bytes) orelse return .refused;
     const ring = memory.take(ring_bytes) orelse return .refused;
     indexer = .{
@@ -92,20 +94,22 @@ export fn indexer_finish() Status {
     return statusOf(indexer.finish());
 }
 
-/// The answer to `need_memory`, which may also be given before: contents take what they need. Deltas of blobs larger than `max_blob_bytes` are left
-/// to the caller from now on, if that is less than it was.
+/// Answers `need_memory`, or permits it in advance: contents may take what they need. Deltas of
+/// blobs larger than `max_blob_bytes` are left to the caller from now on; the value can only be
+/// lowered.
 export fn indexer_allow(max_blob_bytes: f64) void {
     indexer.has_leave = true;
     indexer.options.max_blob_bytes = @min(indexer.options.max_blob_bytes, @as(u64, @intFromFloat(max_blob_bytes)));
 }
 
-/// Makes an entry for a node that the pack mentions and does not hold, so that `finish` asks for its content.
+/// Adds an entry for a node that the pack mentions but does not contain, so that `finish` requests
+/// its content.
 export fn indexer_external(node: u32) Status {
     _ = indexer.addExternal(node) catch |e| return statusOf(e);
     return .ok;
 }
 
-/// Address where the content of an external entry goes, 0 when it is refused.
+/// Address for the content of an external entry; 0: it is refused.
 export fn indexer_supply(entry: u32, kind: u8, size: f64) ?[*]u8 {
     const content = indexer.supply(entry, @enumFromInt(kind), @intFromFloat(size)) catch return null;
     return content.ptr;
@@ -116,12 +120,12 @@ export fn indexer_lack(entry: u32) Status {
     return statusOf(indexer.lack(entry));
 }
 
-/// The same for a blob that is too large to be held.
+/// The same for a blob that is too large for memory.
 export fn indexer_supply_outside(entry: u32, size: f64) Status {
     return statusOf(indexer.supplyOutside(entry, @intFromFloat(size)));
 }
 
-/// The answer to `need_large`: the object's id and size.
+/// Answers `need_large`: the object's id and size.
 export fn indexer_settle_large(oid: *const [20]u8, size: f64) Status {
     return statusOf(indexer.late.settle(&indexer, oid, @intFromFloat(size)));
 }
@@ -131,7 +135,8 @@ export fn indexer_count_work(bytes: f64) Status {
     return statusOf(indexer.countWork(indexer.late.present, @intFromFloat(bytes)));
 }
 
-/// What JavaScript may ask; addresses are of the arrays that `entries.zig`, `nodes.zig` and `queue.zig` describe.
+/// Values that JavaScript may read; addresses are of the arrays described in `entries.zig`,
+/// `nodes.zig` and `queue.zig`.
 const Value = enum(u32) {
     room_bytes,
     /// Address and length of the bytes that the last step consumed.

@@ -1,4 +1,5 @@
-//! A zlib stream (RFC 1950) inflated piece by piece in fixed memory, by zlib: for what is too large for `deflate.zig`.
+//! A zlib stream (RFC 1950) inflated piece by piece in fixed memory, by zlib: for streams that are
+//! too large for `deflate.zig`.
 
 const std = @import("std");
 const zlib = @import("zlib.zig");
@@ -6,21 +7,21 @@ const zlib = @import("zlib.zig");
 extern fn inflateInit_(stream: *zlib.ZStream, version: [*:0]const u8, stream_size: c_int) c_int;
 extern fn inflate(stream: *zlib.ZStream, flush: c_int) c_int;
 
-/// It must stay where it was when `init` was called. Its bytes are its whole state: who copies them elsewhere, and later
-/// back to the same place, goes on where the copy was made.
+/// Must not be moved after `init`. Its bytes are its whole state: a copy that is later put back to
+/// the same place continues from where it was made.
 pub const InflateStream = struct {
     z: zlib.ZStream,
     /// zlib's state (7 KB) and its window (32 KB).
     memory: zlib.Memory(40 << 10),
 
-    /// Makes it ready for a new stream.
+    /// Prepares for a new stream.
     pub fn init(self: *InflateStream) void {
         self.z = self.memory.newStream();
         std.debug.assert(inflateInit_(&self.z, zlib.version, @sizeOf(zlib.ZStream)) == zlib.ok);
     }
 
-    /// Inflates as much as input and output allow; without progress it wants more of one of them. The checksum is right
-    /// when it is done.
+    /// Inflates as much as input and output allow; without progress it needs more of one of them.
+    /// The checksum has been verified when it is done.
     pub fn step(self: *InflateStream, in: []const u8, out: []u8) error{BadData}!zlib.Step {
         self.z.lend(in, out);
         const result = inflate(&self.z, zlib.no_flush);

@@ -1,8 +1,10 @@
-//! The WebAssembly module of Holdfast: what JavaScript calls, by area. `src/codec` is the other side.
+//! The WebAssembly module of Holdfast: its functions for JavaScript, by area. `src/codec` calls
+//! them.
 //!
-//! Linear memory: the stack (256 KiB, lowest, so that an overflow traps), static data (with the states of libdeflate),
-//! then the heap of `allocator.zig`. Pointers handed in are of the caller's own memory, taken with `alloc`. Lengths
-//! and pointers are u32. A trap means a bug: bad input has return values.
+//! Linear memory: the stack (256 KiB, lowest, so that an overflow traps), static data (with the
+//! states of libdeflate), then the heap of `allocator.zig`. Pointers passed in are to the caller's
+//! own memory, from `alloc`. Lengths and pointers are u32. A trap means a bug: bad input has return
+//! values.
 
 const std = @import("std");
 const memory = @import("allocator.zig");
@@ -24,7 +26,7 @@ comptime {
 
 // Memory.
 
-/// Takes `size` bytes, aligned to 16; 0 when there are none.
+/// Allocates `size` bytes, aligned to 16; 0: there is no memory.
 export fn alloc(size: usize) ?[*]u8 {
     return memory.take(size);
 }
@@ -34,14 +36,15 @@ export fn mark() usize {
     return memory.mark();
 }
 
-/// Gives back all that was taken since `at` was marked.
+/// Frees everything allocated since `at` was marked.
 export fn release(at: usize) void {
     memory.release(at);
 }
 
 // zlib.
 
-/// Inflates the stream at `in` to exactly `out_len` bytes. Returns the stream's length, or 0: it is not such a stream.
+/// Inflates the stream at `in` to exactly `out_len` bytes. Returns the stream's length; 0: it is
+/// not such a stream.
 export fn inflate_whole(in: [*]const u8, in_len: usize, out: [*]u8, out_len: usize) usize {
     return deflate.inflateWhole(in[0..in_len], out[0..out_len]) catch 0;
 }
@@ -50,22 +53,22 @@ export fn deflate_bound(size: usize) usize {
     return deflate.deflateBound(size);
 }
 
-/// Writes the stream of `in` to `out`, which has the bound's size; returns its length.
+/// Writes the stream of `in` to `out`, which has the bound's size. Returns its length.
 export fn deflate_whole(in: [*]const u8, in_len: usize, out: [*]u8, out_len: usize, level: u8) usize {
     return deflate.deflateWhole(in[0..in_len], out[0..out_len], level);
 }
 
-/// Makes room for a stream inflater; 0 when there is no memory. Ready after `inflate_stream_reset`.
+/// Allocates a stream inflater; 0: there is no memory. Ready after `inflate_stream_reset`.
 export fn inflate_stream_new() ?*InflateStream {
     return @ptrCast(@alignCast(memory.take(@sizeOf(InflateStream)) orelse return null));
 }
 
-/// Bytes of an inflater: its whole state, which may be taken out and put back.
+/// Size of an inflater, which is its whole state: it may be copied out and put back.
 export fn inflate_stream_bytes() usize {
     return @sizeOf(InflateStream);
 }
 
-/// Makes the inflater ready for a new stream.
+/// Prepares the inflater for a new stream.
 export fn inflate_stream_reset(stream: *InflateStream) void {
     stream.init();
 }
@@ -85,14 +88,15 @@ export fn inflate_stream_step(
     return tell(stream.step(in[0..in_len], out[0..out_len]) catch return .bad_data, result);
 }
 
-/// Makes a stream deflater; 0 when there is no memory. `raw`: without zlib's header and checksum.
+/// Allocates a stream deflater; 0: there is no memory. `raw`: without zlib's header and checksum.
 export fn deflate_stream_begin(level: u8, raw: bool) ?*DeflateStream {
     const stream: *DeflateStream = @ptrCast(@alignCast(memory.take(@sizeOf(DeflateStream)) orelse return null));
     stream.init(level, raw);
     return stream;
 }
 
-/// Deflates what input and output allow, and writes to `result` how much that was. `last`: nothing comes behind the input.
+/// Deflates what input and output allow, and writes to `result` how much that was. `last`: nothing
+/// follows the input.
 export fn deflate_stream_step(
     stream: *DeflateStream,
     in: [*]const u8,
@@ -110,7 +114,7 @@ fn tell(step: zlib.Step, result: *StreamStep) StreamStatus {
     return if (step.done) .done else .more;
 }
 
-// SHA-1. A result is the 20 bytes at `oid`, and whether the message was made to collide.
+// SHA-1. A result is the 20 bytes at `oid`, and whether the message is part of a collision attack.
 
 export fn sha1_begin() ?*sha1.Sha1 {
     const bytes = memory.take(@sizeOf(sha1.Sha1)) orelse return null;
@@ -136,23 +140,24 @@ export fn hash_all(jobs: [*]object.Job, count: usize) void {
 
 // Objects and deltas.
 
-/// The most bytes that `encode_object` writes for an object of `size` bytes.
+/// Upper bound for the entry that `encode_object` writes for an object of `size` bytes.
 export fn encode_object_bound(size: usize) usize {
     return object.encodeBound(size);
 }
 
-/// Writes the pack entry of an object to `out`, its id to `oid`; returns the entry's length, or 0: it collides.
+/// Writes the pack entry of an object to `out` and its id to `oid`. Returns the entry's length; 0:
+/// a collision attack.
 export fn encode_object(kind: u8, data: [*]const u8, len: usize, level: u8, out: [*]u8, oid: *[20]u8) usize {
     return object.encode(@enumFromInt(kind), data[0..len], level, out, oid) catch 0;
 }
 
-/// The result size that a delta claims, or -1: it is malformed, or not for a base of `base_len` bytes.
+/// The result size that a delta states; -1: it is malformed, or not for a base of `base_len` bytes.
 export fn delta_result_size(data: [*]const u8, len: usize, base_len: usize) f64 {
     const header = delta.parseHeader(data[0..len]) catch return -1;
     return if (header.base_size == base_len) @floatFromInt(header.result_size) else -1;
 }
 
-/// Makes the result of a delta, `out_len` bytes; false: the delta is malformed.
+/// Writes the result of a delta, `out_len` bytes; false: the delta is malformed.
 export fn delta_apply(base: [*]const u8, base_len: usize, data: [*]const u8, len: usize, out: [*]u8, out_len: usize) bool {
     delta.apply(base[0..base_len], data[0..len], out[0..out_len]) catch return false;
     return true;

@@ -5,7 +5,7 @@ const deflate = @import("deflate.zig");
 const lanes = @import("sha1_lanes.zig");
 const sha1 = @import("sha1.zig");
 
-/// Numbers of a pack's entry header.
+/// Type numbers in a pack's entry headers.
 pub const Kind = enum(u8) { commit = 1, tree = 2, blob = 3, tag = 4 };
 
 const max_header = 32;
@@ -15,11 +15,11 @@ fn writeHeader(buffer: *[max_header]u8, kind: Kind, size: usize) []const u8 {
     return std.fmt.bufPrint(buffer, "{s} {d}\x00", .{ @tagName(kind), size }) catch unreachable;
 }
 
-/// An object to hash, as JavaScript lays it out.
+/// An object to hash, in JavaScript's layout.
 pub const Job = extern struct {
     data: [*]const u8,
     len: usize,
-    /// A `Kind`, or 0: the bytes are hashed as they are, without a header.
+    /// A `Kind`, or 0: the bytes are hashed without a header.
     kind: u8,
     collided: bool = false,
     oid: [20]u8 = undefined,
@@ -45,7 +45,7 @@ pub fn hashAll(objects: []Job) void {
     }
 }
 
-/// The most bytes that `encode` writes.
+/// Upper bound for what `encode` writes.
 pub fn encodeBound(size: usize) usize {
     return max_entry_header + deflate.deflateBound(size);
 }
@@ -53,7 +53,8 @@ pub fn encodeBound(size: usize) usize {
 /// 4 + 4 × 7 bits hold every size of this address space.
 const max_entry_header = 5;
 
-/// Writes the entry of an object, undeltified, to `out`, which has `encodeBound` bytes. Returns the entry's length.
+/// Writes the undeltified entry of an object to `out`, which has `encodeBound` bytes. Returns the
+/// entry's length.
 pub fn encode(kind: Kind, data: []const u8, level: u8, out: [*]u8, oid: *[20]u8) error{Collision}!usize {
     var header: [max_header]u8 = undefined;
     var hash: sha1.Sha1 = .init();

@@ -1,4 +1,4 @@
-//! SHA-1 of one message that comes in pieces, with collision detection.
+//! SHA-1 of one message that arrives in pieces, with collision detection.
 
 const std = @import("std");
 const steps = @import("sha1_steps.zig");
@@ -7,15 +7,15 @@ const collision = @import("sha1_collision.zig");
 const block_bytes = steps.block_bytes;
 const lane_count = steps.lane_count;
 
-/// A digest, and whether the message was made to collide: then it must be refused.
+/// A digest, and whether the message is part of a collision attack and must be refused.
 pub const Digest = struct { oid: [20]u8, collided: bool };
 
 pub const Sha1 = struct {
     state: steps.State = steps.initial,
-    /// Bytes taken so far.
+    /// Bytes hashed so far.
     length: u64 = 0,
     collided: bool = false,
-    /// The block that is not full yet, `length % 64` bytes of it.
+    /// The incomplete block, `length % 64` bytes of it.
     partial: [block_bytes]u8 = undefined,
 
     pub fn init() Sha1 {
@@ -41,7 +41,7 @@ pub const Sha1 = struct {
         @memcpy(self.partial[0..rest.len], rest);
     }
 
-    /// The message is complete; `self` is of no more use.
+    /// Ends the message; `self` must not be used afterwards.
     pub fn final(self: *Sha1) Digest {
         const bits = self.length * 8;
         const filled: usize = @intCast(self.length % block_bytes);
@@ -53,8 +53,8 @@ pub const Sha1 = struct {
         return .{ .oid = encode(self.state), .collided = self.collided };
     }
 
-    /// Compresses one to `lane_count` blocks. They depend on one another, but their expansion does not, nor does the
-    /// search for marks of an attack: the lanes do that for all at once.
+    /// Compresses one to `lane_count` blocks. Compression is sequential, but the message expansion
+    /// and the search for signs of an attack are not: the lanes do them for all blocks at once.
     pub fn compress(self: *Sha1, bytes: []const u8) void {
         const count = bytes.len / block_bytes;
         var blocks: [lane_count]*const [block_bytes]u8 = @splat(bytes[0..block_bytes]);
@@ -79,7 +79,7 @@ pub const Sha1 = struct {
     }
 };
 
-/// The digest that a final state stands for.
+/// The digest for a final state.
 pub fn encode(state: steps.State) [20]u8 {
     var oid: [20]u8 = undefined;
     for (state, 0..) |word, i| std.mem.writeInt(u32, oid[4 * i ..][0..4], word, .big);

@@ -1,7 +1,8 @@
-//! Finds blocks made for a SHA-1 collision attack, by the technique of Marc Stevens ("Counter-cryptanalysis", 2013)
-//! that git has too (sha1dc): every known attack uses one of a few disturbance vectors, and a vector fixes the
-//! difference between the two colliding messages. So from one message the other one can be made; if it leads to the
-//! same state, this block is half of a collision. Only blocks which meet a vector's unavoidable conditions are tried.
+//! Finds blocks made for a SHA-1 collision attack, by the technique of Marc Stevens
+//! ("Counter-cryptanalysis", 2013) that git uses too (sha1dc). Every known attack uses one of a few
+//! disturbance vectors, and a vector determines the difference between the two colliding messages.
+//! So the second message can be computed from the first; if it results in the same state, this
+//! block is half of a collision. Only blocks that meet a vector's unavoidable conditions are tried.
 
 const std = @import("std");
 const steps = @import("sha1_steps.zig");
@@ -17,13 +18,14 @@ const Vector = struct {
     k: u7,
     b: u5,
 
-    /// The step at which both messages are in the same state, so that the other one can be computed from there.
+    /// The step at which both messages have the same state, so that the other one can be computed
+    /// from there.
     fn meeting(comptime self: Vector) usize {
         return if (self.k < 50) 58 else 65;
     }
 
-    /// XOR difference of the two expanded messages: the vector spreads by the message expansion, each of its bits
-    /// begins a local collision, and the words 1 to 5 steps later take back what it did.
+    /// XOR difference of the two expanded messages. The message expansion spreads the vector, each
+    /// of its bits begins a local collision, and the words 1 to 5 steps later cancel it.
     fn difference(comptime self: Vector) [80]u32 {
         @setEvalBranchQuota(1_000_000);
         const lead = 5;
@@ -63,11 +65,11 @@ const vectors = blk: {
     break :blk list;
 };
 
-/// Conditions that are looked at for every block; the rest is looked at for the vectors that these leave over.
+/// Conditions that are tested for every block; the rest is tested only for the remaining vectors.
 /// Hashing is fastest with 64 to 100 of them.
 const common = 76;
 
-/// The vectors of each block, a bit each, that the first conditions leave over.
+/// For each block, the vectors that the first conditions do not exclude, one bit each.
 pub inline fn candidates(expanded: *const steps.Expanded) Lanes {
     const w = &expanded.words;
     var excluded: Lanes = @splat(0);
@@ -85,14 +87,14 @@ inline fn spread(words: Lanes, comptime bit: u5) Lanes {
     return @bitCast(top >> @splat(31));
 }
 
-/// What compressing a block has left behind, for `isCollision`.
+/// What `isCollision` needs of a compressed block.
 pub const Compressed = struct {
     /// The block's lane of the expanded messages.
     w: [*]const u32,
     /// The state before the steps at which vectors meet.
     before_58: State,
     before_65: State,
-    /// The chaining value that the block leads to.
+    /// The chaining value after the block.
     after: State,
 
     fn word(self: *const Compressed, t: usize) u32 {
@@ -121,7 +123,7 @@ const meetings = blk: {
     break :blk table;
 };
 
-/// For each vector, its conditions that `candidates` did not look at.
+/// For each vector, the conditions that `candidates` does not test.
 const remaining = blk: {
     @setEvalBranchQuota(20_000);
     var table: [vectors.len][]const Condition = undefined;
@@ -148,7 +150,8 @@ fn isHalf(block: *const Compressed, vector: u5) bool {
         leadsTo(65, &other, block.before_65, block.after);
 }
 
-/// Whether the message whose state before step `at` is `state` leads to the chaining value `after`.
+/// Whether the message whose state before step `at` is `state` results in the chaining value
+/// `after`.
 fn leadsTo(comptime at: usize, w: *const [80]u32, state: State, after: State) bool {
     const start = steps.backward(at, w, state);
     const end = steps.forward(u32, at, 80, w, 1, state);

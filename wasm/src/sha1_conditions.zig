@@ -1,18 +1,20 @@
-//! Unavoidable conditions of SHA-1 collision attacks: for an attack along a disturbance vector, these bits of the
-//! expanded message must be equal, or must differ. A block that breaks one is safe from that vector, which is much
-//! cheaper to see than compressing it again.
+//! Unavoidable conditions of SHA-1 collision attacks: for an attack along a disturbance vector,
+//! these bits of the expanded message must be equal, or must differ. A block that violates one is
+//! safe from that vector, and testing it is much cheaper than compressing the block again.
 //!
-//! The conditions are those published by Marc Stevens and Dan Shumow ("Speeding up detection of SHA-1 collision
-//! attacks using unavoidable attack conditions", 2017) and used by sha1dc, for the 32 vectors of `sha1_collision.zig`.
+//! The conditions are those published by Marc Stevens and Dan Shumow ("Speeding up detection of
+//! SHA-1 collision attacks using unavoidable attack conditions", 2017) and used by sha1dc, for the
+//! 32 vectors of `sha1_collision.zig`.
 
 const Relation = enum(u1) { same = 0, differ = 1 };
 
-/// Bit `first_bit` of word `first` of the expanded message against bit `second_bit` of word `second`.
-/// `vectors` has a bit for each disturbance vector that demands it, in the order of `sha1_collision.vectors`.
+/// Compares bit `first_bit` of word `first` of the expanded message with bit `second_bit` of word
+/// `second`. `vectors` has a bit for each disturbance vector that requires it, in the order of
+/// `sha1_collision.vectors`.
 pub const Condition = struct { u7, u5, Relation, u7, u5, u32 };
 
-/// In an order in which each clears the most vectors that those before it leave over: of random blocks 50 leave 47 % with
-/// any vector at all, 76 leave 17 %, 100 leave 8 %, the whole table 5 %.
+/// Ordered so that each excludes as many of the remaining vectors as possible: for random blocks,
+/// 50 leave 47 % with any vector at all, 76 leave 17 %, 100 leave 8 %, the whole table 5 %.
 pub const conditions = [_]Condition{
     .{ 44, 29, .same, 45, 29, 0x0283a080 },
     .{ 46, 29, .same, 47, 29, 0x18180801 },

@@ -1,5 +1,6 @@
-//! SHA-1 of many objects, four at a time in the lanes of a SIMD vector, with collision detection. A lane whose object
-//! is complete takes the next one; when only one lane is left with work, it goes on alone.
+//! SHA-1 of many objects, four at a time in the lanes of a SIMD vector, with collision detection. A
+//! lane whose object is complete takes the next one; when only one lane has work left, it continues
+//! alone.
 
 const std = @import("std");
 const steps = @import("sha1_steps.zig");
@@ -10,12 +11,13 @@ const lane_count = steps.lane_count;
 const Lanes = steps.Lanes;
 const block_bytes = steps.block_bytes;
 
-/// One object to hash: `header` ("blob 123\0", at most 32 bytes), then `data`, which is read where it is.
+/// One object to hash: `header` ("blob 123\0", at most 32 bytes), then `data`, which is read in
+/// place.
 pub const Job = struct {
     header: []const u8,
     data: []const u8,
     oid: *[20]u8,
-    /// Set when the object was made to collide: then it must be refused.
+    /// Set if the object is part of a collision attack and must be refused.
     collided: bool,
 };
 
@@ -27,13 +29,13 @@ pub fn hashAll(jobs: []Job) void {
     for (&hasher.lanes, 0..) |*lane, i| if (lane.job != null) lane.finishAlone(laneOf(&hasher.state, i));
 }
 
-/// Where a lane stands in its object: header, data and padding as a row of blocks.
+/// A lane's progress in its object: header, data and padding as a sequence of blocks.
 const Lane = struct {
     job: ?*Job = null,
-    /// Position of the next block in header and data.
+    /// Offset of the next block in header and data.
     at: usize = 0,
     blocks_left: usize = 0,
-    /// A block that is not simply a piece of the data.
+    /// A block that is not just a piece of the data.
     made: [block_bytes]u8 = undefined,
 
     fn begin(self: *Lane, job: *Job) void {
@@ -69,7 +71,7 @@ const Lane = struct {
         return made;
     }
 
-    /// Hashes what is left of the object without the other lanes.
+    /// Hashes the rest of the object without the other lanes.
     fn finishAlone(self: *Lane, state: steps.State) void {
         const job = self.job.?;
         var hash: sha1.Sha1 = .{ .state = state, .length = self.at };
@@ -95,7 +97,7 @@ const Lane = struct {
 const Hasher = struct {
     waiting: []Job,
     lanes: [lane_count]Lane = @splat(.{}),
-    /// Chaining words, one for each lane.
+    /// Chaining words, one per lane.
     state: [5]Lanes = undefined,
     /// Lanes that have an object.
     busy: usize = 0,

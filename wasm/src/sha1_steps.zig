@@ -1,4 +1,4 @@
-//! The steps of SHA-1 (FIPS 180-4), of one block or of several in the lanes of a SIMD vector.
+//! The steps of SHA-1 (FIPS 180-4), for one block or for several in the lanes of a SIMD vector.
 
 const std = @import("std");
 
@@ -11,11 +11,12 @@ const constants = [4]u32{ 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xca62c1d6 };
 
 pub const block_bytes = 64;
 
-/// Blocks that are expanded at once, each in a lane.
+/// Number of blocks that are expanded at once, one per lane.
 pub const lane_count = 4;
 pub const Lanes = @Vector(lane_count, u32);
 
-/// The expanded messages of `lane_count` blocks: word t of block i lies at index t of the words, in lane i.
+/// The expanded messages of `lane_count` blocks: word t of block i is at index t of the words, in
+/// lane i.
 pub const Expanded = struct {
     words: [80]Lanes,
 
@@ -33,7 +34,7 @@ pub const Expanded = struct {
     }
 };
 
-/// The big-endian words in 16 bytes of each block from `from` on, a lane for each block.
+/// The big-endian words in 16 bytes of each block from `from` on, one lane per block.
 inline fn transpose(blocks: [lane_count]*const [block_bytes]u8, comptime from: usize) [4]Lanes {
     const reversed = @Vector(16, i32){ 3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12 };
     var rows: [4]Lanes = undefined;
@@ -72,8 +73,8 @@ inline fn mix(comptime T: type, comptime t: usize, b: T, c: T, d: T) T {
     return f +% splat(T, constants[t / 20]);
 }
 
-/// Runs the steps `from` to `to` - 1 of one block (`T` is u32) or of every lane (`Lanes`). The words of the expanded
-/// message lie `stride` apart.
+/// Runs the steps `from` to `to` - 1 of one block (`T` is u32) or of every lane (`Lanes`). The
+/// words of the expanded message are `stride` apart.
 pub inline fn forward(
     comptime T: type,
     comptime from: usize,
@@ -95,7 +96,7 @@ pub inline fn forward(
     return .{ a, b, c, d, e };
 }
 
-/// Takes back the steps `from` - 1 to 0.
+/// Reverts the steps `from` - 1 to 0.
 pub inline fn backward(comptime from: usize, w: *const [80]u32, state: State) State {
     var a, var b, var c, var d, var e = state;
     inline for (0..from) |back| {

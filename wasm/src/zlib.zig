@@ -1,4 +1,4 @@
-//! What both directions of zlib share: its stream, and memory of a fixed size for its state.
+//! What both directions of zlib share: the stream, and fixed-size memory for its state.
 
 const std = @import("std");
 
@@ -18,7 +18,7 @@ pub const ZStream = extern struct {
     adler: c_ulong = 0,
     reserved: c_ulong = 0,
 
-    /// Bytes in and out of the next call.
+    /// Sets the input and output of the next call.
     pub fn lend(z: *ZStream, in: []const u8, out: []u8) void {
         z.next_in = in.ptr;
         z.avail_in = @intCast(in.len);
@@ -26,7 +26,7 @@ pub const ZStream = extern struct {
         z.avail_out = @intCast(out.len);
     }
 
-    /// What the call took of `in` and made of `out`.
+    /// How much of `in` the call consumed, and how much of `out` it wrote.
     pub fn stepOf(z: *const ZStream, in: []const u8, out: []u8, done: bool) Step {
         return .{ .consumed = in.len - z.avail_in, .produced = out.len - z.avail_out, .done = done };
     }
@@ -40,14 +40,14 @@ pub const stream_end = 1;
 pub const buf_error = -5;
 
 pub const Step = struct {
-    /// Bytes taken from the input, and written to the output.
+    /// Bytes consumed from the input, and written to the output.
     consumed: usize,
     produced: usize,
-    /// The stream is complete. What follows in the input is not part of it.
+    /// The stream is complete. What follows in the input does not belong to it.
     done: bool,
 };
 
-/// Memory from which zlib takes its state. zlib keeps pointers into it: it must stay where it is.
+/// Memory for zlib's state. It must not be moved, since zlib keeps pointers into it.
 pub fn Memory(size: usize) type {
     return struct {
         const Self = @This();
@@ -55,7 +55,7 @@ pub fn Memory(size: usize) type {
         bytes: [size]u8 align(16),
         taken: usize,
 
-        /// A stream whose state is taken from here, from the beginning.
+        /// A stream whose state is allocated here, from the start of the memory.
         pub fn newStream(self: *Self) ZStream {
             self.taken = 0;
             return .{ .zalloc = take, .zfree = keep, .@"opaque" = self };

@@ -1,9 +1,10 @@
-//! fsck of a commit: `tree`, `parent`s, `author`, `committer`, then whatever else, an empty line and the message.
+//! fsck of a commit: `tree`, `parent`s, `author`, `committer`, then any other headers, an empty
+//! line and the message.
 
 const std = @import("std");
 const header = @import("header.zig");
 
-/// Checks a commit; tells of its tree and parents and of the committer's time.
+/// Checks a commit; reports its tree, its parents and its commit time.
 pub fn check(data: []const u8, sink: anytype) void {
     var lines = header.Header.open(data, sink) orelse return;
 
@@ -25,7 +26,7 @@ pub fn check(data: []const u8, sink: anytype) void {
     if (std.mem.indexOfScalar(u8, data, 0) != null) sink.report(.nulInCommit);
 }
 
-/// The committer's time as git's history walks read it: forgiving, from the end of the email backwards.
+/// The commit time as git's history walks read it: leniently, after the last `>`.
 fn committerSeconds(line: []const u8) u64 {
     const email_end = std.mem.lastIndexOfScalar(u8, line, '>') orelse return 0;
     return header.parseSeconds(std.mem.trimStart(u8, line[email_end + 1 ..], " \t\r"));

@@ -1,6 +1,6 @@
 //! git's fsck of one object at a time, without allocation. Each check reads the inflated object and
-//! tells a sink what it found and which objects it names; `sink.zig` is the contract.
-//! The rules are those of git's `fsck.c`; `git fsck` is the oracle in `test/codec/fsck*.test.ts`.
+//! reports findings and references to a sink, whose contract is in `sink.zig`. The rules are those
+//! of git's `fsck.c`; `git fsck` is the oracle in `test/codec/fsck*.test.ts`.
 
 const sink = @import("sink.zig");
 

@@ -1,11 +1,11 @@
-//! fsck of the blob of a `.gitattributes`: limits git's attribute reader has. See gitattributes(5).
+//! fsck of a `.gitattributes` blob: the limits of git's attribute reader. See gitattributes(5).
 
 const std = @import("std");
 
 pub const file_limit_bytes = 100 << 20;
 const line_limit_bytes = 2048;
 
-/// Checks the content of a `.gitattributes`. Like git, reads up to a NUL.
+/// Checks the content of a `.gitattributes`. Like git, stops at a NUL.
 pub fn check(data: []const u8, sink: anytype) void {
     if (data.len > file_limit_bytes) return sink.report(.gitattributesLarge);
     var lines = std.mem.splitScalar(u8, std.mem.sliceTo(data, 0), '\n');

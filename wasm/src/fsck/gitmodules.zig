@@ -1,5 +1,5 @@
-//! fsck of the blob of a `.gitmodules`: a git-config(5) file in which no submodule may have a name, URL,
-//! path or update rule that a client could be attacked with.
+//! fsck of a `.gitmodules` blob: a git-config(5) file in which no submodule may have a name, URL,
+//! path or update rule that could be used to attack a client.
 
 const std = @import("std");
 const ascii = std.ascii;
@@ -8,11 +8,12 @@ const submodule_url = @import("submodule_url.zig");
 
 const byte_order_mark = "\u{feff}";
 
-/// Checks the content of a `.gitmodules`. Like git, stops at the first line that is no configuration
-/// (`gitmodulesParse`, which refuses nothing by itself: clients stop there too).
+/// Checks the content of a `.gitmodules`. Like git, stops at the first line that is not valid
+/// configuration (`gitmodulesParse`, which refuses nothing by itself, since clients stop there
+/// too).
 ///
-/// Stricter than git where git's fsck sees less than a client would: it stops at a byte 0xff and does
-/// not skip a byte order mark; and where it would cut a name at a NUL, the name is refused.
+/// Stricter than git where git's fsck sees less than a client would: fsck stops at a byte 0xff and
+/// does not skip a byte order mark. Where it would cut a name at a NUL, the name is refused.
 pub fn check(data: []const u8, sink: anytype) void {
     var parser: Parser = .{ .rest = if (std.mem.startsWith(u8, data, byte_order_mark)) data[byte_order_mark.len..] else data };
     parser.run(sink) catch sink.report(.gitmodulesParse);
@@ -22,7 +23,7 @@ const Malformed = error{Malformed};
 
 const Parser = struct {
     rest: []const u8,
-    /// Whether keys belong to a submodule, and then whether that submodule's name is a finding.
+    /// Whether keys belong to a submodule, and if so whether its name is a finding.
     in_submodule: bool = false,
     is_name_bad: bool = false,
     text: Text = .{},
@@ -36,7 +37,7 @@ const Parser = struct {
         };
     }
 
-    /// The next byte, a CR LF taken as one LF; null at the end.
+    /// The next byte, with CR LF as one LF; null at the end.
     fn peek(self: *const Parser) ?u8 {
         if (self.rest.len == 0) return null;
         return if (std.mem.startsWith(u8, self.rest, "\r\n")) '\n' else self.rest[0];
@@ -121,11 +122,12 @@ const Parser = struct {
         if (ascii.eqlIgnoreCase(key, "update") and std.mem.startsWith(u8, value, "!")) sink.report(.gitmodulesUpdate);
     }
 
-    /// Reads a value into `text`: quotes and escapes resolved, comment and outer space off.
+    /// Reads a value into `text`: resolves quotes and escapes, removes comments and surrounding
+    /// blanks.
     fn readValue(self: *Parser) Malformed!void {
         self.text.clear();
         var is_quoted = false;
-        // What is up to here stays when the line ends; 0 while there is nothing to trim.
+        // Length without trailing blanks at the end of the line; 0: nothing to trim.
         var trimmed_bytes: usize = 0;
         while (self.next()) |c| {
             if (c == '\n') {
@@ -164,7 +166,7 @@ fn isKeyByte(c: u8) bool {
     return ascii.isAlphanumeric(c) or c == '-';
 }
 
-/// A submodule's name is a path below `.git/modules`: it must not climb out, on any system.
+/// A submodule's name is a path below `.git/modules`: it must not leave it, on any system.
 fn isAllowedName(name: []const u8) bool {
     if (name.len == 0 or std.mem.indexOfScalar(u8, name, 0) != null) return false;
     var components = std.mem.splitAny(u8, name, "/\\");

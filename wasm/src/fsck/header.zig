@@ -1,4 +1,4 @@
-//! What commits and tags share: lines of header up to an empty line, and identities in them.
+//! Header lines up to an empty line, and the identities in them: common to commits and tags.
 
 const std = @import("std");
 const sinks = @import("sink.zig");
@@ -8,7 +8,8 @@ const Message = @import("message.zig").Message;
 pub const Header = struct {
     rest: []const u8,
 
-    /// Null after a finding: a NUL before the first empty line, or no newline to end the header.
+    /// Null after a finding: a NUL before the first empty line, or a header without a final
+    /// newline.
     pub fn open(data: []const u8, sink: anytype) ?Header {
         const end = std.mem.indexOf(u8, data, "\n\n") orelse data.len;
         if (std.mem.indexOfScalar(u8, data[0..end], 0) != null) {
@@ -22,7 +23,8 @@ pub const Header = struct {
         return .{ .rest = data };
     }
 
-    /// The rest of the next line, newline excluded, if that line begins with `key`; else nothing is consumed.
+    /// The rest of the next line, without its newline, if the line begins with `key`; else null,
+    /// and nothing is consumed.
     pub fn take(self: *Header, comptime key: []const u8) ?[]const u8 {
         if (!std.mem.startsWith(u8, self.rest, key)) return null;
         const end = std.mem.indexOfScalarPos(u8, self.rest, key.len, '\n') orelse return null;
@@ -31,7 +33,7 @@ pub const Header = struct {
     }
 };
 
-/// The object id that is all of `hex`.
+/// The object id in `hex`, which must contain nothing else.
 pub fn parseOid(hex: []const u8) ?sinks.Oid {
     if (hex.len != sinks.oid_hex_bytes) return null;
     var oid: sinks.Oid = undefined;
@@ -41,9 +43,9 @@ pub fn parseOid(hex: []const u8) ?sinks.Oid {
 
 const decimal_digits = "0123456789";
 
-/// What is wrong with `Name <email> seconds +zone`, if anything; git names only the first fault.
-/// Unlike git, which has one id for both, tells a missing space before the date from a missing date:
-/// old histories have the first, and repositories may let it pass.
+/// The fault of `Name <email> seconds +zone`, if any; git reports only the first. Git has one id
+/// for a missing date and a missing space before the date. This distinguishes them, since old
+/// histories have the second, and repositories may accept it.
 pub fn identFault(line: []const u8) ?Message {
     const name_end = std.mem.indexOfAny(u8, line, "<>") orelse return .missingEmail;
     if (line[name_end] == '>') return .badName;
@@ -70,7 +72,7 @@ fn dateFault(date: []const u8) ?Message {
     return null;
 }
 
-/// The number at the start of `text`, as large as fits; 0 when there is none.
+/// The number at the start of `text`, saturated; 0 when there is none.
 pub fn parseSeconds(text: []const u8) u64 {
     var seconds: u64 = 0;
     for (text) |c| {

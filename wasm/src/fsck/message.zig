@@ -1,12 +1,12 @@
 //! The findings of git's fsck on objects, by git's own message ids.
 
-/// One kind of finding, named as git names it; git-fsck(1) describes each.
-/// The numbers are the bit positions of the masks that cross into JavaScript,
-/// where `src/codec/fsck-messages.ts` keeps the same order and the severities.
+/// A kind of finding, with git's name; git-fsck(1) describes each. The numbers are bit positions in
+/// the masks that are passed to JavaScript, where `src/codec/fsck-messages.ts` has the same order
+/// and the severities.
 ///
-/// Not here: ids about references, and those git itself cannot reach, because an empty name is
+/// Missing here: ids about references, and those that git itself cannot reach: an empty name is
 /// already `badTree`, a header line without its newline already `unterminatedHeader`, and a pack
-/// has no unknown types: `emptyName`, `missingTag`, `missingType`, `badGpgsig`,
+/// has no unknown types. They are `emptyName`, `missingTag`, `missingType`, `badGpgsig`,
 /// `badHeaderContinuation`, `unknownType`.
 pub const Message = enum(u6) {
     nulInHeader,

@@ -1,12 +1,12 @@
-//! Tree entry names that some file system takes for `.git` or for a file git gives a meaning to.
-//! HFS+ folds case and skips certain code points; NTFS trims trailing spaces and periods, has
-//! 8.3 short names (`git~1`) and streams (`.git::$INDEX_ALLOCATION`), and separates paths by `\` too.
-//! Names come without their terminating NUL.
+//! Names of tree entries that some file system takes for `.git` or for a file with a meaning to
+//! git. HFS+ folds case and skips certain code points; NTFS trims trailing spaces and periods, has
+//! 8.3 short names (`git~1`) and streams (`.git::$INDEX_ALLOCATION`), and separates paths by `\`
+//! too. Names are passed without their NUL.
 
 const std = @import("std");
 const ascii = std.ascii;
 
-/// Whether a name with this first byte can be a disguise at all: the common case is no.
+/// Whether a name with this first byte can be a disguise at all, which is rare.
 pub fn mayBeDisguised(first: u8) bool {
     return switch (first) {
         '.', '~', 'g', 'G', 'm', 'M', 0x80...0xff => true,
@@ -34,11 +34,11 @@ pub fn isNtfsDotgit(name: []const u8) bool {
     return true;
 }
 
-/// A file whose name begins with a period and means something to git.
+/// A file whose name begins with a period and has a meaning to git.
 pub const Dotfile = struct {
     /// Without its period; more than six letters, in lower case.
     name: []const u8,
-    /// The first six letters of the short name NTFS falls back to once `~1` to `~4` are taken.
+    /// The first six letters of the short name that NTFS uses once `~1` to `~4` are taken.
     hashed: *const [6]u8,
 
     pub const gitmodules: Dotfile = .{ .name = "gitmodules", .hashed = "gi7eba" };
@@ -59,8 +59,8 @@ pub const Dotfile = struct {
         return isTrimmed(name[short_bytes..]);
     }
 
-    /// Length of a fall-back short name at the start of `name`: some letters of `hashed`,
-    /// a tilde, and digits (the first not 0), eight bytes together.
+    /// Length of such a short name at the start of `name`: some letters of `hashed`, a tilde, and
+    /// digits (the first not 0), eight bytes together.
     fn hashedLength(self: Dotfile, name: []const u8) ?usize {
         const tilde = std.mem.indexOfScalar(u8, name[0..@min(name.len, 7)], '~') orelse return null;
         if (name.len < 8 or !ascii.eqlIgnoreCase(name[0..tilde], self.hashed[0..tilde])) return null;
@@ -80,7 +80,8 @@ fn isTrimmed(rest: []const u8) bool {
     return true;
 }
 
-/// `.` and `needle` (lower case) as HFS+ compares them, to the end of the name or to a slash.
+/// Whether `name` is a period and `needle` (lower case) as HFS+ compares them, up to its end or to
+/// a slash.
 fn isHfsDot(name: []const u8, needle: []const u8) bool {
     var characters: HfsCharacters = .{ .rest = name };
     if (characters.next() != '.') return false;
@@ -92,7 +93,7 @@ fn isHfsDot(name: []const u8, needle: []const u8) bool {
     return last == 0 or last == '/';
 }
 
-/// Code points as HFS+ sees them; 0 at the end and, like git, where the UTF-8 is malformed.
+/// Code points as HFS+ sees them; 0 at the end and, like git, at malformed UTF-8.
 const HfsCharacters = struct {
     rest: []const u8,
 

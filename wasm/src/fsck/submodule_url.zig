@@ -1,5 +1,6 @@
-//! Whether git would clone a submodule from a URL: no option in disguise, and nothing that ends up as a
-//! newline or as another host on its way to git-remote-curl (CVE-2018-17456, CVE-2020-5260, CVE-2020-11008).
+//! Whether git would clone a submodule from a URL safely: it must not be an option in disguise, nor
+//! become a newline or another host on its way to git-remote-curl (CVE-2018-17456, CVE-2020-5260,
+//! CVE-2020-11008).
 
 const std = @import("std");
 const mem = std.mem;
@@ -8,7 +9,7 @@ pub fn isAllowed(url: []const u8) bool {
     if (mem.startsWith(u8, url, "-")) return false;
     const tail = skipDots(url);
     if (tail.len < url.len or mem.startsWith(u8, url, "git://")) {
-        // A relative URL is appended to one that may be HTTP's.
+        // A relative URL is appended to one that may be an HTTP URL.
         if (hasNewline(url)) return false;
         const escapes = climbs(url) and (mem.startsWith(u8, tail, ":") or mem.startsWith(u8, tail, "/"));
         return !escapes;
@@ -16,7 +17,7 @@ pub fn isAllowed(url: []const u8) bool {
     return isAllowedByCurl(curlUrl(url) orelse return true);
 }
 
-/// `url` behind its leading `./` and `../`, written with either slash.
+/// `url` without its leading `./` and `../`, written with either slash.
 fn skipDots(url: []const u8) []const u8 {
     var rest = url;
     while (leadingDots(rest)) |bytes| rest = rest[bytes..];
@@ -34,14 +35,15 @@ fn leadingDots(url: []const u8) ?usize {
     return null;
 }
 
-/// Whether a newline is in `url` once percent escapes are decoded; git decodes none before the first colon.
+/// Whether `url` contains a newline once percent escapes are decoded; git decodes none before the
+/// first colon.
 fn hasNewline(url: []const u8) bool {
     if (mem.indexOfScalar(u8, url, '\n') != null) return true;
     const encoded = url[mem.indexOfScalar(u8, url, ':') orelse 0 ..];
     return std.ascii.indexOfIgnoreCase(encoded, "%0a") != null;
 }
 
-/// What git-remote-curl would be given for `url`, if that is who would fetch it.
+/// What git-remote-curl would receive for `url`, if it would fetch it.
 fn curlUrl(url: []const u8) ?[]const u8 {
     for ([_][]const u8{ "http", "https", "ftp", "ftps" }) |scheme| {
         if (!mem.startsWith(u8, url, scheme)) continue;
@@ -52,8 +54,8 @@ fn curlUrl(url: []const u8) ?[]const u8 {
     return null;
 }
 
-/// Whether git can normalize `url`, and without a newline in it.
-/// Stricter than git in one thing: a newline counts also in a path segment that a later `..` removes.
+/// Whether git can normalize `url`, without a newline in it. Stricter than git in one respect: a
+/// newline also counts in a path segment that a later `..` removes.
 fn isAllowedByCurl(url: []const u8) bool {
     const scheme_bytes = mem.indexOf(u8, url, "://") orelse return false;
     if (scheme_bytes == 0 or !std.ascii.isAlphabetic(url[0])) return false;
@@ -70,7 +72,7 @@ fn isAllowedByCurl(url: []const u8) bool {
     return isAllowedHost(host, is_file) and isAllowedPath(rest[authority_end..]);
 }
 
-/// A host, which only `file:` may leave out, and perhaps a port from 1 to 65535.
+/// A host, which only `file:` may omit, and an optional port from 1 to 65535.
 fn isAllowedHost(host_and_port: []const u8, is_file: bool) bool {
     const is_empty = host_and_port.len == 0 or host_and_port[0] == ':';
     if (is_empty and !is_file) return false;
@@ -89,7 +91,7 @@ fn isAllowedHost(host_and_port: []const u8, is_file: bool) bool {
     return number >= 1 and number <= 65535;
 }
 
-/// A path, whose `..` must not climb above its root, and perhaps a query and a fragment.
+/// A path, whose `..` must not climb above its root, with optional query and fragment.
 fn isAllowedPath(path: []const u8) bool {
     const end = mem.indexOfAny(u8, path, "?#") orelse path.len;
     if (measure(path[end..]) == null) return false;
@@ -109,11 +111,12 @@ fn isAllowedPath(path: []const u8) bool {
 const Shape = struct {
     /// Decoded length.
     bytes: usize = 0,
-    /// Nothing but periods, decoded.
+    /// Only periods, once decoded.
     is_dots: bool = true,
 };
 
-/// Null if a percent escape is incomplete or what it decodes to is a newline, or a newline stands there as it is.
+/// Null if a percent escape is incomplete or decodes to a newline, or if the text contains a
+/// newline.
 fn measure(text: []const u8) ?Shape {
     var shape: Shape = .{};
     var at: usize = 0;

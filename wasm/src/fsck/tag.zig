@@ -1,10 +1,11 @@
-//! fsck of a tag object: `object`, `type`, `tag`, `tagger`, perhaps a signature, an empty line and the message.
+//! fsck of a tag object: `object`, `type`, `tag`, `tagger`, an optional signature, an empty line
+//! and the message.
 
 const std = @import("std");
 const header = @import("header.zig");
 const Kind = @import("sink.zig").Kind;
 
-/// Checks a tag; tells of its target, which is to be of the type the tag declares.
+/// Checks a tag; reports its target, which must have the type that the tag declares.
 pub fn check(data: []const u8, sink: anytype) void {
     var lines = header.Header.open(data, sink) orelse return;
 

@@ -1,9 +1,9 @@
-//! Text that is put together byte by byte without allocation.
+//! Text built byte by byte without allocation.
 
 /// Far longer than any name or URL in use.
 const limit_bytes = 4096;
 
-/// Keeps the first bytes of what is appended and counts all of them.
+/// Keeps the first bytes of what is appended, and counts all of them.
 pub const Text = struct {
     len: usize = 0,
     bytes: [limit_bytes]u8 = undefined,
@@ -17,7 +17,7 @@ pub const Text = struct {
         self.len += 1;
     }
 
-    /// Forgets what was appended behind the first `len` bytes.
+    /// Removes what follows the first `len` bytes.
     pub fn cut(self: *Text, len: usize) void {
         self.len = len;
     }
@@ -26,7 +26,7 @@ pub const Text = struct {
         return self.bytes[0..@min(self.len, limit_bytes)];
     }
 
-    /// Whether not all of it is kept.
+    /// Whether some of it was not kept.
     pub fn isCut(self: *const Text) bool {
         return self.len > limit_bytes;
     }

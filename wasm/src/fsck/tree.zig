@@ -5,7 +5,7 @@ const sinks = @import("sink.zig");
 const names = @import("names.zig");
 const Dotfile = names.Dotfile;
 
-/// Longest name git's fsck has no complaint about (`fsck.largePathname`).
+/// The longest name that git's fsck accepts (`fsck.largePathname`).
 const name_limit_bytes = 4096;
 
 const type_mask = 0o170000;
@@ -14,13 +14,14 @@ const regular = 0o100000;
 const symlink = 0o120000;
 const gitlink = 0o160000;
 
-/// Mode of one digit, a space, a name of no bytes, its NUL, an oid: git calls anything less malformed.
+/// A mode of one digit, a space, an empty name, its NUL, an oid: git calls anything shorter
+/// malformed.
 const least_entry_bytes = 3 + sinks.oid_bytes;
 
-/// Checks a tree; tells of its subtrees and blobs, and of what is `.gitmodules` or `.gitattributes`.
+/// Checks a tree; reports its subtrees and blobs, and its `.gitmodules` and `.gitattributes`.
 pub fn check(data: []const u8, sink: anytype) void {
     if (data.len == 0) return;
-    // Every entry ends in NUL and oid, so with this NUL in place no scan for one runs off the end.
+    // Every entry ends in NUL and oid, so with this NUL in place no scan for one runs past the end.
     if (data.len < least_entry_bytes or data[data.len - sinks.oid_bytes - 1] != 0) return sink.report(.badTree);
 
     var order: Order = .{};
@@ -36,13 +37,13 @@ pub fn check(data: []const u8, sink: anytype) void {
 const lane_bytes = 16;
 const Lane = @Vector(lane_bytes, u8);
 
-/// A bit for each byte of the lane that is `byte`.
+/// One bit for each byte of the lane that equals `byte`.
 fn bitsOf(lane: Lane, byte: u8) u16 {
     return @bitCast(lane == @as(Lane, @splat(byte)));
 }
 
 const Entry = struct {
-    /// Git keeps 16 bits of whatever is written.
+    /// Git keeps 16 bits of the written number.
     mode: u16,
     is_zero_padded: bool,
     name: []const u8,
@@ -63,7 +64,7 @@ const Entry = struct {
         }
         start += 1;
 
-        // With an oid behind the name's NUL, no lane reaches past the entry.
+        // An oid follows the name's NUL, so no lane reaches past the entry.
         var end = start;
         var has_slash = false;
         var has_backslash = false;
@@ -96,7 +97,7 @@ fn checkEntry(entry: Entry, sink: anytype) void {
     switch (entry.mode & type_mask) {
         directory => sink.edge(entry.oid, .tree),
         regular, symlink => sink.edge(entry.oid, .blob),
-        // Git reads every other mode as a gitlink.
+        // Git takes every other mode for a gitlink.
         else => {},
     }
     if (!isCanonicalMode(entry.mode)) sink.report(.badFilemode);
@@ -126,7 +127,7 @@ fn checkGitmodules(entry: Entry, sink: anytype) void {
     if (entry.isSymlink()) sink.report(.gitmodulesSymlink) else sink.special(entry.oid, .gitmodules);
 }
 
-/// To NTFS a backslash begins another path component.
+/// For NTFS a backslash begins another path component.
 fn checkBackslashes(entry: Entry, sink: anytype) void {
     var rest = entry.name;
     while (std.mem.indexOfScalar(u8, rest, '\\')) |backslash| {
@@ -143,9 +144,10 @@ fn isCanonicalMode(mode: u16) bool {
     };
 }
 
-/// Whether entries come sorted, a directory as if its name ended in a slash, and each name once.
+/// Checks that entries are sorted, a directory as if its name ended in a slash, and that names are
+/// unique.
 const Order = struct {
-    /// Of the entry before; empty before the first.
+    /// The previous entry's; empty before the first.
     name: []const u8 = "",
     is_directory: bool = false,
     files: Files = .{},
@@ -163,8 +165,8 @@ const Order = struct {
         const right = byteAfter(entry.name, is_directory, common);
         if (left >= right) sink.report(.treeNotSorted);
 
-        // Other names stand between a file and a directory of one name only if they continue that
-        // name with a byte below the slash.
+        // Names between a file and a directory with the same name must continue that name with a
+        // byte below the slash.
         if (left == 0 and right < '/') {
             self.files.add(self.name);
         } else if (common == entry.name.len and right == '/' and left < '/' and self.files.has(entry.name)) {
@@ -178,13 +180,13 @@ const Order = struct {
     }
 };
 
-/// The files that a directory further on may share its name with. In a sorted tree each of them is
-/// the start of the next, so their lengths and the longest of them say it all. (Out of order, git
-/// may count other duplicates than this, but then it is `treeNotSorted` as well.)
-/// Names that are a finding by their length are not kept.
+/// The files with which a later directory may share its name. In a sorted tree each of them is a
+/// prefix of the next, so the longest name and the lengths of the others describe them all. (In an
+/// unsorted tree git may find other duplicates, but that is `treeNotSorted` as well.) Names whose
+/// length is a finding are not kept.
 const Files = struct {
     longest: []const u8 = "",
-    /// Bits up to `longest.len` say which of its beginnings are files.
+    /// Bits up to `longest.len`: which of its prefixes are files.
     lengths: std.StaticBitSet(name_limit_bytes + 1) = .empty,
 
     fn add(self: *Files, name: []const u8) void {

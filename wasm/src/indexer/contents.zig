@@ -1,6 +1,6 @@
-//! Contents of objects that deltas need: in the ring when recent, in one of two slots when large, and otherwise
-//! rebuilt from the stored bytes of their chain: by iteration, and so that work once done survives an interruption
-//! for bytes that are not in memory.
+//! Contents of objects that deltas need: in the ring when recent, in one of two slots when large,
+//! else rebuilt from the stored bytes of their delta chain. That is done by iteration, and work
+//! already done survives an interruption for bytes that are not in memory.
 
 const std = @import("std");
 const deflate = @import("../deflate.zig");
@@ -13,7 +13,7 @@ const Error = @import("failure.zig").Error;
 
 const no_index = entry_table.no_index;
 
-/// A buffer for one content larger than the ring takes.
+/// A buffer for one content that is too large for the ring.
 pub const Slot = struct {
     bytes: []u8 = &.{},
     entry: u32 = no_index,
@@ -24,8 +24,9 @@ pub const Slot = struct {
     }
 };
 
-/// Room for `size` bytes in `buffer`, whose first `kept` bytes stay. Grows in two steps, the second only when the
-/// first has been filled: a declared size alone never allocates much. Beyond what may be taken freely it needs leave.
+/// Grows `buffer` to `size` bytes, keeping the first `kept`. Grows in two steps, the second only
+/// once the first is filled, so that a declared size alone never allocates much. Beyond the free
+/// size it needs permission.
 pub fn growTo(ix: *Indexer, buffer: *[]u8, kept: usize, size: usize) Error!void {
     if (buffer.len >= size) return;
     const first_step = 4 << 20;
@@ -47,7 +48,8 @@ pub fn cached(ix: *Indexer, entry: u32) ?[]u8 {
     return null;
 }
 
-/// Reserves room for the content of `entry`; `beside` is an entry whose content must survive. The caller fills it.
+/// Reserves memory for the content of `entry`, which the caller fills; `beside` is an entry whose
+/// content must survive.
 pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
     const list = ix.entries.list.slice();
     if (size <= ix.ring.maxContent()) {
@@ -60,8 +62,8 @@ pub fn reserve(ix: *Indexer, entry: u32, size: usize, beside: u32) Error![]u8 {
     if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, entry, size);
     const slot = &ix.slots[if (ix.slots[0].entry == beside and beside != no_index) 1 else 0];
     slot.entry = no_index;
-    // The content is about to be written whole from bytes that were proven to be there: delta results, or the second
-    // inflate of an object.
+    // The content will be written completely, from bytes proven to exist: a delta's result, or an
+    // object inflated for the second time.
     try growTo(ix, &slot.bytes, 0, size);
     if (slot.bytes.len < size) try growTo(ix, &slot.bytes, slot.bytes.len, size);
     slot.entry = entry;
@@ -105,7 +107,7 @@ pub fn contentOf(ix: *Indexer, wanted: u32) Error![]u8 {
     return cached(ix, wanted).?;
 }
 
-/// Makes the content of `child` from its base's, which is in memory.
+/// Builds the content of `child` from its base's, which is in memory.
 pub fn apply(ix: *Indexer, child: u32, base: u32, delta: []const u8) Error![]u8 {
     const header = delta_format.parseHeader(delta) catch return ix.refuse(.bad_delta, child, 0);
     const base_size = ix.entries.list.items(.size)[base];
@@ -129,7 +131,7 @@ fn forget(ix: *Indexer, entry: u32) void {
     };
 }
 
-/// Brings a chain's root into memory.
+/// Loads the undeltified end of a delta chain.
 fn load(ix: *Indexer, entry: u32) Error!void {
     const origin = ix.entries.list.items(.stored)[entry];
     if (origin == .external or origin == .made) {
@@ -168,7 +170,7 @@ fn storedBytes(ix: *Indexer, entry: u32) Error![]const u8 {
     return ix.read_buffer[0..length];
 }
 
-/// Inflates what an entry stores (a delta, or a large object) into the inflate buffer.
+/// Inflates an entry's stored data (a delta, or a large object) into the inflate buffer.
 pub fn readStored(ix: *Indexer, entry: u32) Error![]const u8 {
     const length = entryEnd(ix, entry) - ix.entries.offsets()[entry];
     if (length > ix.options.stream_threshold_bytes) return inflateBack(ix, entry);
@@ -184,7 +186,8 @@ pub fn readStored(ix: *Indexer, entry: u32) Error![]const u8 {
     return ix.inflate_buffer[0..size];
 }
 
-/// How far the second inflate of a large entry has come: it is resumed where it stood when bytes were missing.
+/// Progress of the second inflate of a large entry, which resumes after missing bytes were
+/// supplied.
 pub const Back = struct {
     entry: u32 = no_index,
     read: u64 = 0,

@@ -1,10 +1,12 @@
-//! What objects refer to, a record each: the number of words that follow; for a commit its time (low and high word); then
-//! nodes: a commit's tree before its parents, a tree's entries in order. A record's address is its place, in words.
+//! The references of objects, one record each: the number of words that follow; for a commit its
+//! time (low and high word); then nodes: a commit's tree before its parents, a tree's entries in
+//! order. A record's address is its offset in words.
 //!
-//! The versions of a directory name nearly the same objects, thousands of them, a thousand times over. So what a large
-//! tree names is cut into runs where its contents say so (at certain nodes, wherever they stand), and each run is kept
-//! once: `in_runs` is set in the record's first word, and the words that follow are addresses of runs, each with the
-//! number of its nodes before them.
+//! The versions of a large directory repeat nearly the same thousands of references, perhaps a
+//! thousand times. So a large tree's references are cut into runs at places that depend on the
+//! contents (at certain nodes, wherever they are), and equal runs are stored once. Then `in_runs`
+//! is set in the record's first word, and the words that follow are addresses of runs, each with
+//! the number of its nodes before them.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -12,28 +14,28 @@ const Allocator = std.mem.Allocator;
 const segment_words = 64 << 10;
 /// Trees with more nodes are cut into runs.
 const whole_nodes = 48;
-/// A run ends at one of 32 nodes, but for its length.
+/// On average one of 32 nodes ends a run, within the limits of its length.
 const boundary_shift = 32 - 5;
 const min_run = 8;
 const max_run = 128;
-/// Slots that are looked at for an equal run: a push could be made to have many in one place.
+/// Slots searched for an equal run: a push could be crafted to put many in one place.
 const max_probes = 16;
 
 pub const in_runs: u32 = 1 << 31;
 
 pub const Edges = struct {
-    /// The record that is being made.
+    /// The record being built.
     open: std.ArrayList(u32) = .empty,
-    /// Where records and runs go: segments never move.
+    /// Where records and runs are stored: segments never move.
     segment: []u32 = &.{},
     used: usize = 0,
-    /// Addresses of runs by what is in them, 0: free.
+    /// Addresses of runs by their contents; 0: free.
     runs: []u32 = &.{},
     run_count: usize = 0,
-    /// Nodes named so far, as often as they are.
+    /// Number of references so far.
     named: u64 = 0,
 
-    /// Begins a record; one that was begun and not ended is dropped.
+    /// Begins a record; an unfinished one is dropped.
     pub fn begin(self: *Edges) void {
         self.open.clearRetainingCapacity();
     }
@@ -47,12 +49,12 @@ pub const Edges = struct {
         self.open.items[index] = word;
     }
 
-    /// Ends the record and returns its place. `is_tree`: it is of nodes alone.
+    /// Ends the record and returns its address. `is_tree`: it consists of nodes only.
     pub fn end(self: *Edges, allocator: Allocator, is_tree: bool) !u32 {
         const words = self.open.items;
         self.named += words.len;
         if (!is_tree or words.len <= whole_nodes) return self.put(allocator, @intCast(words.len), words);
-        // The addresses take the place of the nodes, which are read ahead of them.
+        // The addresses overwrite nodes that have been read already.
         var count: usize = 0;
         var start: usize = 0;
         for (words, 1..) |node, next| {

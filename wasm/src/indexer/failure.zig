@@ -1,4 +1,4 @@
-//! Why a pack is refused. The values stand beside the code, for the message on the other side.
+//! Why a pack is refused: a code, and the values for JavaScript's message.
 
 const Oid = @import("nodes.zig").Oid;
 
@@ -22,7 +22,7 @@ pub const Code = enum(u8) {
     truncated = 15,
     out_of_memory = 16,
     too_many_references = 17,
-    /// The tables; the value is how many bytes more were wanted at once.
+    /// The tables; the value is the number of bytes that were requested in addition.
     index_too_large = 18,
 };
 
@@ -34,10 +34,11 @@ pub const Failure = struct {
     oid: Oid = @splat(0),
     /// Offset in the pack of the entry at fault.
     offset: u64 = 0,
-    /// The value that broke the rule, where there is one (a size, a type, a count).
+    /// The value that broke the rule, if there is one (a size, a type, a count).
     value: u64 = 0,
 };
 
-/// The pack is refused; or something is to be done before `finish` is called again: bytes, a base, or a large object are needed,
-/// leave to take more memory, or others are to have a turn. Only leave is asked for by `step` as well.
+/// The pack is refused; or something is needed before `finish` can continue: bytes, a base, a large
+/// object, permission for more memory, or a pause for other requests. `step` can need only
+/// permission.
 pub const Error = error{ Refused, NeedBytes, NeedBase, NeedLarge, NeedMemory, Paused };

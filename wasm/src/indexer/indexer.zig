@@ -1,10 +1,11 @@
-//! Indexes a pack as it streams past, without keeping it: gitformat-pack(5).
+//! Indexes a pack while it streams past, without keeping it: gitformat-pack(5).
 //!
-//! The life of a pack: `step` is called with more bytes until `done`; entries are inflated, and those that can be are
-//! hashed at once. A delta is resolved on arrival when its base's content is in memory; otherwise it is deferred, and
-//! `finish` resolves it from the bytes that the caller has stored meanwhile, and asks for them (`NeedBytes`) when they
-//! are not in memory, or for a base that the pack does not hold (`NeedBase`, a thin pack). Then every object has an
-//! id, is checked, and its references stand in `edges`.
+//! `step` is called with more bytes until `done`; entries are inflated, and hashed at once if
+//! possible. A delta is resolved on arrival if its base's content is in memory; otherwise it is
+//! deferred. `finish` resolves deferred deltas from the bytes that the caller has stored meanwhile.
+//! It asks for bytes that are not in memory (`NeedBytes`), and for bases that the pack does not
+//! contain (`NeedBase`, a thin pack). Then every object has an id, is checked, and has its
+//! references in `edges`.
 
 const std = @import("std");
 const deflate = @import("../deflate.zig");
@@ -29,17 +30,19 @@ const no_index = entry_table.no_index;
 
 pub const Options = struct {
     max_objects: u32,
-    /// Nodes that all objects name together.
+    /// References of all objects together.
     max_references: u64,
     max_resident_bytes: u64,
-    /// The same for blobs: one that is larger is with the caller alone, and so is what is made of it. At most the other.
+    /// The same for blobs: larger ones, and what is made from them, are only with the caller. At
+    /// most the other limit.
     max_blob_bytes: u64,
-    /// A content up to this size is taken in without leave. At least `stream_threshold_bytes`: what is smaller is never asked for.
+    /// A content up to this size needs no permission. At least `stream_threshold_bytes`: smaller
+    /// ones never need it.
     free_content_bytes: u64,
     max_object_bytes: u64,
-    /// Bytes that are inflated, hashed or copied for the whole pack.
+    /// Bytes inflated, hashed or copied for the whole pack.
     max_work_bytes: u64,
-    /// Bytes of work after which others are to have a turn.
+    /// Bytes of work until a pause for other requests.
     slice_bytes: u64,
     max_delta_depth: u32,
     stream_threshold_bytes: u32,
@@ -47,13 +50,14 @@ pub const Options = struct {
     refused: u64,
 };
 
-/// Copies up to `out.len` bytes of the stored pack from `offset` when they are in the caller's memory; 0 otherwise.
+/// Copies up to `out.len` bytes of the stored pack from `offset` if they are in the caller's
+/// memory; else returns 0.
 pub const ReadBack = *const fn (offset: u64, out: []u8) usize;
 
 const Phase = enum { header, entries, large, done };
 
 pub const Indexer = struct {
-    /// Memory for contents, which are bounded by what an object may have.
+    /// Memory for contents, limited by the size of an object.
     heap: std.mem.Allocator,
     /// Memory for what grows with the number of objects and references.
     tables: Budget,
@@ -79,23 +83,23 @@ pub const Indexer = struct {
     special_at: u32 = 0,
 
     declared: u32 = 0,
-    /// Where the pack's last entry ends: known exactly when all have come.
+    /// End of the pack's last entry, final once all have arrived.
     entries_end: u64 = 12,
     work_bytes: u64 = 0,
-    /// Work at which the present call ends, and whether it ended `step` before all that is there was read.
+    /// Work at which the present call ends, and whether it ended `step` before everything was read.
     slice_end: u64 = 0,
     is_paused: bool = false,
     /// Whether contents may take all the memory that they need.
     has_leave: bool = false,
     needed_entry: u32 = no_index,
-    /// Of `NeedLarge`: the base, and its content if it is held.
+    /// For `NeedLarge`: the base, and its content if it is held.
     needed_base: u32 = no_index,
     needed_content: ?[]const u8 = null,
     needed_offset: u64 = 0,
     needed_length: u64 = 0,
 
-    /// Takes `length` new bytes that the caller wrote into the window's room. `is_paused` after it: it is to be called again, also without
-    /// new bytes, when others have had a turn.
+    /// Reads `length` new bytes that the caller wrote into the window. If `is_paused` afterwards,
+    /// it must be called again, even without new bytes, once other requests have run.
     pub fn step(ix: *Indexer, length: usize) Error!void {
         ix.window.filled += length;
         ix.beginSlice();
@@ -150,8 +154,8 @@ pub const Indexer = struct {
         const index = ix.entries.pack_count;
         const room = if (is_delta) try ix.deltaRoom(size) else try ix.scratchRoom(size);
         const used = deflate.inflateWhole(bytes[header.length..], room) catch {
-            // Cut short by the window, or wrong: with all the bytes that the entry can need, the streaming inflate
-            // tells what is wrong.
+            // Truncated by the window, or wrong: once the window has all bytes that the entry can
+            // need, the streaming inflate finds out what is wrong.
             const bound = header.length + size + size / 8 + 64;
             if (bytes.len < bound and bytes.len < ix.window.bytes.len) return false;
             return ix.beginLarge(header);
@@ -214,7 +218,8 @@ pub const Indexer = struct {
         return ix.inflate_buffer[0..size];
     }
 
-    /// Room for a content whose entry is not there yet: in the ring, if it fits, else in the inflate buffer.
+    /// Memory for a content that has no entry yet: in the ring if it fits, else in the inflate
+    /// buffer.
     fn scratchRoom(ix: *Indexer, size: usize) Error![]u8 {
         if (size > ix.ring.maxContent()) return ix.deltaRoom(size);
         try ix.queue.makeSafe(ix);
@@ -222,7 +227,7 @@ pub const Indexer = struct {
         return ix.ring.slice(at, size);
     }
 
-    /// Takes in the content of a plain entry, which stands in the room that `scratchRoom` gave.
+    /// Adopts the content of a plain entry, which is in the memory from `scratchRoom`.
     fn keep(ix: *Indexer, index: u32, room: []u8) Error!void {
         var content = room;
         if (room.len > ix.ring.maxContent()) {
@@ -232,7 +237,7 @@ pub const Indexer = struct {
         try ix.queue.push(ix, index, content);
     }
 
-    /// A delta's instructions are here: resolve it now if its base is, else defer it.
+    /// A delta's instructions have arrived: resolves it if its base is in memory, else defers it.
     pub fn arrive(ix: *Indexer, index: u32, delta: []const u8) Error!void {
         const base = try ix.baseOf(index);
         const at_hand = if (base) |entry| !ix.isOutside(entry) and contents.cached(ix, entry) != null else false;
@@ -240,14 +245,16 @@ pub const Indexer = struct {
         try ix.late.add(ix, index);
     }
 
-    /// Whether there is leave to hold what a delta makes: here an entry cannot be gone back to, later it can.
+    /// Whether a delta's result may be held now. On arrival an entry cannot be revisited; later it
+    /// can.
     fn mayMake(ix: *const Indexer, delta: []const u8) bool {
         if (ix.has_leave) return true;
         const header = delta_format.parseHeader(delta) catch return true;
         return header.result_size <= ix.options.free_content_bytes;
     }
 
-    /// Whether the content of an entry is with the caller alone: a blob too large to be held, or one made of such.
+    /// Whether only the caller has the content of an entry: a blob too large for memory, or one
+    /// made from such a blob.
     pub fn isOutside(ix: *const Indexer, entry: u32) bool {
         const list = ix.entries.list.slice();
         return switch (list.items(.stored)[entry]) {
@@ -257,14 +264,14 @@ pub const Indexer = struct {
         };
     }
 
-    /// The size of a blob that is too large to be held, if that is what a delta makes.
+    /// The size of a delta's result if it is a blob too large for memory.
     pub fn makesLarge(ix: *const Indexer, base: u32, delta: []const u8) ?u64 {
         const header = delta_format.parseHeader(delta) catch return null;
         const is_large = ix.entries.list.items(.kind)[base] == .blob and header.result_size > ix.options.max_blob_bytes;
         return if (is_large) header.result_size else null;
     }
 
-    /// The resolved entry that a delta builds on, or null.
+    /// The resolved base entry of a delta, or null.
     pub fn baseOf(ix: *Indexer, index: u32) Error!?u32 {
         const list = ix.entries.list.slice();
         const base = list.items(.base)[index];
@@ -285,7 +292,8 @@ pub const Indexer = struct {
         try ix.queue.push(ix, index, content);
     }
 
-    /// After the last byte: resolves what was deferred. Called again until no error but `Refused` ends it.
+    /// After the last byte: resolves what was deferred. Called again until it succeeds or fails
+    /// with `Refused`.
     pub fn finish(ix: *Indexer) Error!void {
         ix.beginSlice();
         if (ix.phase != .done) return ix.explainEnd();
@@ -295,7 +303,7 @@ pub const Indexer = struct {
         try late_checks.checkTypes(ix);
     }
 
-    /// The pack ended too early, or its last bytes are not what they claim to be.
+    /// The pack ended too early, or its last bytes are malformed.
     fn explainEnd(ix: *Indexer) Error {
         if (ix.phase == .entries) {
             const header = (window_parse.parseHeader(ix.window.pending()) catch null) orelse
@@ -306,7 +314,7 @@ pub const Indexer = struct {
         return ix.refuse(.truncated, no_index, ix.window.position() + ix.window.pending().len);
     }
 
-    /// Adds an object that the pack mentions but does not hold.
+    /// Adds an object that the pack mentions but does not contain.
     pub fn addExternal(ix: *Indexer, node: u32) Error!u32 {
         const entry = ix.entries.append(ix.tables.allocator(), ix.declared, .{
             .offset = std.math.maxInt(u32),
@@ -323,7 +331,7 @@ pub const Indexer = struct {
         return entry;
     }
 
-    /// The repository does not hold the object of this external entry.
+    /// The repository lacks the object of this external entry.
     pub fn lack(ix: *Indexer, entry: u32) Error!void {
         const list = ix.entries.list.slice();
         const node = list.items(.node)[entry];
@@ -331,7 +339,7 @@ pub const Indexer = struct {
         ix.nodes.entries.items[node] = no_index;
     }
 
-    /// Room for the content of an external entry; the caller fills it before it calls anything else.
+    /// Memory for the content of an external entry; the caller must fill it before any other call.
     pub fn supply(ix: *Indexer, entry: u32, kind: Kind, size: u64) Error![]u8 {
         if (size > ix.options.max_resident_bytes) return ix.refuse(.object_too_large, no_index, size);
         const list = ix.entries.list.slice();
@@ -341,7 +349,7 @@ pub const Indexer = struct {
         return contents.reserve(ix, entry, @intCast(size), no_index);
     }
 
-    /// Says that an external entry is a blob too large to be held.
+    /// Declares that an external entry is a blob too large for memory.
     pub fn supplyOutside(ix: *Indexer, entry: u32, size: u64) Error!void {
         const list = ix.entries.list.slice();
         list.items(.kind)[entry] = .blob;
@@ -350,7 +358,7 @@ pub const Indexer = struct {
         try ix.late.wakeNode(ix, list.items(.node)[entry]);
     }
 
-    /// Keeps the sum that stops a pack which costs without end: bytes, and something for what each object costs besides.
+    /// Counts work, to stop a pack of endless cost: bytes, and a fixed amount for each object.
     pub fn countWork(ix: *Indexer, entry: u32, size: u64) Error!void {
         const object_work = 512;
         ix.work_bytes += size + object_work;

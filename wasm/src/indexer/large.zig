@@ -1,5 +1,6 @@
-//! An entry too large to inflate whole: it streams through. A blob is hashed in passing and never held; a tree, commit,
-//! tag or delta is collected, up to the size that may be held at all. A larger delta passes unheld, for the caller to apply.
+//! An entry too large to inflate at once: it is streamed. A blob is hashed on the way and never
+//! held; a tree, commit, tag or delta is collected, up to the size limit for memory. A larger delta
+//! is not held: the caller applies it.
 
 const std = @import("std");
 const inflate_stream = @import("../inflate_stream.zig");
@@ -43,7 +44,7 @@ pub fn begin(ix: *Indexer, entry_type: u8, size: u64) Error!void {
     } else ix.back.entry = entry_table.no_index;
 }
 
-/// Inflates as much as the window holds; true: the entry is complete.
+/// Inflates as much as the window contains; true: the entry is complete.
 pub fn pump(ix: *Indexer) Error!bool {
     const large = &ix.large;
     const index = ix.entries.pack_count - 1;
@@ -69,7 +70,8 @@ pub fn pump(ix: *Indexer) Error!bool {
     return true;
 }
 
-/// Where the next bytes go. One byte more than the declared size is offered, so that an excess is seen.
+/// The next output buffer. It is one byte longer than the declared size, so that an excess is
+/// detected.
 fn outputRoom(ix: *Indexer) Error![]u8 {
     const large = &ix.large;
     if (!large.is_held) return large.piece;

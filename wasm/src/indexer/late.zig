@@ -1,5 +1,6 @@
-//! Deltas whose base was not at hand when they came: resolved after the last byte, in the order in which their bases
-//! become known, each once. What waits is sorted by what it waits for, so that any order of entries takes the same time.
+//! Deltas whose base was not in memory when they arrived. They are resolved after the last byte,
+//! each once, in the order in which their bases become known. Waiting deltas are sorted by base, so
+//! that any order of entries takes the same time.
 
 const std = @import("std");
 const contents = @import("contents.zig");
@@ -14,15 +15,16 @@ const no_index = entry_table.no_index;
 pub const Late = struct {
     /// Deferred deltas in pack order, until `begin`.
     deferred: std.ArrayList(u32) = .empty,
-    /// The same by what they wait for, ascending: bit 63 for a base node (else a base entry), the base, the delta.
+    /// The same sorted by base, ascending: bit 63 for a base node (else a base entry), the base,
+    /// the delta.
     waiting: []u64 = &.{},
     /// A stack of deltas whose base is resolved. A delta may be on it twice.
     ready: std.ArrayList(u32) = .empty,
-    /// The delta under way: `NeedBytes` may come in between.
+    /// The delta in progress: `NeedBytes` may interrupt it.
     present: u32 = no_index,
     begun: bool = false,
     resolved: u32 = 0,
-    /// How many of `deferred` have had their base asked for, if they needed that.
+    /// How many of `deferred` have been checked for a base to request.
     asked: u32 = 0,
 
     pub fn left(late: *const Late) u32 {
@@ -49,7 +51,7 @@ pub const Late = struct {
         }
     }
 
-    /// The object of `node` is resolved: what is built on it can be.
+    /// The object of `node` is resolved, so the deltas based on it can be.
     pub fn wakeNode(late: *Late, ix: *Indexer, node: u32) Error!void {
         if (late.begun) try late.wake(ix, 1 << 31 | @as(u64, node));
     }
@@ -98,7 +100,7 @@ pub const Late = struct {
         try late.wake(ix, delta);
     }
 
-    /// The answer to `NeedLarge`: the object that the present delta makes is stored whole.
+    /// Answers `NeedLarge`: the result of the present delta is stored undeltified.
     pub fn settle(late: *Late, ix: *Indexer, oid: *const Oid, size: u32) Error!void {
         const delta = late.present;
         const list = ix.entries.list.slice();
@@ -112,7 +114,7 @@ pub const Late = struct {
         try late.wake(ix, delta);
     }
 
-    /// Makes ready what waits for `key`: the upper half of `waiting`.
+    /// Makes the deltas ready that wait for `key`, the upper half of `waiting`.
     fn wake(late: *Late, ix: *Indexer, key: u64) Error!void {
         var at = std.sort.lowerBound(u64, late.waiting, (key + 1) << 32, order);
         while (at > 0 and late.waiting[at - 1] >> 32 == key) {
@@ -125,8 +127,8 @@ pub const Late = struct {
         return std.math.order(wanted, item);
     }
 
-    /// Asks for a base that may be outside the pack: which of them are, nobody knows before the deltas inside are
-    /// resolved. One at a time, as what builds on it may be the base of the rest.
+    /// Requests a base that may be outside the pack. Which ones are is unknown until the deltas
+    /// inside are resolved. One at a time, since its deltas may be the bases of the others.
     fn askForBase(late: *Late, ix: *Indexer) Error {
         const list = ix.entries.list.slice();
         while (late.asked < late.deferred.items.len) {
@@ -141,7 +143,7 @@ pub const Late = struct {
             const base = list.items(.base)[delta];
             return ix.refuseObject(.delta_base_missing, delta, &ix.nodes.oids.items[base], 0);
         }
-        // An OFS delta's base stands before it: the first that waits is a REF delta.
+        // An OFS delta's base precedes it, so the first that waits is a REF delta.
         unreachable;
     }
 };

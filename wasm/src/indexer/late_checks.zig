@@ -1,4 +1,4 @@
-//! What can only be checked when all objects have been resolved: what some object says of one that came before.
+//! Checks that need all objects resolved: what an object says about an earlier one.
 
 const contents = @import("contents.zig");
 const failure_table = @import("failure.zig");
@@ -10,7 +10,7 @@ const Indexer = @import("indexer.zig").Indexer;
 const Error = failure_table.Error;
 const no_index = entry_table.no_index;
 
-/// Blobs that were seen before a tree named them `.gitmodules` or `.gitattributes`.
+/// Blobs that arrived before a tree named them `.gitmodules` or `.gitattributes`.
 pub fn checkSpecials(ix: *Indexer) Error!void {
     const flags = ix.nodes.flags.items;
     while (ix.special_at < flags.len) : (ix.special_at += 1) {
@@ -34,7 +34,7 @@ pub fn checkSpecials(ix: *Indexer) Error!void {
     ix.special_at = 0;
 }
 
-/// An object that is spoken of as one type and is another.
+/// Objects whose type differs from that of a reference to them.
 pub fn checkTypes(ix: *Indexer) Error!void {
     for (ix.nodes.flags.items, ix.nodes.entries.items, 0..) |flags, entry, node| {
         if (entry == no_index) continue;

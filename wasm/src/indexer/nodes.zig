@@ -1,5 +1,5 @@
-//! Every object id that the pack holds or mentions, once: a node. Edges are node numbers, so that the proof of
-//! connectivity and the reachability of commits never compare ids again.
+//! Every object id that the pack contains or mentions, once: a node. Edges are node numbers, so
+//! that the connectivity check and the reachability of commits never compare ids again.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -9,17 +9,17 @@ const no_index = entry_table.no_index;
 pub const oid_bytes = 20;
 pub const Oid = [oid_bytes]u8;
 
-/// What a node is, or is spoken of as.
+/// The types and roles of a node.
 pub const Flags = packed struct(u8) {
-    /// Expected types, by who mentions the node.
+    /// Types that references to it expect.
     commit: bool = false,
     tree: bool = false,
     blob: bool = false,
     tag: bool = false,
-    /// A tree names it `.gitmodules` / `.gitattributes`: its content is checked.
+    /// A tree names it `.gitmodules` / `.gitattributes`, so its content is checked.
     gitmodules: bool = false,
     gitattributes: bool = false,
-    /// That check has been made.
+    /// That check is done.
     checked: bool = false,
     _: u1 = 0,
 
@@ -29,12 +29,12 @@ pub const Flags = packed struct(u8) {
 
 pub const Nodes = struct {
     oids: std.ArrayList(Oid) = .empty,
-    /// The first resolved entry of the object, `no_index` when the pack does not hold it.
+    /// The first resolved entry of the object; `no_index`: the pack does not contain it.
     entries: std.ArrayList(u32) = .empty,
     flags: std.ArrayList(u8) = .empty,
-    /// Open addressing: node + 1, 0 is free.
+    /// Open addressing: node + 1; 0: free.
     slots: []u32 = &.{},
-    /// Objects that the pack claims to hold.
+    /// Objects that the pack claims to contain.
     expected: u32 = 0,
 
     pub fn count(self: *const Nodes) u32 {
@@ -60,8 +60,9 @@ pub const Nodes = struct {
         return node;
     }
 
-    /// The slot that holds `oid`, or the free one where it belongs. Ids are hashes already: their first bytes spread,
-    /// and an attacker who grinds 32-bit prefixes gains a few longer probes per 2^32 tries.
+    /// The slot of `oid`, or the free one where it belongs. Ids are hashes already, so their first
+    /// bytes are well distributed; an attacker who searches for 32-bit prefixes gains a few longer
+    /// probes per 2^32 tries.
     fn slotOf(self: *const Nodes, oid: *const Oid) usize {
         const mask = self.slots.len - 1;
         var slot: usize = std.mem.readInt(u32, oid[0..4], .little) & mask;
@@ -71,7 +72,8 @@ pub const Nodes = struct {
         return slot;
     }
 
-    /// Makes room for more nodes. Beyond what the pack holds come only those that it mentions: an eighth at a time.
+    /// Reserves memory for more nodes. Beyond the pack's objects there are only mentioned ones: it
+    /// grows by an eighth at a time.
     fn reserve(self: *Nodes, allocator: Allocator) !void {
         const at = self.count();
         const capacity = if (at < self.expected) entry_table.grownTo(at, self.expected) else at + @max(1024, at / 8);

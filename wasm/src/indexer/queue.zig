@@ -1,5 +1,5 @@
-//! Objects whose content is known and whose id is not: hashed many at a time, since four SIMD lanes want company.
-//! What follows from an id (node, fsck, edges) follows here.
+//! Objects with known content but no id yet: hashed many at a time, to fill the four SIMD lanes.
+//! What depends on the id (node, fsck, edges) is done here too.
 
 const std = @import("std");
 const lanes = @import("../sha1_lanes.zig");
@@ -21,15 +21,15 @@ pub const Queue = struct {
     jobs: [capacity]lanes.Job = undefined,
     oids: [capacity]Oid = undefined,
     count: usize = 0,
-    /// Ring head when the oldest waiting content was put there.
+    /// Ring head when the oldest waiting content was added.
     oldest: u32 = 0,
 
-    /// Adds an object; its content stays where it is until it is hashed.
+    /// Adds an object; its content stays in place until it is hashed.
     pub fn push(self: *Queue, ix: *Indexer, entry: u32, content: []const u8) Error!void {
         if (self.count == 0) self.oldest = ix.entries.list.items(.cached_at)[entry];
         self.waiting[self.count] = .{ .entry = entry, .content = content };
         self.count += 1;
-        // A slot is reused by the next large content: that one is not kept waiting.
+        // The next large content reuses its slot, so this one must not wait.
         if (self.count == capacity or content.len > ix.ring.maxContent()) try self.flush(ix);
     }
 
@@ -55,13 +55,13 @@ pub const Queue = struct {
     }
 };
 
-/// Gives a hashed object its node, and checks it. `content` is null for a blob that streamed past.
+/// Assigns a hashed object its node, and checks it. `content` is null for a blob that was streamed.
 pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const u8) Error!void {
     const node = ix.nodes.intern(ix.tables.allocator(), oid) catch return ix.outOfMemory();
     const list = ix.entries.list.slice();
     list.items(.node)[entry] = node;
     const holder = &ix.nodes.entries.items[node];
-    // The same object twice: the first one counts, this one's bytes stay unindexed.
+    // The object occurs twice: the first entry counts, this one's bytes stay unindexed.
     if (holder.* != entry_table.no_index and holder.* < ix.entries.pack_count) return;
     holder.* = entry;
     try ix.late.wakeNode(ix, node);
@@ -103,7 +103,7 @@ pub fn reportSpecial(ix: *Indexer, node: u32, why: enum { not_a_blob, too_large 
     try sink.outcome();
 }
 
-/// Takes what fsck finds.
+/// Receives the findings of fsck.
 const Sink = struct {
     ix: *Indexer,
     entry: u32,

@@ -1,16 +1,18 @@
-//! The contents of recently seen objects: a ring that overwrites the oldest. A place in the ring is a running
-//! position, so that "is it still there" is one comparison and nothing has to be evicted.
+//! The contents of recent objects: a ring buffer that overwrites the oldest. Positions only
+//! increase, so that one comparison tells whether a content is still there, and nothing has to be
+//! evicted.
 
 const std = @import("std");
 
 pub const Ring = struct {
     bytes: []align(16) u8,
-    /// Running position of the next content, in units; it only grows.
+    /// Position of the next content, in units; it only grows.
     head: u32 = 1,
 
     pub const unit = 16;
 
-    /// Largest content the ring takes: an allocation then leaves the last quarter's contents alone.
+    /// Largest content for the ring: a reservation then never touches the contents of the last
+    /// quarter.
     pub fn maxContent(self: *const Ring) usize {
         return self.bytes.len / 4;
     }
@@ -28,24 +30,25 @@ pub const Ring = struct {
     pub fn reserve(self: *Ring, size: usize) error{RingExhausted}!u32 {
         const need = unitsOf(size);
         const room = self.units() - self.head % self.units();
-        // A content is contiguous: one that does not fit before the wrap begins behind it.
+        // A content is contiguous: one that does not fit before the wrap begins after it.
         if (need > room) self.head = std.math.add(u32, self.head, room) catch return error.RingExhausted;
         const at = self.head;
         self.head = std.math.add(u32, at, need) catch return error.RingExhausted;
         return at;
     }
 
-    /// Whether a content reserved at `at` is still whole.
+    /// Whether a content reserved at `at` is still intact.
     pub fn holds(self: *const Ring, at: u32) bool {
         return at != 0 and self.head - at <= self.units();
     }
 
-    /// Whether `at` could be overwritten by the next reservation.
+    /// Whether the next reservation could overwrite `at`.
     pub fn isOld(self: *const Ring, at: u32) bool {
         return self.head - at > self.units() / 2;
     }
 
-    /// Whether `at` could be overwritten by the next two: each takes a quarter at most, and a wrap skips one.
+    /// Whether the next two reservations could overwrite `at`: each takes at most a quarter, and a
+    /// wrap skips one.
     pub fn isAging(self: *const Ring, at: u32) bool {
         return self.head - at > self.units() / 4;
     }

@@ -1,4 +1,5 @@
-//! The part of the pack that is in memory while it streams past, and the parse of entry headers in it.
+//! The part of the pack that is in memory while it streams past, and the parser for its entry
+//! headers.
 
 const std = @import("std");
 
@@ -13,7 +14,7 @@ pub const Header = struct {
     base_oid: ?*const [20]u8 = null,
 };
 
-/// Reads an entry's header. Null: more bytes are needed. gitformat-pack(5).
+/// Parses an entry's header. Null: more bytes are needed. gitformat-pack(5).
 pub fn parseHeader(bytes: []const u8) error{Malformed}!?Header {
     if (bytes.len == 0) return null;
     var at: usize = 1;
@@ -55,12 +56,12 @@ pub const Window = struct {
     bytes: []u8,
     /// Bytes present.
     filled: usize = 0,
-    /// Bytes at the front that are done with.
+    /// Consumed bytes at the front.
     consumed: usize = 0,
-    /// Where in the pack the window's first byte stands.
+    /// Offset of the window's first byte in the pack.
     start: u64 = 0,
 
-    /// Drops what is consumed and returns the free space behind the rest.
+    /// Drops the consumed bytes and returns the free space.
     pub fn room(self: *Window) []u8 {
         if (self.consumed > 0) {
             const rest = self.filled - self.consumed;
@@ -76,7 +77,7 @@ pub const Window = struct {
         return self.bytes[self.consumed..self.filled];
     }
 
-    /// Offset in the pack of the next byte to be consumed.
+    /// Offset in the pack of the next byte to consume.
     pub fn position(self: *const Window) u64 {
         return self.start + self.consumed;
     }
