@@ -3,7 +3,7 @@ import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
 
-// Neither the tests nor the tools they start reach beyond this machine.
+// Tests, and the tools that they start, must not access the network beyond this machine.
 process.env["WRANGLER_SEND_METRICS"] = "false";
 process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 
@@ -12,7 +12,7 @@ const LARGE = "test/large/**/*.test.ts";
 const SWEEPS = ["test/**/*.sweep.test.ts", "test/e2e/memory-under-load.test.ts"];
 const COMMANDS = "test/scripts/**/*.command.test.ts";
 
-/** In Node, as in the runtime, importing a `.wasm` file gives its compiled module. */
+/** In Node, as in the runtime, importing a `.wasm` file yields its compiled module. */
 const wasmModules: Plugin = {
   name: "wasm-modules",
   enforce: "pre",
@@ -23,10 +23,10 @@ const wasmModules: Plugin = {
   },
 };
 
-/** What the tests run on has much code: it is compiled once, not by every worker. */
+/** The test tools are large: their code is compiled once and cached, not by every worker. */
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/compiled", import.meta.url).pathname;
 
-/** Of every project that runs in Node. */
+/** Shared by all projects that run in Node. */
 const IN_NODE = {
   globalSetup: "test/harness/build.ts",
   setupFiles: "test/harness/read-at-least.ts",
@@ -36,34 +36,34 @@ const IN_NODE = {
 
 export default defineConfig({
   test: {
-    // Half as many again as there are cores: the tests wait for git, for the runtime and for what takes its time.
+    // More than there are cores, since tests spend time waiting for git and for the runtime.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     reporters: ["default", "./test/harness/closing-line.ts"],
     projects: [
       {
-        // Pure code, and real git against the real Worker.
+        // Unit tests, and real git against the real Worker.
         plugins: [wasmModules],
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
           exclude: [WORKERS, LARGE, COMMANDS, ...SWEEPS],
-          // A file that starts in a worker of its own spends a second on loading what the one before has loaded.
+          // In a worker of its own, each file would load everything again, which takes a second.
           isolate: false,
           ...IN_NODE,
         },
       },
       {
-        // The same code on many seeds, sizes and positions, of which `npm test` tries a few: `npm run test:sweep`.
+        // Many seeds, sizes and positions, of which `npm test` tries a few: `npm run test:sweep`.
         plugins: [wasmModules],
         test: { name: "sweep", include: SWEEPS, ...IN_NODE },
       },
       {
-        // Code which needs a Durable Object's storage or R2 at hand: runs inside the runtime.
+        // Code that needs a Durable Object's storage or R2: runs inside the runtime.
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000 },
       },
       {
-        // Benchmarks and load scripts, run in small as a user runs them: `npm run test:commands`.
+        // Benchmarks and load scripts on a small scale: `npm run test:commands`.
         test: {
           name: "commands",
           include: [COMMANDS],

@@ -4,22 +4,23 @@ import type { OpenApiDocument, Operation } from "../../src/web/open-api.ts";
 import type { Random } from "./random.ts";
 import { SchemaValues } from "./schema-values.ts";
 
-/** Characters of a parameter. */
+/** Maximum length of a parameter, in characters. */
 const MAX_VALUE_LENGTH = 5_000;
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-/** An answer that the document does not allow. */
+/** A response that the document does not allow. */
 export interface Violation {
   readonly request: string;
   readonly status: number;
   readonly reason: string;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface FuzzResult {
   readonly violations: readonly Violation[];
-  /** Answers by route and status: a route that was never answered well was not tried. */
+  /** Number of responses by route and status: a route without a successful one has not really been
+   * tested. */
   readonly statuses: ReadonlyMap<string, ReadonlyMap<number, number>>;
 }
 
@@ -29,8 +30,8 @@ interface Route {
   readonly operation: Operation;
 }
 
-/** Asks an API, by its own OpenAPI document, for what it allows and for what it does not, and checks every answer against it: no 5xx, no
- * status that is not described, no body outside its schema. */
+/** Sends an API valid and invalid requests, generated from its own OpenAPI document, and checks
+ * every response against it: no 5xx, no undocumented status, no body that violates its schema. */
 export class ApiFuzzer {
   readonly #url: string;
   readonly #random: Random;
@@ -39,8 +40,8 @@ export class ApiFuzzer {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: false });
   readonly #validators = new Map<string, ValidateFunction>();
 
-  /** @param url of the API, without a slash at its end
-   * @param known values that mean something to the server, by the name of the parameter or property */
+  /** @param url of the API, without a trailing slash
+   * @param known meaningful values, by the name of the parameter or property */
   constructor(
     url: string,
     document: OpenApiDocument,
@@ -57,15 +58,17 @@ export class ApiFuzzer {
         operation: (methods as Record<string, Operation>)[method]!,
       })),
     );
-    // What deletes comes last, and what is in a thing before the thing: else there would be nothing left to ask for.
+    // Deletions come last, and of these those of inner resources first: else nothing would be left
+    // to request.
     const rank = ({ method, path }: Route): number => (method === "delete" ? 1_000 - path.length : 0);
     this.#routes.sort((a, b) => rank(a) - rank(b));
     (addFormats as unknown as typeof addFormats.default)(this.#ajv);
     this.#ajv.addSchema({ $id: "api", ...document });
   }
 
-  /** Asks each route so many times, in turns, and one that was never answered well ten times as often at the most.
-   * @param between called before each turn */
+  /** Requests each route this many times, in rounds; a route without a success up to ten times as
+   * often.
+   * @param between called before each round */
   async run(rounds: number, between: () => Promise<void>): Promise<FuzzResult> {
     const violations: Violation[] = [];
     const statuses = new Map<string, Map<number, number>>();
@@ -105,7 +108,7 @@ export class ApiFuzzer {
     };
   }
 
-  /** Makes a body: JSON by its schema; of another type what GET answers there, or what is none. */
+  /** Makes a body: JSON by its schema; for another type, what GET returns there, or garbage. */
   async #makeBody(
     operation: Operation,
     url: string,
@@ -128,7 +131,7 @@ export class ApiFuzzer {
       const whole = typeof value === "string" ? value.toWellFormed() : String(JSON.stringify(value));
       // A longer URL never reaches the server's code.
       const text = whole.slice(0, MAX_VALUE_LENGTH).toWellFormed();
-      // An empty part, or a dot, would be another path.
+      // An empty part or a dot would make it another path.
       if (place === "path") filled = filled.replace(`{${name}}`, encodePart(text));
       else if (place === "query" && (required === true || this.#random.below(3) === 0)) {
         for (const one of Array.isArray(value) ? value : [text]) query.append(name, String(one));
@@ -137,12 +140,12 @@ export class ApiFuzzer {
     return query.size === 0 ? filled : `${filled}?${query.toString()}`;
   }
 
-  /** @returns what is wrong with an answer, null: nothing */
+  /** @returns what is wrong with a response; null: nothing */
   #judge({ method, path, operation }: Route, response: Response, bytes: ArrayBuffer): string | null {
     const { status } = response;
     const text = new TextDecoder().decode(bytes);
     if (status >= 500) return `the server failed: ${text.slice(0, 300)}`;
-    // The HTTP server's own word for a URL that the API never gets to see.
+    // The HTTP server's own answer to a URL that never reaches the API.
     if (status === 414) return null;
     const described = operation.responses?.[status];
     if (described === undefined) return `status ${status} is not described: ${text.slice(0, 300)}`;

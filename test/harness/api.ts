@@ -1,15 +1,15 @@
 import { authorization } from "./authorization.ts";
 import type { Server } from "./server.ts";
 
-/** An answer of the REST API, its body parsed. */
+/** A response of the REST API with its parsed body. */
 export interface Answer<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
 }
 
-/** Asks the REST API.
- * @param path below `/api`, with a slash in front
+/** Sends a request to the REST API.
+ * @param path below `/api`, with a leading slash
  * @param init `json` is sent as the body */
 export async function askApi<Body = unknown>(
   server: Pick<Server, "url">,

@@ -1,8 +1,9 @@
-/** Chromium, for what only a browser shows: whether a page works under its own policy, fits a phone, and what pages of
- * other origins may do.
+/** Chromium, for what only a browser can show: whether a page works under its own policy, fits a
+ * phone, and what pages of other origins can do.
  *
- * `npm ci` brings one for Linux on x64 (`@sparticuz/chromium`: the headless shell, with its libraries and a font, so that a
- * bare machine has all it needs). Elsewhere the variable HOLDFAST_CHROMIUM is the path of a Chromium or Chrome. */
+ * `npm ci` installs one for Linux on x64 (`@sparticuz/chromium`: the headless shell with its
+ * libraries and a font, so that a bare machine needs nothing else). Elsewhere the variable
+ * HOLDFAST_CHROMIUM is the path of a Chromium or Chrome. */
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -13,7 +14,7 @@ import { PROJECT } from "./build.ts";
 
 const PACKAGE = "@sparticuz/chromium";
 
-/** Nothing that reaches beyond this machine; no sandbox, which a container does not let root make. */
+/** No access beyond this machine, and no sandbox, which root cannot create in a container. */
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
@@ -25,8 +26,8 @@ const FLAGS = [
 ];
 
 /** Starts Chromium with an empty profile.
- * @param flags more of its flags, such as `--host-resolver-rules=MAP evil.test 127.0.0.1`
- * @throws Error if this machine has no Chromium that it can run: the message says how to name one */
+ * @param flags further flags, such as `--host-resolver-rules=MAP evil.test 127.0.0.1`
+ * @throws Error if no Chromium can be run on this machine: the message says how to name one */
 export async function startBrowser(flags: readonly string[] = []): Promise<Browser> {
   const chosen = process.env["HOLDFAST_CHROMIUM"];
   const { path, env } = chosen === undefined ? await unpackChromium() : { path: chosen, env: {} };
@@ -37,9 +38,9 @@ export async function startBrowser(flags: readonly string[] = []): Promise<Brows
   });
 }
 
-/** Notes everything that goes wrong in a page from now on: errors told to its console (among them what its policy
- * refused), exceptions, requests that failed.
- * @returns a list that grows */
+/** Records all problems of a page from now on: console errors (including what its policy refused),
+ * exceptions, failed requests.
+ * @returns a growing list */
 export function noteProblems(page: Page): string[] {
   const problems: string[] = [];
   page.on("console", (message) => {
@@ -54,8 +55,8 @@ export function noteProblems(page: Page): string[] {
 async function unpackChromium(): Promise<{ path: string; env: Record<string, string> }> {
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new Error(
-      `${PACKAGE} has a Chromium for Linux on x64 alone, and this is ${process.platform} on ${process.arch}: ` +
-        "HOLDFAST_CHROMIUM=PATH names one that is installed",
+      `${PACKAGE} has a Chromium for Linux on x64 only, and this is ${process.platform} on ${process.arch}: ` +
+        "set HOLDFAST_CHROMIUM=PATH to an installed one",
     );
   }
   const manifest = join(PROJECT, "node_modules", PACKAGE, "package.json");
@@ -65,12 +66,14 @@ async function unpackChromium(): Promise<{ path: string; env: Record<string, str
   if (!existsSync(dir)) {
     await mkdir(cache, { recursive: true });
     const unpacking = await mkdtemp(`${dir}-`);
-    // The package unpacks into the folder for temporary files, and its libraries only where it takes itself to be on Lambda.
+    // The package unpacks into the directory for temporary files, and unpacks its libraries only if
+    // it believes to be on Lambda.
     const env = { ...process.env, TMPDIR: unpacking, AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x" };
     const script = `import chromium from "${PACKAGE}"; await chromium.executablePath();`;
     await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", script], { cwd: PROJECT, env });
     await writeFile(join(unpacking, "fonts.conf"), describeFonts(dir));
-    // Whole, or not there: test files run side by side. Whoever comes second has unpacked in vain.
+    // Renamed into place as a whole, since test files run concurrently. Whoever comes second
+    // discards its copy.
     await rename(unpacking, dir).catch(() => rm(unpacking, { recursive: true }));
   }
   const env = { LD_LIBRARY_PATH: join(dir, "al2023/lib"), FONTCONFIG_FILE: join(dir, "fonts.conf") };

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { makeTempDir } from "./temp-dir.ts";
 
-/** The project's folder. */
+/** The project's directory. */
 export const PROJECT = join(import.meta.dirname, "../..");
 
-/** What `wrangler.toml` declares, in a built Worker's folder. */
+/** File in a built Worker's directory with what `wrangler.toml` declares. */
 const OPTIONS = "miniflare-options.json";
 
 /** Builds the Worker exactly as `wrangler deploy` would upload it.
- * @returns the folder with `worker.js` and the modules which it imports
+ * @returns the directory with `worker.js` and the modules that it imports
  * @throws Error with wrangler's output if the build fails */
 export async function buildWorker(): Promise<string> {
   const dir = makeTempDir("worker");
@@ -24,9 +24,9 @@ export async function buildWorker(): Promise<string> {
   return dir;
 }
 
-/** Reads what `wrangler.toml` declares, as Miniflare takes it. It is kept beside the Worker that was built of it:
- * to load wrangler takes longer than to start a server.
- * @param dir what `buildWorker` returned */
+/** Returns what `wrangler.toml` declares, as options for Miniflare. They are cached beside the
+ * built Worker, since loading wrangler takes longer than starting a server.
+ * @param dir from `buildWorker` */
 export async function readMiniflareOptions(dir: string): Promise<Record<string, unknown>> {
   const file = join(dir, OPTIONS);
   const kept = await readFile(file, "utf8").catch(() => null);
@@ -37,11 +37,11 @@ export async function readMiniflareOptions(dir: string): Promise<Record<string, 
   return workerOptions as Record<string, unknown>;
 }
 
-/** Vitest's global setup: one build and one temporary folder serve every test file of a run. */
+/** Vitest's global setup: one build and one temporary directory for all test files of a run. */
 export default async function setup(): Promise<() => Promise<void>> {
   const dir = makeTempDir("holdfast-test");
   process.env["HOLDFAST_TEST_DIR"] = dir;
-  // A command that a test runs takes the build of the run.
+  // Commands that a test runs use the same build.
   await readMiniflareOptions((process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker()));
   return () => rm(dir, { recursive: true, force: true });
 }

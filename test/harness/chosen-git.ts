@@ -1,17 +1,18 @@
-/** A git of one's own choice, for what the one on PATH may be too old for: the variable HOLDFAST_GIT is its path. */
+/** Another git than the one on PATH, which may be too old for a test: the variable HOLDFAST_GIT is
+ * its path. */
 import { dirname } from "node:path";
 import { tryGit } from "./git.ts";
 
 /** That git, or the one on PATH. */
 export interface ChosenGit {
-  /** Has `tryGit` run it. */
+  /** Makes `tryGit` run it. */
   readonly env: Readonly<Record<string, string>>;
-  /** As it tells: `git version 2.39.5`. */
+  /** As it reports: `git version 2.39.5`. */
   readonly version: string;
   readonly isAtLeast: (major: number, minor: number) => boolean;
 }
 
-/** Finds it, and asks it what it is. */
+/** Finds the git and asks for its version. */
 export async function chooseGit(): Promise<ChosenGit> {
   const path = process.env["HOLDFAST_GIT"];
   const env: Record<string, string> =

@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "./git.ts";
 
-/** What a client has, and where that ends. */
+/** What a client's repository contains, and its shallow boundary. */
 export interface CloneContents {
   readonly refs: string;
-  /** Ids, sorted; those that are left to be fetched when needed have a `?` before them. */
+  /** Ids, sorted; with a `?` before those that are fetched on demand. */
   readonly objects: string[];
   /** Ids of its shallow commits, sorted. */
   readonly shallow: string[];
-  /** What `git fsck` finds wrong. */
+  /** Problems found by `git fsck`. */
   readonly fsck: string;
 }
 
-/** Looks into a client's repository; nothing is fetched by that. */
+/** Inspects a client's repository without fetching anything. */
 export async function readClone(dir: string): Promise<CloneContents> {
   const [refs, listed, fsck] = await Promise.all([
     git(dir, "for-each-ref", "--format=%(objectname) %(refname)"),

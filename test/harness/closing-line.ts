@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** Ends the run's output with a plain line, `N passed, N failed`, for whoever reads it by machine.
- * A file that cannot be loaded counts as one failure. */
+/** Ends the run's output with a plain line, `N passed, N failed`, for programs. A file that cannot
+ * be loaded counts as one failure. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     let passed = 0;

@@ -8,8 +8,9 @@ import {
   wrongLength,
 } from "../../src/store/chunks/chunk-store.ts";
 
-/** What goes wrong with a call: it fails before or after its effect; what it reads is cut by a byte or has one bit flipped
- * (for a write, a cut or flip means a failure before its effect); or the process dies: the call has no effect, and every later one fails. */
+/** A planned fault of a call: it fails before or after its effect; what it reads is truncated by a
+ * byte or has one bit flipped (a write fails before its effect instead); or the process crashes:
+ * the call has no effect, and every later one fails. */
 export type Fault = "before" | "after" | "truncate" | "flip" | "crash";
 
 /** One call of a store. */
@@ -31,25 +32,26 @@ export interface ChunkCall {
     | "delete"
     | "stat"
     | "list";
-  /** The object, a delete's first key, a list's prefix. */
+  /** The object's key, a delete's first key, or a list's prefix. */
   readonly key: string;
 }
 
-/** Decides what goes wrong with a call, null: nothing. */
+/** Chooses the fault of a call; null: none. */
 export type FaultPlan = (call: ChunkCall) => Fault | null;
 
-/** Nothing goes wrong. */
+/** A plan without faults. */
 export const NO_FAULTS: FaultPlan = () => null;
 
-/** The call of that number goes wrong, all others well. */
+/** Only the call with this number has a fault. */
 export function faultAt(number: number, fault: Fault): FaultPlan {
   return (call) => (call.number === number ? fault : null);
 }
 
-/** Every call goes wrong with the given probability, in one of the given ways; the same seed gives the same faults. */
+/** Every call has a fault with the given probability, of one of the given kinds; the same seed
+ * gives the same faults. */
 export function seededFaults(seed: number, probability: number, faults: readonly Fault[]): FaultPlan {
   let state = seed >>> 0;
-  // mulberry32: enough randomness for a test, and the same everywhere.
+  // mulberry32: random enough for a test, and the same everywhere.
   const random = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -59,7 +61,7 @@ export function seededFaults(seed: number, probability: number, faults: readonly
   return () => (random() < probability ? faults[Math.floor(random() * faults.length)]! : null);
 }
 
-/** A store that fails as planned, to show what the layers above make of it. */
+/** A store that fails as planned, to test how the layers above react. */
 export class FaultyChunkStore implements ChunkStore {
   readonly #inner: ChunkStore;
   readonly #plan: FaultPlan;
@@ -71,7 +73,7 @@ export class FaultyChunkStore implements ChunkStore {
     this.#plan = plan;
   }
 
-  /** The calls so far, also those that failed. */
+  /** The calls so far, including failed ones. */
   get calls(): readonly ChunkCall[] {
     return this.#calls;
   }
@@ -93,7 +95,8 @@ export class FaultyChunkStore implements ChunkStore {
     };
   }
 
-  /** A cut read is one that the store below noticed; a flipped one is one that nobody did. */
+  /** A truncated read is one that the underlying store detected; a flipped bit is one that nobody
+   * did. */
   async read(key: string, offset: number, length: number): Promise<Uint8Array> {
     const fault = this.#fault("read", key);
     if (fault === "before") throw planned(key, fault);
@@ -155,7 +158,7 @@ export class FaultyChunkStore implements ChunkStore {
     return this.#write("delete", keys[0] ?? "", () => this.#inner.delete(keys));
   }
 
-  /** A cut or flip is a failure: there are no bytes. */
+  /** Truncating or flipping is a failure here: there are no bytes. */
   async stat(key: string): Promise<ObjectStat | null> {
     const fault = this.#fault("stat", key);
     if (fault !== null) throw planned(key, fault);

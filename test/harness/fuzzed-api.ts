@@ -6,8 +6,8 @@ import { makeHistory } from "./history.ts";
 import { Random } from "./random.ts";
 import type { Server } from "./server.ts";
 
-/** Pushes a small history and asks every route of the API for what its document inspires.
- * @param rounds how often each route is asked; the history is pushed anew before each round */
+/** Pushes a small history and sends every route of the API requests generated from its document.
+ * @param rounds requests per route; the history is pushed anew before each round */
 export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds: number): Promise<FuzzResult> {
   const history = await makeHistory({ commits: 12, files: 6, branches: 2, merges: 1, upheavals: 2, tags: 2 });
   const { body: document } = await askApi<OpenApiDocument>(server, "/openapi.json");
@@ -15,12 +15,12 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const tag = await git(history, "rev-parse", "v0");
   const paths = (await git(history, "ls-tree", "-r", "--name-only", "main")).split("\n");
   const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
-  // One more each round: a route revokes them.
+  // One more each round, since a route revokes them.
   const tokens: string[] = ["current"];
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
     repo: ["fuzzed"],
-    // There are few annotated tags.
+    // Repeated, because there are few annotated tags.
     oid: [...oids, ...Array.from({ length: oids.length / 4 }, () => tag)],
     path: paths,
     file: ["main.tar", "v0.tar.gz", "side-0.zip"],
@@ -46,7 +46,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     const wanted = { owner: "me", name: "fuzzed", right: "read" };
     const made = await askApi<{ id: string }>(server, "/tokens", { method: "POST", json: wanted });
     tokens.push(made.body.id);
-    // What the round before may have set stands against the push.
+    // Removes quotas of the previous round that could refuse the push.
     const free = { maxBytes: null, maxObjects: null };
     for (const path of ["/owners/me/quota", "/repos/me/fuzzed/quota"])
       await askApi(server, path, { method: "PUT", json: free });
@@ -56,7 +56,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   });
 }
 
-/** The routes that were never answered well: such a one was not tried. */
+/** The routes without a successful response, which have not really been tested. */
 export function listUntried({ statuses }: FuzzResult): string[] {
   return [...statuses]
     .filter(([, counts]) => ![...counts.keys()].some((status) => status < 400))

@@ -4,27 +4,28 @@ import { authorization } from "./authorization.ts";
 import { runCommand } from "./shell-pool.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-/** How a git command ended. */
+/** The result of a git command. */
 export interface GitResult {
-  /** Its exit code; 128 and above also for an end by a signal. */
+  /** Exit code; 128 and above also after a signal. */
   readonly code: number;
   readonly stdout: string;
   readonly stdoutBytes: Buffer;
   readonly stderr: string;
 }
 
-/** What a git command is given besides its arguments. */
+/** Input of a git command besides its arguments. */
 export interface GitInput {
   readonly stdin?: string | Uint8Array;
-  /** Variables over the isolated environment, such as `GIT_TRACE_PACKET`. */
+  /** Variables in addition to the isolated environment, such as `GIT_TRACE_PACKET`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the command, and whatever it started, when it is aborted. */
+  /** Aborting it ends the command and all its child processes. */
   readonly signal?: AbortSignal | undefined;
 }
 
 let home: string | undefined;
 
-/** The environment git runs in: nobody's configuration, fixed names and dates, no prompts, no work in the background. */
+/** The environment of git: no user configuration, fixed names and dates, no prompts, no background
+ * work. */
 export function gitEnv(): Record<string, string> {
   home ??= makeTempDir("home");
   const person = (role: string): Record<string, string> => ({
@@ -61,7 +62,7 @@ export function gitEnv(): Record<string, string> {
   };
 }
 
-/** Runs git and tells how it ended, well or not.
+/** Runs git and returns the result, successful or not.
  * @throws Error if there is no git to run, the signal's reason if it was aborted */
 export async function tryGit(cwd: string, args: readonly string[], input: GitInput = {}): Promise<GitResult> {
   const { code, stdout, stderr } = await runCommand({
@@ -75,7 +76,7 @@ export async function tryGit(cwd: string, args: readonly string[], input: GitInp
 }
 
 /** Runs git.
- * @returns its standard output without the newline at the end
+ * @returns its standard output without the trailing newline
  * @throws Error with its standard error if it fails */
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await tryGit(cwd, args);
@@ -83,7 +84,7 @@ export async function git(cwd: string, ...args: readonly string[]): Promise<stri
   return stdout.replace(/\n$/, "");
 }
 
-/** Makes an empty repository in a folder of its own.
+/** Creates an empty repository in a directory of its own.
  * @returns its path */
 export async function makeRepository(name: string, ...initOptions: readonly string[]): Promise<string> {
   const dir = join(makeTempDir("repository"), name);
@@ -92,7 +93,8 @@ export async function makeRepository(name: string, ...initOptions: readonly stri
   return dir;
 }
 
-/** Every ref of a repository with its object, one a line, as `for-each-ref` prints them; for comparing two. */
+/** Every ref of a repository with its object, one per line, as printed by `for-each-ref`; for
+ * comparing repositories. */
 export function listRefs(dir: string): Promise<string> {
   return git(dir, "for-each-ref", "--format=%(objectname) %(refname)");
 }

@@ -1,24 +1,26 @@
 import { git, makeRepository, tryGit } from "./git.ts";
 
-/** The shape of a made-up history. */
+/** The shape of a generated history. */
 export interface HistoryShape {
-  /** The same seed and shape give the same object ids on every machine; 1 unless set. */
+  /** The same seed and shape give the same object ids on every machine; default: 1. */
   readonly seed?: number;
   /** Commits on `main`, at least 1. */
   readonly commits: number;
-  /** Files which the first commit makes; every later one edits up to three of them. */
+  /** Files created by the first commit; every later one edits up to three of them. */
   readonly files: number;
-  /** Branches `side-0`, `side-1`, …, of two commits each, which leave `main` at even distances. */
+  /** Branches `side-0`, `side-1`, …, with two commits each, which leave `main` at even
+   * distances. */
   readonly branches?: number;
-  /** How many of these branches `main` merges again, at most `branches`. */
+  /** How many of these branches are merged into `main`, at most `branches`. */
   readonly merges?: number;
-  /** How many commits of `main` also rename files and folders, turn files into folders and back, and revert, in turn. */
+  /** How many commits of `main` also, in turn, rename files and directories, replace files by
+   * directories and back, and revert. */
   readonly upheavals?: number;
-  /** Tags `v0`, `v1`, … on commits of `main`, annotated and lightweight in turn. */
+  /** Tags `v0`, `v1`, … on commits of `main`, alternately annotated and lightweight. */
   readonly tags?: number;
 }
 
-/** Makes a bare repository with a history of text files, through `git fast-import`.
+/** Creates a bare repository with a history of text files, using `git fast-import`.
  * @returns its path
  * @see git-fast-import(1) */
 export async function makeHistory(shape: HistoryShape): Promise<string> {
@@ -40,12 +42,12 @@ function makeRandom(seed: number): (below: number) => number {
   };
 }
 
-/** Writes the fast-import stream of one history. */
+/** Generates the fast-import stream of one history. */
 class History {
   readonly #shape: HistoryShape;
   readonly #random: (below: number) => number;
   readonly #files: string[][];
-  /** Where each file lies, and what it held at first. */
+  /** Each file's path, and its original content. */
   readonly #paths: string[];
   readonly #firstFiles: readonly string[][];
   readonly #stream: string[] = [];
@@ -98,7 +100,8 @@ class History {
     return numbers;
   }
 
-  /** Moves a file or folder, makes a file a folder or the reverse, or takes a file back to what it held at first. */
+  /** Moves a file or directory, replaces a file by a directory or the reverse, or restores a file's
+   * original content. */
   #upset(upheaval: number): string {
     const number = this.#random(this.#files.length);
     const path = this.#paths[number]!;
@@ -134,7 +137,8 @@ class History {
     return this.#writeCommit(name, [this.#writeCommit(name, [from], this.#editFiles())], this.#editFiles());
   }
 
-  /** @param moves fast-import commands that come before the edits of files `numbers`, which lie where these put them */
+  /** @param moves fast-import commands that precede the edits of files `numbers` and determine
+   * their paths */
   #writeCommit(branch: string, [parent, merged]: readonly number[], numbers: readonly number[], moves = ""): number {
     const mark = ++this.#mark;
     const message = `Commit ${mark}: ${this.#makeLine()}\n`;

@@ -1,4 +1,4 @@
-/** Small histories that nobody would write and git would take: what a few kilobytes can be made to mean. */
+/** Small histories that nobody would write but git accepts: a few kilobytes that mean far more. */
 import { deflateRawSync } from "node:zlib";
 import { MAX_REINTRODUCTIONS } from "../../src/format/limits.ts";
 import {
@@ -17,28 +17,28 @@ import {
 import type { Random } from "./random.ts";
 import { encodeEntry } from "./raw.ts";
 
-/** A history with what there is to ask of it. */
+/** A history, with names for requests about it. */
 export interface HostileHistory {
-  /** What it is made of, in words. */
+  /** A description of its shape. */
   readonly shape: string;
   readonly pack: Buffer;
-  /** Ids by full name; `refs/heads/main` and `refs/heads/fork` are among them. */
+  /** Ids by full name, including `refs/heads/main` and `refs/heads/fork`. */
   readonly refs: ReadonlyMap<string, string>;
-  /** Paths in `main`, of a directory and of a file as far as there are such; they need not be there. */
+  /** Paths of a directory and of a file in `main`, if there are any; they need not exist. */
   readonly directory: string;
   readonly file: string;
-  /** Ids of objects of each kind that there is. */
+  /** One object id of each type that occurs. */
   readonly oids: Readonly<Partial<Record<"commit" | "tree" | "blob" | "tag", string>>>;
 }
 
-/** Bytes of a pack. */
+/** Size of a pack, bytes. */
 const LEAST_BYTES = 1_024;
 const MOST_BYTES = 256 * 1_024;
 
 const EMPTY_TREE = makeTree();
 const BLOB = makeObject("blob", "content\n");
 
-/** What a tree of a shape ends in. */
+/** The leaves of a shape's trees. */
 const LEAVES: readonly (readonly [name: string, mode: string, leaf: MadeObject | string])[] = [
   ["empty trees", "40000", EMPTY_TREE],
   ["blobs", "100644", BLOB],
@@ -46,13 +46,13 @@ const LEAVES: readonly (readonly [name: string, mode: string, leaf: MadeObject |
   ["gitlinks", "160000", "12".repeat(20)],
 ];
 
-/** Makes a history from a seeded source, of 1 KB to 256 KB. */
+/** Generates a history of 1 KB to 256 KB from a seeded source. */
 export function makeHostileHistory(random: Random): HostileHistory {
   const budget = Math.floor(LEAST_BYTES * (MOST_BYTES / LEAST_BYTES) ** (random.below(1_000) / 999));
   return random.pick(SHAPES)(new Draft(random, budget));
 }
 
-/** A history on its way. */
+/** A history being built. */
 class Draft {
   readonly random: Random;
   readonly #entries = new Map<string, Buffer>();
@@ -60,24 +60,24 @@ class Draft {
   readonly #oids: Partial<Record<MadeObject["type"], string>> = {};
   #left: number;
 
-  /** @param budget bytes of the pack */
+  /** @param budget size of the pack, bytes */
   constructor(random: Random, budget: number) {
     this.random = random;
     this.#left = budget;
   }
 
-  /** Whether there is room for more, so many bytes at least. */
+  /** Whether at least this many bytes of the budget are left. */
   hasRoom(bytes = 400): boolean {
     return this.#left > bytes;
   }
 
-  /** Adds an object, once; a delta of another if that is given. */
+  /** Adds an object once; as a delta on another if that is given. */
   add(object: MadeObject, delta?: { readonly base: MadeObject; readonly bytes: Buffer }): MadeObject {
     if (this.#entries.has(object.oid)) return object;
     const entry = encodeEntry(delta === undefined ? object : refDelta(delta.base.oid, delta.bytes));
     this.#entries.set(object.oid, entry);
     this.#left -= entry.length;
-    // The last of a kind is the one that leads to most.
+    // The last of a type reaches the most.
     this.#oids[object.type] = object.oid;
     return object;
   }
@@ -86,7 +86,7 @@ class Draft {
     return this.add(makeTree(...entries.toSorted((a, b) => (sortName(a) < sortName(b) ? -1 : 1))));
   }
 
-  /** A tree with the entries of another and more behind them, as a delta of it. */
+  /** A tree with the entries of another and further ones, as a delta on it. */
   treeLike(base: MadeObject, entries: readonly MadeTreeEntry[]): MadeObject {
     const tree = makeTree(...entries);
     const { length } = base.content;
@@ -110,14 +110,14 @@ class Draft {
     this.#refs.set(`refs/${name}`, object.oid);
   }
 
-  /** What a tree ends in. */
+  /** A leaf of a tree. */
   leaf(): { readonly name: string; readonly mode: string; readonly object: MadeObject | string } {
     const [name, mode, object] = this.random.pick(LEAVES);
     if (typeof object !== "string") this.add(object);
     return { name, mode, object };
   }
 
-  /** @param main the tip of the branch, unless a ref of that name is there; `fork` likewise */
+  /** @param main the tip of the branch, unless there is a ref of that name; `fork` likewise */
   finish(
     shape: string,
     main: MadeObject,
@@ -147,7 +147,7 @@ function nameOf(index: number): string {
 
 type Shape = (draft: Draft) => HostileHistory;
 
-/** Few trees with many paths: each names the next several times over. */
+/** Few trees with many paths: each contains the next several times. */
 const bomb: Shape = (draft) => {
   const { random } = draft;
   const [width, levels] = [2 + random.below(30), 2 + random.below(30)];
@@ -166,7 +166,7 @@ const bomb: Shape = (draft) => {
   return draft.finish(`a bomb of ${levels} levels of ${width}`, main, fork, { directory, file: nameOf(0) });
 };
 
-/** One directory in another, as deep as the bytes last. */
+/** Directories nested as deep as the budget allows. */
 const deep: Shape = (draft) => {
   const { random } = draft;
   const isNarrow = random.below(2) === 0;
@@ -188,7 +188,7 @@ const deep: Shape = (draft) => {
   return draft.finish(`${depth} directories in each other`, main, fork, { directory: path, file: path });
 };
 
-/** One directory with as many entries as the bytes last. */
+/** One directory with as many entries as the budget allows. */
 const wide: Shape = (draft) => {
   const { random } = draft;
   const leaf = draft.leaf();
@@ -220,7 +220,7 @@ const tags: Shape = (draft) => {
   return draft.finish(`${count} tags of each other`, main, main);
 };
 
-/** Commits without parents, that share files or whole trees. */
+/** Commits without parents that share files or whole trees. */
 const orphans: Shape = (draft) => {
   const { random } = draft;
   const share = random.below(3);
@@ -233,7 +233,8 @@ const orphans: Shape = (draft) => {
   let tip = draft.commit(common);
   const first = tip;
   let count = 1;
-  // Its own flat tree is large, though it packs well. More than they share is refused, whoever pushes it.
+  // Its own flat tree is large, though it packs well. Sharing more than the limit is always
+  // refused.
   for (; draft.hasRoom(1_000) && (count + 1) * (shared.length + 1) < MAX_REINTRODUCTIONS; count++) {
     const own = draft.add(makeObject("blob", `own ${count}\n`));
     const tree =
@@ -249,7 +250,7 @@ const orphans: Shape = (draft) => {
   return draft.finish(`${count} orphans that share ${how} of ${shared.length}`, tip, first, { file: nameOf(0) });
 };
 
-/** Merges of merges, or of very many. */
+/** Merges of merges, or of very many parents. */
 const merges: Shape = (draft) => {
   const { random } = draft;
   const trees = Array.from({ length: 3 }, (_, i) => draft.tree(["100644", `f${i}`, draft.add(BLOB)]));
@@ -268,7 +269,7 @@ const merges: Shape = (draft) => {
   return draft.finish(`${count} merges, and one of ${many.length + row.length}`, main, fork, { file: "f0" });
 };
 
-/** A line of commits that takes everything back again and again. */
+/** A line of commits that reverts everything again and again. */
 const reverts: Shape = (draft) => {
   const { random } = draft;
   const states = 1 + random.below(5);
@@ -289,7 +290,8 @@ const reverts: Shape = (draft) => {
   return draft.finish(`${count} commits with ${states} states of ${files} files`, tip, fork, { file: nameOf(0) });
 };
 
-/** Submodules that are commits of this very history, some of them their own descendants. */
+/** Submodules that are commits of this same history, some of them descendants of their own
+ * commit. */
 const gitlinks: Shape = (draft) => {
   const { random } = draft;
   const modules = draft.add(
@@ -313,7 +315,7 @@ const gitlinks: Shape = (draft) => {
   });
 };
 
-/** Long chains of deltas, of blobs that grow out of nothing. */
+/** Long delta chains, of blobs that grow from almost nothing. */
 const deltas: Shape = (draft) => {
   const { random } = draft;
   const block = 1_000 + random.below(60_000);
@@ -323,7 +325,7 @@ const deltas: Shape = (draft) => {
   const entries: MadeTreeEntry[] = [];
   for (let i = 0; draft.hasRoom(2_000 + copies * 8) && i < 3_000; i++) {
     const salt = Buffer.from(`${i}\n`);
-    // The first one blows up; the others change little.
+    // The first one expands a lot; the others change little.
     const count = i === 0 ? copies : 0;
     const parts =
       count > 0 ? Array<Buffer>(count).fill(blob.content) : [blob.content.subarray(0, Math.min(size, 65_536))];
@@ -340,7 +342,7 @@ const deltas: Shape = (draft) => {
   return draft.finish(`${entries.length} deltas on each other`, main, fork, { file: nameOf(0) });
 };
 
-/** Two states of many files that look alike, all moved. */
+/** Two states of many similar files, all moved. */
 const renames: Shape = (draft) => {
   const { random } = draft;
   const length = 1 + random.below(100);
@@ -362,7 +364,7 @@ const renames: Shape = (draft) => {
   });
 };
 
-/** Texts that are hard to compare: few kinds of lines in many orders. */
+/** Texts that are hard to compare: few different lines in many orders. */
 const texts: Shape = (draft) => {
   const { random } = draft;
   const kinds = 2 + random.below(50);
@@ -379,7 +381,7 @@ const texts: Shape = (draft) => {
   return draft.finish(`texts of ${kinds} kinds of lines`, main, fork, { file: "text" });
 };
 
-/** Attributes, a mailmap and ignore rules that take long to read. */
+/** Attributes, a mailmap and ignore rules that take long to parse. */
 const rules: Shape = (draft) => {
   const { random } = draft;
   const pattern = random.pick(["*a*a*a*b", "**/".repeat(20), "[a-z]*".repeat(10), "a?".repeat(30)]);
@@ -421,7 +423,7 @@ const refs: Shape = (draft) => {
   return draft.finish(`${count} refs`, tip, first);
 };
 
-/** Criss-cross lines of history with many best common ancestors. */
+/** Criss-cross merges with many best common ancestors. */
 const crosses: Shape = (draft) => {
   const { random } = draft;
   const trees = Array.from({ length: 4 }, (_, i) =>

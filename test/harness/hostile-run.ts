@@ -1,4 +1,5 @@
-/** Pushes hostile histories, and asks of each whatever can be asked: every route of the API, and every kind of fetch. */
+/** Pushes hostile histories, and sends every possible request about each: every route of the API,
+ * and every kind of fetch. */
 import { writeFileSync } from "node:fs";
 import type { OpenApiDocument, Operation } from "../../src/web/open-api.ts";
 import { askApi } from "./api.ts";
@@ -10,22 +11,23 @@ import { sendPush } from "./raw-push.ts";
 import type { Server } from "./server.ts";
 import { encodeRequest } from "./transcript.ts";
 
-/** What an answer may take: of the clock, or of the server's CPU where the machine has others to serve. A wait that takes no CPU ends too. */
+/** Time limit of a response: by the clock, or by the server's CPU if the machine has other work.
+ * Waiting without CPU is limited too. */
 const BOUND_SECONDS = 2;
 const WAIT_SECONDS = 10;
 const BOUND_BYTES = 64 * 1024 * 1024;
 
-/** Bytes of an archive that are read, and how long: it may have no end. */
+/** Bytes of an archive that are read, and for how long: it may be endless. */
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
 
-/** What does whatever is due, as long as it takes: it is asked, and must end well, in its own time. */
+/** Runs all due jobs, so its duration is not limited. It must still succeed. */
 const UNTIMED = new Set(["post /repos/{owner}/{repo}/maintenance"]);
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 const PERSON = { name: "Ada", email: "ada@example.com" };
 
-/** A request that was not answered as it should be. */
+/** A request with a wrong response. */
 export interface Misanswer {
   readonly seed: number;
   readonly shape: string;
@@ -33,7 +35,7 @@ export interface Misanswer {
   readonly reason: string;
 }
 
-/** What a request cost. */
+/** The cost of a request. */
 export interface Cost {
   readonly request: string;
   readonly shape: string;
@@ -48,9 +50,9 @@ interface Request {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Statuses by which it may be answered; without it any below 500. */
+  /** Expected statuses; default: any below 500. */
   readonly statuses?: readonly string[];
-  /** What is in the answer. */
+  /** Expected content of the response. */
   readonly answer?: RegExp;
 }
 
@@ -59,9 +61,9 @@ export class HostileRun {
   readonly #server: Server;
   readonly #document: OpenApiDocument;
   readonly misanswers: Misanswer[] = [];
-  /** The dearest request of each name. */
+  /** The most expensive request of each name. */
   readonly dearest = new Map<string, Cost>();
-  /** Of all of them, the one that took longest (of those that have a bound), and the one that took most memory. */
+  /** The request that took longest (of those with a limit), and the one that took most memory. */
   slowest: Cost | null = null;
   largest: Cost | null = null;
   #longestWaitSeconds = 0;
@@ -71,7 +73,7 @@ export class HostileRun {
     this.#document = document;
   }
 
-  /** Readies a server, with a repository that others ask meanwhile. */
+  /** Prepares a server with a second repository, which is requested meanwhile. */
   static async open(server: Server): Promise<HostileRun> {
     const { body } = await askApi<OpenApiDocument>(server, "/openapi.json");
     const root = makeTree();
@@ -81,7 +83,8 @@ export class HostileRun {
     return new HostileRun(server, body);
   }
 
-  /** Pushes the history of a seed, and asks all that can be asked of it, while others are served. */
+  /** Pushes the history of a seed and sends all requests about it, while another repository is
+   * served. */
   async run(seed: number): Promise<void> {
     const history = makeHostileHistory(new Random(seed));
     let ended = false;
@@ -100,7 +103,7 @@ export class HostileRun {
     await others;
   }
 
-  /** What others waited for longest. */
+  /** Longest response time of the other repository. */
   get longestWaitSeconds(): number {
     return this.#longestWaitSeconds;
   }
@@ -119,7 +122,7 @@ export class HostileRun {
 
   async #ask(seed: number, { shape }: HostileHistory, request: Request): Promise<void> {
     const { pid, url } = this.#server;
-    // The peak begins anew.
+    // Resets the peak of memory.
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
     const before = readUsage(pid);
     const startMs = performance.now();
@@ -158,7 +161,7 @@ export class HostileRun {
     if ((this.largest?.bytes ?? -1) < bytes) this.largest = cost;
   }
 
-  /** A request or several for each route of the document; what deletes comes last. */
+  /** One or more requests for each route of the document; deletions come last. */
   #toCalls(name: string, history: HostileHistory): Request[] {
     const requests: Request[] = [];
     for (const [path, methods] of Object.entries(this.#document.paths ?? {})) {
@@ -218,7 +221,7 @@ function toPush(name: string, { refs, pack }: HostileHistory): Request {
   };
 }
 
-/** Fetches of every kind that the protocol has. */
+/** Fetches of every kind in the protocol. */
 function toFetches(name: string, { refs, oids }: HostileHistory): Request[] {
   const main = refs.get("refs/heads/main")!;
   const fork = refs.get("refs/heads/fork")!;
@@ -280,7 +283,7 @@ function fillPaths(path: string, { directory, file, oids }: HostileHistory, name
   return paths;
 }
 
-/** The queries that a route is asked with: none, and one for each of what it can be asked. */
+/** The queries for a route: none, and one for each of its parameters. */
 function queriesOf(operation: Operation, { directory, file }: HostileHistory, name: string): string[] {
   const known: Record<string, readonly string[]> = {
     owner: ["hostile"],
@@ -316,7 +319,7 @@ function queriesOf(operation: Operation, { directory, file }: HostileHistory, na
   return [join(first), ...others.map((other) => join(first, other))];
 }
 
-/** What is sent to routes that take something, by method and path. */
+/** Request bodies, by method and path. */
 const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos": () => ({ owner: "hostile", name: "main" }),
   "patch /repos/{owner}/{repo}": () => ({ description: "hostile" }),

@@ -1,4 +1,5 @@
-/** Runs `git http-backend` as a CGI program behind node:http; started by `native.ts` with the root folder as argument.
+/** Runs `git http-backend` as a CGI program for node:http. Started by `native.ts` with the root
+ * directory as its argument.
  * @see git-http-backend(1), RFC 3875 */
 import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -30,7 +31,7 @@ function describeRequest({ url = "/", method = "GET", headers }: IncomingMessage
   );
 }
 
-/** Reads the CGI header, up to its empty line; what follows stays in the stream. */
+/** Reads the CGI header up to its empty line; the rest stays in the stream. */
 async function readHeader(output: Readable): Promise<string> {
   let bytes = Buffer.alloc(0);
   for (;;) {
@@ -54,7 +55,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     env: { ...process.env, ...describeRequest(request) },
     stdio: ["pipe", "pipe", "inherit"],
   });
-  // Git may refuse before it has read the whole body; its answer says why.
+  // Git may refuse before it has read the whole body; its response says why.
   git.stdin.on("error", () => request.resume());
   request.pipe(git.stdin);
   for (const line of (await readHeader(git.stdout)).split("\r\n")) {

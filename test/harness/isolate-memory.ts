@@ -1,14 +1,14 @@
-/** The memory of one isolate, as V8 counts it: what it has on its heap, and buffers outside of it.
- * The memories of WebAssembly are not in it.
+/** The memory of one isolate as V8 counts it: its heap, and buffers outside of it, without the
+ * memories of WebAssembly.
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Runtime/#method-getHeapUsage */
 import { setTimeout as wait } from "node:timers/promises";
 import type { Server } from "./server.ts";
 import { Inspector, listTargets } from "../../scripts/bench/profile/inspector.ts";
 
-/** How often it is looked at; between two slices of work, at the soonest. */
+/** Interval of the samples, which are taken only between two slices of work. */
 const INTERVAL_MS = 20;
 
-/** Looks at an isolate's memory again and again. */
+/** Samples an isolate's memory. */
 export class IsolateWatch {
   readonly #inspector: Inspector;
   #peakBytes = 0;
@@ -30,7 +30,8 @@ export class IsolateWatch {
     return watch;
   }
 
-  /** Ends it. @returns the most that was seen, bytes */
+  /** Ends the sampling.
+   * @returns the largest sample, bytes */
   async end(): Promise<number> {
     this.#isEnded = true;
     await this.#looking;
@@ -40,8 +41,7 @@ export class IsolateWatch {
 
   async #look(): Promise<void> {
     while (!this.#isEnded) {
-      // What nobody refers to any more is not what an isolate needs; where memory is bounded, V8
-      // frees it in time.
+      // Unreferenced memory is not counted as needed: under a memory limit, V8 frees it in time.
       await this.#inspector.call("HeapProfiler.collectGarbage");
       const usage = (await this.#inspector.call("Runtime.getHeapUsage")) as Record<string, number>;
       this.#peakBytes = Math.max(this.#peakBytes, usage["usedSize"]! + usage["backingStorageSize"]!);
@@ -50,8 +50,8 @@ export class IsolateWatch {
   }
 }
 
-/** How far the server's memory rises at the most while something is done, and what its isolate has
- * at the most without WebAssembly, with its garbage collected all the time; bytes. */
+/** Measures the largest rise of the server's memory during some work, and the largest memory of its
+ * isolate without WebAssembly, with garbage collected all the time; bytes. */
 export async function measureRise(
   server: Server,
   inspectorPort: number,

@@ -1,5 +1,5 @@
-/** Does something, and measures the CPU of this process meanwhile: what else the machine does is not in it.
- * @returns what came of it, and milliseconds */
+/** Runs some work and measures the CPU time of this process, regardless of other processes.
+ * @returns the result, and milliseconds */
 export async function measureCpu<Result>(
   work: () => Result | Promise<Result>,
 ): Promise<[result: Result, cpuMs: number]> {

@@ -85,8 +85,8 @@ export class MemoryChunkStore implements ChunkStore {
     return bytes === undefined || etagOf(bytes) !== etag ? null : this.open(key, offset, length);
   }
 
-  /** A store that holds the same.
-   * @param rename gives each object's key in the copy */
+  /** A store with the same contents.
+   * @param rename maps each object's key to that in the copy */
   copy(rename = (key: string): string => key): MemoryChunkStore {
     const copy = new MemoryChunkStore();
     for (const [key, bytes] of this.#objects) copy.#objects.set(rename(key), bytes);
@@ -94,7 +94,7 @@ export class MemoryChunkStore implements ChunkStore {
     return copy;
   }
 
-  /** What a file said of itself when it was written. */
+  /** The label that was written with a file. */
   labelOf(key: string): FileLabel | undefined {
     return this.#labels.get(key);
   }

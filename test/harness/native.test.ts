@@ -89,7 +89,8 @@ test("a hand-made push creates a ref, gzipped or chunked", async () => {
 
 test("git reads hand-made deltas by offset and by id", async () => {
   const base = Buffer.from("x".repeat(300));
-  // Copies all 300 bytes, then inserts "!": sizes 300 and 301 as varints, copy with two size bytes, insert of one.
+  // Copies all 300 bytes, then inserts "!": sizes 300 and 301 as varints, copy with two size bytes,
+  // insert of one.
   const delta = Buffer.from([0xac, 0x02, 0xad, 0x02, 0xb0, 0x2c, 0x01, 0x01, 0x21]);
   const first = { type: "blob", content: base } as const;
   const one = encodePack([first]);

@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { gitEnv } from "./git.ts";
 import { readUsage } from "./process.ts";
 
-/** Git's own smart HTTP server: the oracle, and the measure beside which the Worker is measured. */
+/** Git's own smart HTTP server: the oracle for tests, and the yardstick for measurements. */
 export interface NativeServer {
-  /** Without a slash at its end; `<url>/<folder below the root>` is a remote. */
+  /** Without a trailing slash; `<url>/<directory below the root>` is a remote. */
   readonly url: string;
-  /** CPU of every git process it ran to its end so far; what carries the bytes over HTTP is not counted. */
+  /** CPU of all git processes that have ended, without the HTTP transfer. */
   readCpuSeconds(): number;
   close(): Promise<void>;
 }
 
-/** Serves the repositories below a folder with `git http-backend`, from a process of its own, so that the CPU of its
- * children is theirs alone. Pushes are let in.
- * @param rootDir holds bare repositories, made beforehand */
+/** Serves the repositories below a directory with `git http-backend`, from a separate process, so
+ * that its children's CPU can be measured. Pushes are allowed.
+ * @param rootDir contains existing bare repositories */
 export async function startNative(rootDir: string): Promise<NativeServer> {
   const child = fork(join(import.meta.dirname, "http-backend.ts"), [rootDir], { env: gitEnv(), execArgv: [] });
   const [port] = (await once(child, "message")) as [number];

@@ -1,19 +1,20 @@
 import { makeRepository, tryGit } from "./git.ts";
 
-/** What a path holds: text or bytes, with another mode than a file's if need be. */
+/** The content of a path: text or bytes, with a mode if it is not a regular file. */
 export type OddFile =
   | string
   | Uint8Array
   | { readonly mode: "100755" | "120000"; readonly content: string }
   | { readonly gitlink: string };
 
-/** One commit of a made-up repository: paths as git quotes them where they are odd. */
+/** One commit of a generated repository; odd paths are quoted as git does. */
 export interface OddCommit {
   readonly branch: string;
   readonly files: Readonly<Record<string, OddFile | null>>;
 }
 
-/** Makes a bare repository whose commits change the files given, in their order; null removes a file. The branches go on from `main`.
+/** Creates a bare repository whose commits change the given files, in order; null removes a file.
+ * Branches continue from `main`.
  * @returns its path
  * @see git-fast-import(1) */
 export async function makeOddRepository(commits: readonly OddCommit[]): Promise<string> {

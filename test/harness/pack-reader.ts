@@ -1,21 +1,22 @@
-/** Reads packs with node:zlib and node:crypto only: nothing of the Worker's own code, so that both cannot be wrong alike. */
+/** Reads packs with node:zlib and node:crypto only, without the Worker's code, so that both cannot
+ * have the same error. */
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
 import { type MadeObject, type MadeType, makeObject } from "./pack-builder.ts";
 
 const TYPES: Readonly<Record<number, MadeType>> = { 1: "commit", 2: "tree", 3: "blob", 4: "tag" };
 
-/** A delta whose base is not known yet. */
+/** A delta with an unresolved base. */
 interface Waiting {
   readonly at: number;
-  /** Where the base's entry begins, or its id. */
+  /** Offset of the base's entry, or its id. */
   readonly base: number | string;
   readonly delta: Buffer;
 }
 
 /** Reads all objects of a pack.
- * @param findHad gives the bases that are not in the pack
- * @throws Error when it is not a whole, right pack
+ * @param findHad returns bases that are not in the pack
+ * @throws Error unless it is a complete and correct pack
  * @see gitformat-pack(5) */
 export function readPack(pack: Buffer, findHad: (oid: string) => MadeObject | undefined): MadeObject[] {
   const end = pack.length - 20;
@@ -51,13 +52,13 @@ export function readPack(pack: Buffer, findHad: (oid: string) => MadeObject | un
   return [...byOffset.values()];
 }
 
-/** Finds the deltas of a pack that come before the base which they name by its id.
- * @param offsets of all entries, by id, as `git show-index` tells them
+/** Finds the deltas of a pack that precede a base which they name by its id.
+ * @param offsets of all entries, by id, as reported by `git show-index`
  * @returns ids of deltas and bases */
 export function findEarlyDeltas(pack: Buffer, offsets: ReadonlyMap<string, number>): [delta: string, base: string][] {
   const early: [string, string][] = [];
   for (const [oid, offset] of offsets) {
-    // A base that git adds to a thin pack lies behind its end.
+    // A base that git appends to a thin pack is beyond its end.
     if (offset >= pack.length - 20) continue;
     let at = offset;
     if (((pack[at]! >> 4) & 7) !== 7) continue;

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** What a process has used so far, as Linux counts it. */
+/** Resources that a process has used, as counted by Linux. */
 export interface Usage {
   /** CPU of the process itself, user and system. */
   readonly cpuSeconds: number;
@@ -15,13 +15,13 @@ export interface Usage {
 
 let ticksPerSecond: number | undefined;
 
-/** Reads what a running process has used.
+/** Reads the resources used by a running process.
  * @throws Error if there is no such process, or no /proc
  * @see proc_pid_stat(5) */
 export function readUsage(pid: number): Usage {
   ticksPerSecond ??= Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the command's name, which may itself contain spaces: index 0 is field 3, the state.
+  // The fields after the command's name, which may contain spaces: index 0 is field 3, the state.
   const fields = stat
     .slice(stat.lastIndexOf(")") + 2)
     .split(" ")

@@ -11,31 +11,32 @@ import { startServer, type Server } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { encodeRequest, post } from "./transcript.ts";
 
-/** What a row may build on: three well-formed objects of its own, not pushed yet, on top of what the repository holds. */
+/** What a row may build on: three well-formed objects of its own, not pushed yet, on top of the
+ * repository's contents. */
 export interface Ground {
   readonly blob: MadeObject;
   readonly tree: MadeObject;
   readonly commit: MadeObject;
 }
 
-/** What the repository holds before the first row: `refs/heads/main` is at its commit. */
+/** The repository's contents before the first row: `refs/heads/main` is at its commit. */
 export const BASE = makeGround("base ".repeat(400), []);
 
-/** A push as a row builds it. */
+/** A row's push. */
 export interface TablePush {
   /** Without it, nothing follows the commands. */
   readonly pack?: Uint8Array;
-  /** Id that a new branch is to be set to; the ground's commit unless set. */
+  /** The id for a new branch; default: the ground's commit. */
   readonly tip?: string;
-  /** In place of one that creates a branch at `tip`. */
+  /** Instead of creating a branch at `tip`. */
   readonly commands?: readonly RawCommand[];
   /** Capabilities besides `report-status side-band-64k`. */
   readonly capabilities?: string;
-  /** Objects in the pack that nobody may be able to refer to once it is refused; the ground's unless set. */
+  /** Objects in the pack that must be inaccessible once it is refused; default: the ground's. */
   readonly objects?: readonly MadeObject[];
 }
 
-/** A push and the right answer to it. */
+/** A push and the expected response. */
 export interface PushRow {
   readonly name: string;
   readonly push: (ground: Ground, branch: string) => TablePush;
@@ -43,15 +44,15 @@ export interface PushRow {
   readonly answer: "accepted" | "refused";
   /** "ok" when only the refs are at fault. */
   readonly unpack?: "ok";
-  /** What one of the reasons says, for the pack or for a ref. */
+  /** Expected text of one of the reasons, for the pack or for a ref. */
   readonly reason?: RegExp;
-  /** How git's own strict server answers when it does otherwise; `either`: it is not asked, as that depends
-   * on its version, or on how its pipes fill. */
+  /** How git's own strict server responds if it differs. `either`: it is not asked, since that
+   * depends on its version, or on how its pipes fill. */
   readonly git?: "accepts" | "refuses" | "either";
 }
 
-/** Declares one test per row.
- * A refused push moves no ref, leaves none of its objects to be fetched, read or referred to, and does not stop the next good push. */
+/** Declares one test per row. A refused push must move no ref, leave none of its objects fetchable,
+ * readable or usable, and not prevent the next good push. */
 export function testPushes(rows: readonly PushRow[]): void {
   let server: Server;
   let native: NativeServer;
@@ -111,13 +112,13 @@ export function testPushes(rows: readonly PushRow[]): void {
   });
 }
 
-/** Git as strict as it gets: every pack through `index-pack --strict`. */
+/** Git at its strictest: every pack goes through `index-pack --strict`. */
 const STRICT = [
   ["receive.fsckObjects", "true"],
   ["receive.unpackLimit", "1"],
 ] as const;
 
-/** Of the repository that all rows push to. */
+/** The repository that all rows push to. */
 const API_PATH = "/repos/me/repo";
 
 function urlOf(server: Server): string {
@@ -151,7 +152,8 @@ function expectAnswer(row: PushRow, { status, unpack, refs, text }: PushAnswer):
   if (row.reason !== undefined) expect(`${unpack}\n${reasons.join("\n")}`).toMatch(row.reason);
 }
 
-/** No object is there: not for a fetch, not for the API, and not for a tag that is pushed without it. */
+/** No object may be accessible: to a fetch, to the API, or as the target of a tag that is pushed
+ * without it. */
 async function expectUnreadable(server: Server, objects: readonly MadeObject[]): Promise<void> {
   if (objects.length === 0) return;
   const url = urlOf(server);

@@ -1,4 +1,4 @@
-/** A seeded source of test data: the same seed, the same data. */
+/** A seeded source of test data: the same seed gives the same data. */
 export class Random {
   #state: number;
 
@@ -22,7 +22,7 @@ export class Random {
     return Uint8Array.from({ length }, () => this.below(256));
   }
 
-  /** The items in another order. */
+  /** The items in random order. */
   shuffled<T>(items: readonly T[]): T[] {
     const result = [...items];
     for (let i = result.length - 1; i > 0; i--) {

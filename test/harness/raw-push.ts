@@ -1,43 +1,44 @@
-/** Pushes by hand, over HTTP. */
+/** Pushes over HTTP, built by hand. */
 import { decodePkts, demux, encodePkt, FLUSH, request } from "./raw.ts";
 
-/** An oid of nothing, in hexadecimal digits. */
+/** The null oid in hexadecimal digits. */
 export const NULL_HEX = "0".repeat(40);
 
 /** The content type of a push. */
 export const PUSH_TYPE = { "content-type": "application/x-git-receive-pack-request" };
 
-/** One command; ids in hexadecimal digits, nothing where they are left out. */
+/** One command; ids in hexadecimal digits, the null oid if omitted. */
 export interface RawCommand {
-  /** Text stands for its UTF-8 form. */
+  /** Text is encoded as UTF-8. */
   readonly name: string | Uint8Array;
   readonly old?: string;
   readonly new?: string;
 }
 
-/** A push by hand. */
+/** A push, built by hand. */
 export interface RawPush {
   readonly commands: readonly RawCommand[];
   readonly pack?: Uint8Array;
-  /** `report-status side-band-64k` unless set. */
+  /** Default: `report-status side-band-64k`. */
   readonly capabilities?: string;
   /** Sent between the commands and the pack. */
   readonly pushOptions?: readonly string[];
 }
 
-/** How it was answered. */
+/** The response to it. */
 export interface PushAnswer {
   readonly status: number;
-  /** "ok" or the reason; empty when there is no report. */
+  /** "ok" or the reason; empty without a report. */
   readonly unpack: string;
-  /** By name, one char code a byte (up to its first space, if it is refused for one): null for ok, else the reason. */
+  /** By name, one char code per byte (up to its first space, if it is refused for one): null for
+   * ok, else the reason. */
   readonly refs: ReadonlyMap<string, string | null>;
   readonly progress: string;
-  /** The body as text, for a response that is no report. */
+  /** The body as text, if it is not a report. */
   readonly text: string;
 }
 
-/** A push's commands with the flush packet that ends them, and its options. */
+/** A push's commands, the flush packet, and its options. */
 export function encodePushHead({
   commands,
   capabilities = "report-status side-band-64k",
@@ -57,12 +58,12 @@ export function encodePushHead({
 }
 
 /** Sends a push.
- * @param url the remote's, as git is given it */
+ * @param url of the remote, as for git */
 export async function sendPush(url: string, push: RawPush): Promise<PushAnswer> {
   return sendBody(url, Buffer.concat([encodePushHead(push), push.pack ?? Buffer.alloc(0)]));
 }
 
-/** Sends anything as a push and reads the answer, side-band or not. */
+/** Sends any bytes as a push and reads the response, with or without side-band. */
 export async function sendBody(
   url: string,
   body: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -91,7 +92,7 @@ function parseReport(data: Buffer): Pick<PushAnswer, "unpack" | "refs"> {
   return { unpack, refs };
 }
 
-/** Lists a remote's refs by receive-pack's advertisement: name → id. */
+/** Lists a remote's refs from receive-pack's advertisement: name → id. */
 export async function readRefs(url: string): Promise<Map<string, string>> {
   const { status, body } = await request(`${url}/info/refs?service=git-receive-pack`);
   if (status !== 200) throw new Error(`info/refs was answered with ${status}: ${body.toString()}`);

@@ -1,28 +1,29 @@
-/** Hand-made requests, pkt-lines and packs, made with node:http, node:zlib and node:crypto only: nothing of the Worker's
- * own code, so that both cannot be wrong alike. */
+/** Requests, pkt-lines and packs built with node:http, node:zlib and node:crypto only, without the
+ * Worker's code, so that both cannot have the same error. */
 import { createHash } from "node:crypto";
 import { type IncomingHttpHeaders, request as sendRequest } from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import { authorization } from "./authorization.ts";
 
-/** A request by hand. */
+/** A request, built by hand. */
 export interface RawRequest {
   readonly method?: "GET" | "POST";
   readonly headers?: Readonly<Record<string, string>>;
-  /** A list, or anything that yields pieces over time, is sent chunked, without a length; each piece is one chunk. */
+  /** An iterable is sent chunked, without a length; each piece is one chunk. */
   readonly body?: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
-  /** Compresses a body given in one piece and says so in the header. */
+  /** Compresses a body given in one piece, and sets the header. */
   readonly gzip?: boolean;
 }
 
-/** What came back. */
+/** The response. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Sends a request, as who HOLDFAST_TOKEN says unless the headers say another, and reads the whole response.
+/** Sends a request, with the token of HOLDFAST_TOKEN unless the headers have one, and reads the
+ * whole response.
  * @throws Error if the connection fails, or ends in the midst of the response */
 export async function request(url: string, options: RawRequest = {}): Promise<RawResponse> {
   const { body } = options;
@@ -46,7 +47,7 @@ export async function request(url: string, options: RawRequest = {}): Promise<Ra
       response.on("data", (piece: Buffer) => pieces.push(piece));
       response.on("error", reject);
       response.on("end", () => {
-        // Of a request that was answered before its end, nothing more is sent.
+        // Sends no more once the response is complete.
         outgoing.destroy();
         resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) });
       });
@@ -67,12 +68,13 @@ async function writePieces(
   outgoing.end();
 }
 
-/** The packets which are no lines. @see gitprotocol-v2(5) */
+/** The special packets. @see gitprotocol-v2(5) */
 export const FLUSH = Buffer.from("0000");
 export const DELIM = Buffer.from("0001");
 export const RESPONSE_END = Buffer.from("0002");
 
-/** A pkt-line: four hexadecimal digits of its whole length, then the payload. @see gitprotocol-common(5) */
+/** A pkt-line: four hexadecimal digits of its total length, then the payload.
+ * @see gitprotocol-common(5) */
 export function encodePkt(payload: string | Uint8Array): Buffer {
   const bytes = Buffer.from(payload as string);
   return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, "0")), bytes]);
@@ -82,7 +84,7 @@ export function encodePkt(payload: string | Uint8Array): Buffer {
 export type Pkt = Buffer | "flush" | "delim" | "response-end";
 
 /** Splits a response into its packets.
- * @throws Error if a length is no number or runs past the end */
+ * @throws Error if a length is not a number or exceeds the rest */
 export function decodePkts(bytes: Buffer): Pkt[] {
   const pkts: Pkt[] = [];
   for (let offset = 0; offset < bytes.length;) {
@@ -98,17 +100,17 @@ export function decodePkts(bytes: Buffer): Pkt[] {
   return pkts;
 }
 
-/** A response's packets as text, to the byte, one char code a byte; those that are no lines by name. */
+/** A response's packets as unchanged text, one char code per byte; special packets by name. */
 export function decodeTexts(bytes: Buffer): string[] {
   return decodePkts(bytes).map((pkt) => (typeof pkt === "string" ? pkt : pkt.toString("latin1")));
 }
 
-/** A response's lines without their newlines, the other packets by name. */
+/** A response's lines without their newlines; special packets by name. */
 export function decodeLines(bytes: Buffer): string[] {
   return decodePkts(bytes).map((pkt) => (typeof pkt === "string" ? pkt : pkt.toString().replace(/\n$/, "")));
 }
 
-/** Takes the three bands apart. @see gitprotocol-pack(5), "Packfile Data" */
+/** Separates the three bands. @see gitprotocol-pack(5), "Packfile Data" */
 export function demux(pkts: readonly Pkt[]): {
   readonly data: Buffer;
   readonly progress: string;
@@ -131,16 +133,16 @@ export function demux(pkts: readonly Pkt[]): {
 
 const TYPE_NUMBERS = { commit: 1, tree: 2, blob: 3, tag: 4, "ofs-delta": 6, "ref-delta": 7 } as const;
 
-/** An entry to be packed, true or not. */
+/** A pack entry, correct or not. */
 export interface RawEntry {
   readonly type: keyof typeof TYPE_NUMBERS;
   /** The object, or the delta's instructions. */
   readonly content: Uint8Array;
-  /** An OFS delta's: how many bytes before this entry its base begins. */
+  /** For an OFS delta: distance from its base's first byte to this entry, bytes. */
   readonly distance?: number;
-  /** A REF delta's base, in hexadecimal digits. */
+  /** For a REF delta: its base, in hexadecimal digits. */
   readonly baseOid?: string;
-  /** The size which the header claims, instead of the true one. */
+  /** The size in the header, instead of the true one. */
   readonly claimedSize?: number;
   /** The compressed bytes, instead of the true ones. */
   readonly compressed?: Uint8Array;
@@ -168,8 +170,8 @@ function encodeDistance(distance: number): number[] {
   return bytes;
 }
 
-/** A pack of these entries with a true trailer.
- * @param claimedCount what the header says, instead of the true number */
+/** A pack of these entries with a correct trailer.
+ * @param claimedCount number of entries in the header, instead of the true one */
 export function encodePack(entries: readonly RawEntry[], claimedCount = entries.length): Buffer {
   const header = Buffer.from("PACK\0\0\0\x02\0\0\0\0", "latin1");
   header.writeUInt32BE(claimedCount, 8);
@@ -182,7 +184,7 @@ export function hashObject(type: "commit" | "tree" | "blob" | "tag", content: Ui
   return createHash("sha1").update(`${type} ${content.length}\0`).update(content).digest("hex");
 }
 
-/** A tree's content from its entries, in the order given. */
+/** A tree's content from its entries, in the given order. */
 export function encodeTree(
   entries: readonly { readonly mode: string; readonly name: string; readonly oid: string }[],
 ): Buffer {

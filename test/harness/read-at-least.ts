@@ -1,7 +1,7 @@
 type Reader = Pick<ReadableStreamBYOBReader, "read"> & Partial<Pick<ReadableStreamBYOBReader, "readAtLeast">>;
 
-/** The runtime's own extension of BYOB readers, for tests that run the project's code in Node: unlike the standard's option `min`,
- * it gives what there is when a stream ends early. */
+/** The runtime's own extension of BYOB readers, for tests that run the project's code in Node.
+ * Unlike the standard's option `min`, it returns the available bytes when a stream ends early. */
 async function readAtLeast(this: Reader, min: number, view: Uint8Array): Promise<ReadableStreamReadResult<Uint8Array>> {
   const { byteOffset, byteLength } = view;
   let filled = 0;

@@ -4,7 +4,7 @@ import { git, tryGit } from "./git.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
 /** Runs a git command that fetches.
- * @returns how many objects the pack it received holds; 0: it received none
+ * @returns number of objects in the received pack; 0: there was none
  * @throws Error with git's standard error if it fails */
 export async function countReceived(dir: string, ...args: readonly string[]): Promise<number> {
   const trace = join(makeTempDir("trace"), "received.pack");
@@ -15,14 +15,14 @@ export async function countReceived(dir: string, ...args: readonly string[]): Pr
   return received.length === 0 ? 0 : received.readUInt32BE(8);
 }
 
-/** The ids reachable from some revisions, trees and blobs too. */
+/** The ids reachable from some revisions, including trees and blobs. */
 export async function listReachable(dir: string, ...revisions: readonly string[]): Promise<Set<string>> {
   const listed = await git(dir, "rev-list", "--objects", "--no-object-names", ...revisions);
   return new Set(listed.split("\n").filter((line) => line !== ""));
 }
 
-/** How many objects a fetch must bring: those reachable from `wanted` and not from `had`. (`rev-list A..B` lists more: it
- * does not look into everything that A leads to.) */
+/** How many objects a fetch must send: those reachable from `wanted` and not from `had`. (`rev-list
+ * A..B` lists more, since it does not examine everything reachable from A.) */
 export async function countMissing(dir: string, wanted: readonly string[], had: readonly string[]): Promise<number> {
   const present = had.length === 0 ? new Set<string>() : await listReachable(dir, ...had);
   return [...(await listReachable(dir, ...wanted))].filter((oid) => !present.has(oid)).length;

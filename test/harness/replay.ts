@@ -1,31 +1,31 @@
 import { git, makeRepository, tryGit } from "./git.ts";
 import { countReceived } from "./received-pack.ts";
 
-/** One commit pushed on its own, and fetched. */
+/** One commit, pushed separately and fetched. */
 export interface ReplayStep {
   readonly commit: string;
-  /** Objects that the commit leads to and the one before did not: what a fetch must bring. */
+  /** Objects reachable from the commit but not from the previous one: what a fetch must send. */
   readonly missing: number;
-  /** Objects of the pack that came. */
+  /** Objects of the received pack. */
   readonly received: number;
   readonly pushMs: number;
   readonly fetchMs: number;
 }
 
-/** A history to be replayed. */
+/** A history to replay. */
 export interface Replay {
-  /** A repository that holds it. */
+  /** A repository with the history. */
   readonly origin: string;
   /** The branch, below `refs/heads/`. */
   readonly branch: string;
   /** An empty remote. */
   readonly url: string;
-  /** How many first-parent commits are pushed one by one; those before go in one push. */
+  /** How many first-parent commits are pushed one by one; those before are pushed at once. */
   readonly commits: number;
 }
 
-/** Plays the end of a branch over: push after push, and after each a fetch into one old clone.
- * @returns the old clone's folder, and the steps as they are made */
+/** Replays the end of a branch: push after push, each followed by a fetch into one old clone.
+ * @returns the old clone's directory, and the steps as they happen */
 export async function replay(
   history: Replay,
 ): Promise<{ clone: string; steps: AsyncGenerator<ReplayStep, void, void> }> {
@@ -52,8 +52,8 @@ export async function replay(
   }
 }
 
-/** Counts what `to` leads to and a clone of exactly `from` has not. (`rev-list from..to` lists that and more: it does not look into
- * everything that `from` leads to.) */
+/** Counts what is reachable from `to` and missing in a clone of exactly `from`. (`rev-list
+ * from..to` lists more, since it does not examine everything reachable from `from`.) */
 async function countAbsent(origin: string, clone: string, from: string, to: string): Promise<number> {
   const listed = await git(origin, "rev-list", "--objects", "--no-object-names", `${from}..${to}`);
   const checked = await tryGit(clone, ["cat-file", "--batch-check"], { stdin: `${listed}\n` });

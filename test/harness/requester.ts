@@ -1,6 +1,6 @@
 import type { Requester } from "../../src/access/caller.ts";
 
-/** Whoever it is, where access is open. */
+/** Any caller, with open access. */
 export const ANYONE: Requester = {
   requestId: "test",
   caller: { kind: "anyone" },

@@ -35,20 +35,20 @@ const HOSTILE = [
   "f".repeat(39),
 ];
 
-/** Makes values of JSON schemas, right and wrong ones, from a seed. */
+/** Generates values for JSON schemas, valid and invalid ones, from a seed. */
 export class SchemaValues {
   readonly #schemas: Schemas;
   readonly #random: Random;
   readonly #known: Readonly<Record<string, readonly string[]>>;
 
-  /** @param known values that mean something to the server, by the name of the parameter or property */
+  /** @param known meaningful values, by the name of the parameter or property */
   constructor(schemas: Schemas, random: Random, known: Readonly<Record<string, readonly string[]>>) {
     this.#schemas = schemas;
     this.#random = random;
     this.#known = known;
   }
 
-  /** A value, right more often than not. */
+  /** A value, valid more often than not. */
   make(schema: Schema, name: string, depth = 0): unknown {
     if (this.#random.below(12) === 0) return this.#wrong();
     if (schema.$ref !== undefined) {
@@ -59,7 +59,7 @@ export class SchemaValues {
     const several = schema.anyOf ?? schema.oneOf;
     if (several !== undefined) return this.make(this.#random.pick(several), name, depth + 1);
     if (schema.allOf !== undefined) {
-      // A part without a type only says more of the others.
+      // A part without a type only describes the others.
       const parts = schema.allOf.filter((part) => part.$ref !== undefined || part.type !== undefined);
       if (parts.length === 1) return this.make(parts[0]!, name, depth + 1);
       return Object.assign({}, ...parts.map((part) => this.make(part, name, depth + 1) as object));
@@ -103,7 +103,7 @@ export class SchemaValues {
 
   #string(schema: Schema, name: string): string {
     const known = this.#known[name];
-    // What there is one of is where everything lies.
+    // A single known value is the container of everything else.
     if (known !== undefined && this.#random.below(known.length === 1 ? 20 : 4) > 0) return this.#random.pick(known);
     if (schema.format === "date-time") return "2024-02-29T12:00:00+01:00";
     return this.#random.pick([...HOSTILE, ...Object.values(this.#known).flat(), "a", "main", "dir/file.txt"]);

@@ -4,7 +4,7 @@ import { startNative } from "./native.ts";
 import { startServer } from "./server.ts";
 import { makeTempDir } from "./temp-dir.ts";
 
-/** One history behind the Worker and behind git's own server, for comparing what clients make of both. */
+/** One history behind the Worker and behind git's own server, for comparing clients. */
 export interface ServedPair {
   readonly holdfast: string;
   readonly native: string;
@@ -13,7 +13,7 @@ export interface ServedPair {
 
 /** Serves a history from both.
  * @param origin a repository
- * @param settings what git's own server is allowed, such as `uploadpack.allowFilter` */
+ * @param settings permissions for git's own server, such as `uploadpack.allowFilter` */
 export async function servePair(origin: string, settings: readonly string[]): Promise<ServedPair> {
   const root = makeTempDir("root");
   const mirror = join(root, "history.git");

@@ -1,8 +1,8 @@
-/** The real Worker on workerd, as the end-to-end tests meet it.
+/** The real Worker on workerd, for end-to-end tests.
  *
- * The bundle is the one which `wrangler deploy` uploads, run by Miniflare directly: nearest to production, since
- * `wrangler dev` puts a second workerd in front that copies every byte, and wrangler's own test harness keeps no data
- * across a restart. A start takes 0.25 s. */
+ * The bundle is the one that `wrangler deploy` uploads, run directly by Miniflare. This is closest
+ * to production: `wrangler dev` puts a second workerd in front that copies every byte, and
+ * wrangler's own test harness loses data across a restart. A start takes 0.25 s. */
 import { type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
@@ -18,21 +18,21 @@ import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 
-/** How to start a server; every field may be left out. */
+/** Options for starting a server; all are optional. */
 export interface ServerOptions {
-  /** Where R2 and SQLite keep their files; without it, in a folder removed by `close`. */
+  /** Where R2 and SQLite store their files; default: a directory that `close` removes. */
   readonly persistDir?: string;
-  /** Variables of the Worker, over those of `wrangler.toml`; `ACCESS` is `open` unless set here, and of the `LIMITS` `quietMs` is 0: jobs
-   * run when they are due. */
+  /** Variables of the Worker, overriding those of `wrangler.toml`. `ACCESS` is `open` by default,
+   * and in `LIMITS` `quietMs` is 0: jobs run as soon as they are due. */
   readonly vars?: Readonly<Record<string, string>>;
-  /** A loopback port for V8's inspector; without it there is none. */
+  /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
-  /** Constants of the Worker's code that are other ones here, by name: waits which nobody may configure, and a test
-   * need not sit through. */
+  /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
+   * slow a test down. */
   readonly constants?: Readonly<Record<string, number>>;
 }
 
-/** An R2 object as it lies there. */
+/** A stored R2 object. */
 export interface StoredObject {
   readonly bytes: Buffer;
   readonly contentType: string | undefined;
@@ -41,31 +41,32 @@ export interface StoredObject {
 
 /** A running server. Its URL stays the same across restarts. */
 export interface Server {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Where R2 and SQLite keep their files. */
+  /** Where R2 and SQLite store their files. */
   readonly persistDir: string;
-  /** The process id of workerd, which runs the Worker and its Durable Objects; changes with a restart. */
+  /** The process id of workerd, which runs the Worker and its Durable Objects; a restart changes
+   * it. */
   readonly pid: number;
-  /** Takes the oldest event of a kind that nobody has taken, out of the Worker's log; waits for it if need be.
+  /** Takes the oldest remaining event of a kind out of the Worker's log; waits for it if needed.
    * @throws Error after 30 seconds */
   takeEvent<Kind extends RepositoryEvent["event"]>(kind: Kind): Promise<Extract<RepositoryEvent, { event: Kind }>>;
   /** Reads the R2 objects whose key contains a text: bytes and metadata by key. */
   readObjects(text: string): Promise<Map<string, StoredObject>>;
-  /** Removes the R2 objects whose key contains a text, behind the Worker's back.
+  /** Deletes the R2 objects whose key contains a text, behind the Worker's back.
    * @returns how many there were */
   loseObjects(text: string): Promise<number>;
-  /** Takes every event that nobody has taken and that has come by now, the oldest first. */
+  /** Takes all remaining events so far, the oldest first. */
   takeEvents(): RepositoryEvent[];
-  /** Every request that the Worker has logged so far. */
+  /** All requests that the Worker has logged so far. */
   readonly requests: readonly LoggedRequest[];
   /** CPU and memory of workerd since it started. */
   readUsage(): Usage;
-  /** Ends workerd as a crash would (SIGKILL), then waits until it is gone. */
+  /** Kills workerd like a crash (SIGKILL), and waits until it has ended. */
   kill(): Promise<void>;
-  /** Starts again on the same data and port; ends workerd first, as `kill` does, if it still runs. */
+  /** Starts again with the same data and port; kills workerd first, if it still runs. */
   restart(): Promise<void>;
-  /** Ends the server and removes the data if `persistDir` was not given. */
+  /** Ends the server, and removes the data unless `persistDir` was given. */
   close(): Promise<void>;
 }
 
@@ -111,7 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
       running.workerd.kill("SIGKILL");
-      // Before Miniflare notices the end, which it would take for a crash and start workerd again.
+      // Before Miniflare notices the end, which it would take for a crash, starting workerd again.
       await stop();
     },
     async restart() {
@@ -141,7 +142,7 @@ interface Runtime {
   readonly workerd: ChildProcess;
 }
 
-/** Starts Miniflare and catches the workerd which it starts: it tells nobody the process id. */
+/** Starts Miniflare and captures its workerd process, whose id it does not report. */
 async function startRuntime(options: ConstructorParameters<typeof Miniflare>[0], port: number): Promise<Runtime> {
   let workerd: ChildProcess | undefined;
   const endWatch = watchRuntimes(`127.0.0.1:${port}`, (child) => (workerd = child));
@@ -164,7 +165,7 @@ async function configure(settings: {
   readonly constants: Readonly<Record<string, number>>;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
-  // Whatever wrangler.toml declares, passed on as it is.
+  // Everything that wrangler.toml declares is passed on unchanged.
   const workerOptions = await readMiniflareOptions(dir);
   const options: V4MiniflareOptions = {
     host: "127.0.0.1",
@@ -205,8 +206,8 @@ async function readModules(
   return modules;
 }
 
-/** Gives constants of the built Worker other values.
- * @throws Error if there is not exactly one of that name */
+/** Replaces constants of the built Worker.
+ * @throws Error unless there is exactly one with each name */
 function setConstants(code: string, constants: Readonly<Record<string, number>>): string {
   return Object.entries(constants).reduce((changed, [name, value]) => {
     const parts = changed.split(new RegExp(`^var ${name} = [^;\\n]*;$`, "m"));
@@ -220,11 +221,11 @@ function pidOf(child: ChildProcess): number {
   return child.pid;
 }
 
-/** Below the ports that Linux and macOS give to outgoing connections: one of those could be taken by a connection of any process
- * between its choice and its use, and while a server restarts. */
+/** Below the ports that Linux and macOS use for outgoing connections: another process could take
+ * one of those between its choice and its use, and while a server restarts. */
 const PORTS = [20_000, 32_000] as const;
 
-/** Finds a port which nobody listens on at the moment, on loopback.
+/** Finds a loopback port on which nobody listens at the moment.
  * @throws Error if ten in a row are taken */
 export async function findFreePort(): Promise<number> {
   for (let tries = 0; tries < 10; tries++) {

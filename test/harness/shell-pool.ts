@@ -10,30 +10,31 @@ export interface Command {
   /** The program, found on its own PATH, and its arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** All of its environment. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | Uint8Array;
-  /** Ends the command, and whatever it started, when it is aborted. */
+  /** Aborting it ends the command and all its child processes. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How it ended. */
+/** The result of a command. */
 export interface Ended {
-  /** Its exit code; above 128: by a signal. */
+  /** Exit code; above 128: ended by a signal. */
   readonly code: number;
   readonly stdout: Buffer;
   readonly stderr: Buffer;
 }
 
-/** Where all shells have their files. */
+/** Directory for the files of all shells. */
 let dir: string | undefined;
 let shells = 0;
 
-/** Shells that wait for their next command. */
+/** Shells without a command. */
 const idle: Shell[] = [];
 
-/** Runs a command through a shell that is kept for the next one. Node starts a process by copying the tables of
- * its own memory, which takes some 10 ms in a worker of the tests; a shell is small, and takes one.
+/** Runs a command through a shell that is kept for the next one. Node starts a process by copying
+ * the page tables of its own memory, which takes some 10 ms in a test worker; for a small shell it
+ * takes one.
  * @throws Error if there is no such program, the signal's reason if it was aborted */
 export async function runCommand(command: Command): Promise<Ended> {
   command.signal?.throwIfAborted();
@@ -44,17 +45,18 @@ export async function runCommand(command: Command): Promise<Ended> {
   return ended;
 }
 
-/** One shell, which runs one command at a time. It ends with this process, whose end closes its input. */
+/** A shell, which runs one command at a time. It ends with this process, since that closes its
+ * input. */
 class Shell {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
-  /** Of its files, without what their names end in. */
+  /** Path of its files, without their extensions. */
   readonly #files: string;
 
   constructor() {
     dir ??= makeTempDir("shells");
     this.#files = join(dir, String(++shells));
-    // A group of its own: what is to end is all of it.
+    // In a process group of its own, so that all of it can be ended.
     this.#child = spawn("/bin/sh", [], { detached: true, env: {}, stdio: ["pipe", "pipe", "ignore"] });
     this.#child.stdin!.on("error", () => undefined);
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
@@ -84,19 +86,20 @@ class Shell {
     }
   }
 
-  /** A shell that waits for a command keeps nobody from ending. */
+  /** An idle shell does not keep this process alive. */
   #setWaiting(isWaiting: boolean): void {
     const sockets = [this.#child.stdin, this.#child.stdout] as unknown as Socket[];
     for (const handle of [this.#child, ...sockets]) handle[isWaiting ? "ref" : "unref"]();
   }
 }
 
-/** A word of the shell that stands for this text. */
+/** Quotes text as one word for the shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Reads a file and removes it: the next command's is a new one, as the file system writes at once what replaces something. */
+/** Reads a file and removes it. The next command creates a new one, since file systems write at
+ * once what replaces an existing file. */
 function take(path: string): Buffer {
   const bytes = readFileSync(path);
   rmSync(path);

@@ -1,19 +1,21 @@
 import { decodeTexts, encodePkt, type RawResponse, request } from "./raw.ts";
 import { tryGit } from "./git.ts";
 
-/** Packets of a request: lines get their newline; `flush`, `delim` and `end` name the special packets. */
+/** The packets of a request: lines get their newline; `flush`, `delim` and `end` name special
+ * packets. */
 export function encodeRequest(...lines: readonly string[]): Buffer {
   const special: Record<string, string> = { flush: "0000", delim: "0001", end: "0002" };
   return Buffer.concat(lines.map((line) => (line in special ? Buffer.from(special[line]!) : encodePkt(`${line}\n`))));
 }
 
-/** What a server answered: its packets up to the pack as text, to the byte, and whether a pack came. */
+/** A server's response: its packets before the pack as unchanged text, and whether there is a
+ * pack. */
 export interface Answer {
   readonly lines: string[];
   readonly pack: boolean;
 }
 
-/** Reads a response to a fetch, of any protocol version. */
+/** Parses a response to a fetch, of any protocol version. */
 export function readAnswer(body: Buffer): Answer {
   const bare = body.indexOf("PACK");
   const isBare =
@@ -23,7 +25,7 @@ export function readAnswer(body: Buffer): Answer {
   return { lines: start < 0 ? lines : lines.slice(0, start), pack: isBare || start >= 0 };
 }
 
-/** What git itself answers to a request. */
+/** Git's own response to a request. */
 export async function askGit(dir: string, body: Uint8Array, version: 0 | 2): Promise<Answer> {
   const { stdoutBytes } = await tryGit(dir, ["upload-pack", "--stateless-rpc", "."], {
     stdin: body,
@@ -32,7 +34,7 @@ export async function askGit(dir: string, body: Uint8Array, version: 0 | 2): Pro
   return readAnswer(stdoutBytes);
 }
 
-/** Sends a request for git-upload-pack by hand.
+/** Sends a request for git-upload-pack.
  * @param url of the repository */
 export function post(
   { url }: { readonly url: string },

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from "@zip.js/zip.js";
 
-/** Reads a ZIP: a line for each entry with its permissions, the hash of its content, and its name, and last the comment.
- * @param isWanted which entries are read, without it all */
+/** Lists a ZIP: a line for each entry with its kind, the hash of its content, and its name, and
+ * finally the comment.
+ * @param isWanted selects entries; default: all */
 export async function listZip(
   bytes: Uint8Array,
   isWanted: (entry: { readonly filename: string }) => boolean = () => true,
@@ -13,7 +14,7 @@ export async function listZip(
     if (!isWanted(entry)) continue;
     const content = entry.directory ? new Uint8Array(0) : await entry.getData(new Uint8ArrayWriter());
     const hash = createHash("sha1").update(content).digest("hex");
-    // git notes the mode of links and of what can be run only.
+    // Git records the mode of links and executable files only.
     const mode = (entry.externalFileAttributes >>> 16) & 0o170111;
     const kind = entry.directory ? "directory" : mode === 0o120111 ? "link" : (mode & 0o111) === 0 ? "file" : "run";
     lines.push(`${kind} ${hash} ${entry.filename}`);
