@@ -14,7 +14,7 @@ export function readDeltaSizes(delta: Uint8Array): { baseBytes: number; resultBy
  * @see gitformat-pack(5) "Deltified representation" */
 export function applyLargeDelta(base: Uint8Array, delta: Uint8Array): Uint8Array {
   const { baseBytes, resultBytes, instructions } = readDeltaSizes(delta);
-  if (baseBytes !== base.length) throw corrupt(`it was not made for a base of ${base.length} bytes`);
+  if (baseBytes !== base.length) throw corrupt(`it is not made for a base of ${base.length} bytes`);
   const result = new Uint8Array(resultBytes);
   let made = 0;
   for (let at = instructions; at < delta.length;) {

@@ -161,7 +161,7 @@ export class Codec {
     });
   }
 
-  /** SHA-1 of the bytes alone.
+  /** SHA-1 of the bytes, without an object header.
    * @throws GitError "sha1-collision" on a collision attack */
   hash(bytes: Uint8Array): Uint8Array {
     return this.#scope((instance) => {
@@ -247,7 +247,7 @@ export class Codec {
       const instructions = instance.put(delta);
       const sizeBytes = exports.delta_result_size(instructions, delta.length, base.length);
       if (sizeBytes < 0) {
-        throw new GitError("corrupt-delta", { reason: `it was not made for a base of ${base.length} bytes` });
+        throw new GitError("corrupt-delta", { reason: `it is not made for a base of ${base.length} bytes` });
       }
       checkLimit("object (bytes)", MAX_RESIDENT_OBJECT_BYTES, sizeBytes);
       const result = instance.take(sizeBytes);

@@ -93,7 +93,7 @@ function noting({ plan, responseKey }: PlannedPack, context: FetchContext): Pack
   };
 }
 
-/** The body of a response that lies in R2, from byte `start` on. */
+/** The body of a response in R2, from byte `start` on. */
 async function openStored(
   { objectKey, sizeBytes, objectCount, cache }: StoredPack,
   start: number,
@@ -149,7 +149,8 @@ async function openRest(
   framing: PackFraming,
 ): Promise<ReadableStream<Uint8Array>> {
   const pack = await context.source.awaitResponse(objectKey);
-  if (pack === null) throw new GitError("unavailable", { what: "the response", reason: "who made it is gone" });
+  if (pack === null)
+    throw new GitError("unavailable", { what: "the response", reason: "the request that was making it has ended" });
   return pack.kind === "stored"
     ? openStored(pack, preambleBytes, context)
     : packBody(new Uint8Array(0), pack.plan, context, framing);

@@ -90,7 +90,7 @@ export const backupRoutes = newRoutes()
     const { owner, repo } = context.req.valid("param");
     const { defaultBranch } = context.req.valid("query");
     const { body } = context.req.raw;
-    if (body === null) throw new GitError("invalid", { what: "bundle", reason: "there is none" });
+    if (body === null) throw new GitError("invalid", { what: "bundle", reason: "the request has no body" });
     const { header, pack } = await openBundle(body, MAX_COMMAND_BYTES);
     const refs = readRefs(header);
     const head = chooseHead(header, defaultBranch === undefined ? null : encodeText(defaultBranch));
@@ -154,7 +154,10 @@ function chooseHead({ names, oids }: BundleHeader, asked: string | null): string
   const there = names.filter((name, i) => name.startsWith(BRANCHES) && equalOids(oidAt(oids, i), oidAt(oids, head)));
   const chosen = ["main", "master"].map((name) => BRANCHES + name).find((name) => there.includes(name)) ?? there[0];
   if (chosen !== undefined) return chosen;
-  throw new GitError("invalid", { what: "bundle", reason: "its HEAD is at no branch in it: choose a defaultBranch" });
+  throw new GitError("invalid", {
+    what: "bundle",
+    reason: "its HEAD is at none of its branches: choose a defaultBranch",
+  });
 }
 
 /** Creates all refs.

@@ -64,7 +64,7 @@ export const compareRoutes = newRoutes().openapi(read, async (context) => {
   const { base, head, ...relation } = await repository.compare(place ?? range);
   const from = range.isSinceMergeBase ? relation.mergeBase : base;
   if (from === null)
-    throw new GitError("not-found", { what: "merge base", reason: "the histories have nothing in common" });
+    throw new GitError("not-found", { what: "merge base", reason: "the commits have no common ancestor" });
   const isPatch = wantsPatch(context, format);
   const isImmutable = place !== null || (base === range.base && head === range.head);
   return answerByIds(context, [base, head, isPatch ? "patch" : "json"], isImmutable, async () => {

@@ -174,7 +174,11 @@ test("when storing fails, who waits is served by himself, with the same bytes", 
 });
 
 test.each<[string, () => void, string]>([
-  ["nothing is known any more of what was stored", () => awaited.resolve(null), "who made it is gone"],
+  [
+    "nothing is known any more of what was stored",
+    () => awaited.resolve(null),
+    "the request that was making it has ended",
+  ],
   [
     "what was stored is lost",
     () => awaited.resolve({ kind: "stored", cache: "shared", objectKey: OBJECT_KEY, sizeBytes: 500, objectCount: 1 }),
