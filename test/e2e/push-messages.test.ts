@@ -132,8 +132,8 @@ test("a finding of fsck is told with its meaning, and whether a setting would le
   const blob = makeObject("blob", "x");
   const dotgit = makeTree(["100644", ".GIT", blob]);
   expect(await refuse(blob, dotgit, makeCommit(dotgit))).toBe(
-    `object ${dotgit.oid} fails fsck: hasDotgit: the tree has an entry that some file system takes for .git, so that a checkout ` +
-      "would write there; an admin of the repository may push it with `git push -o fsck=lenient`",
+    `object ${dotgit.oid} fails fsck: hasDotgit: the tree has an entry that some file systems take for .git, so that a checkout ` +
+      "would write into it; an admin of the repository may push it with `git push -o fsck=lenient`",
   );
   const wrong = makeObject("commit", `tree ${makeTree().oid}\nauthor A <a@x> 1 +0000\n\nm\n`);
   expect(await refuse(makeTree(), wrong)).toMatch(

@@ -63,7 +63,7 @@ test("hot chunks are sealed, and keep everything else", () =>
         { id: 4, start: 0 },
         { id: 5, start: 3 },
       ]);
-    expect(() => transactor.transactionSync(sealAbsent)).toThrow("chunk 5 is not there");
+    expect(() => transactor.transactionSync(sealAbsent)).toThrow("chunk 5 is missing");
     expect(chunks.hotBytesOf(4)).not.toBeNull();
   }));
 
