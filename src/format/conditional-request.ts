@@ -13,7 +13,7 @@ export function checkConditions(headers: Headers, etag: string): 304 | 412 | nul
   return null;
 }
 
-/** Bytes as HTTP shows them. */
+/** Bytes, as HTTP serves them. */
 export interface ShownBytes {
   /** Strong, with its quotes. */
   readonly etag: string;
@@ -21,16 +21,16 @@ export interface ShownBytes {
   readonly cacheControl: string;
 }
 
-/** What a request for bytes comes to, whole or a range of them, under conditions or not. */
+/** The response to a request for bytes, with ranges and conditions. */
 export type BytesAnswer =
   | { readonly kind: "unchanged"; readonly headers: Headers }
-  /** They are others than the client expects. */
+  /** The precondition failed: the client expects other bytes. */
   | { readonly kind: "precondition-failed" }
-  /** None of them is in the range. */
+  /** The range contains none of the bytes. */
   | { readonly kind: "unsatisfiable"; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: "bytes"; readonly status: 200 | 206; readonly headers: Headers; readonly range: ByteRange };
 
-/** Decides how a GET or HEAD for bytes is answered.
+/** Chooses the response to a GET or HEAD for bytes.
  * @see RFC 9110, sections 13 and 14 */
 export function answerBytes(
   request: Pick<Request, "method" | "headers">,
@@ -50,7 +50,8 @@ export function answerBytes(
   return { kind: "bytes", status: 206, headers, range };
 }
 
-/** The range that is to be sent: to a GET whose `If-Range` is absent or names these very bytes; a date never does, none is ever shown.
+/** The range to send: only for a GET whose `If-Range` is absent or matches. A date never matches,
+ * since none is ever sent.
  * @param etag strong, with its quotes
  * @returns as `parseRange` */
 function wantedRange(

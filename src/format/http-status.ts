@@ -27,7 +27,7 @@ const STATUS = {
   unavailable: 503,
 } as const satisfies Record<GitErrorCode, number>;
 
-/** The HTTP status of a failure, as the API answers it. */
+/** The HTTP status of a failure in the API. */
 export function statusOf(code: GitErrorCode): (typeof STATUS)[GitErrorCode] {
   return STATUS[code];
 }

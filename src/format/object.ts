@@ -6,7 +6,7 @@ export type ObjectType = "commit" | "tree" | "blob" | "tag";
 /** An object type's number in packs and tables. @see gitformat-pack(5) "Object types" */
 export type ObjectTypeNumber = 1 | 2 | 3 | 4;
 
-/** Their numbers by name. */
+/** Type numbers by name. */
 export const COMMIT = 1;
 export const TREE = 2;
 export const BLOB = 3;

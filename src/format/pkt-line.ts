@@ -10,7 +10,7 @@ export const MAX_PKT_BYTES = 65_520;
 /** "0000": the end of a message. Shared: do not write to it. */
 export const FLUSH_PKT: Uint8Array = fromByteString("0000");
 
-/** One packet as read. A payload is a view of the buffer that it was read from. */
+/** One decoded packet. A payload is a view of the buffer that it was read from. */
 export type Pkt =
   | { readonly type: "data"; readonly payload: Uint8Array }
   | { readonly type: "flush" | "delim" | "response-end" };
@@ -45,8 +45,8 @@ export function pktText(payload: Uint8Array): string {
   return toByteString(payload.at(-1) === 10 ? payload.subarray(0, -1) : payload);
 }
 
-/** Reads a streamed body: pkt-lines first, then raw bytes (a pack), losing nothing that the source
- * delivered in between. */
+/** Reads a streamed body: first pkt-lines, then raw bytes (a pack), without losing bytes in
+ * between. */
 export class ByteReader {
   readonly #pull: () => Promise<Uint8Array | null>;
   #buffered: Uint8Array = new Uint8Array(0);
@@ -65,7 +65,8 @@ export class ByteReader {
 
   /** Reads one packet.
    * @returns null if the body ends before it
-   * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a cut packet */
+   * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a truncated
+   * packet */
   async readPkt(): Promise<Pkt | null> {
     if (this.#buffered.length < PKT_HEADER_BYTES) await this.#fill(PKT_HEADER_BYTES);
     if (this.#buffered.length === 0) return null;
@@ -122,7 +123,7 @@ function joinPieces(pieces: readonly Uint8Array[], totalBytes: number): Uint8Arr
   return joined;
 }
 
-/** Bytes of the packet that begins here, its header included; 4 for the special packets. */
+/** Length of the packet that begins here, with its prefix; 4 for the special packets. */
 function decodePktLength(bytes: Uint8Array): number {
   if (bytes.length < PKT_HEADER_BYTES) throw truncated();
   let length = 0;

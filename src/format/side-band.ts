@@ -41,8 +41,9 @@ export function* encodeSideBand(
   }
 }
 
-/** Frames a long stream on one band into buffers of about 512 KB, all alike but the last. Each byte is copied once, packets are
- * full whatever the pieces' sizes, and a packet costs no more than one view of its piece. */
+/** Frames a long stream on one band into buffers of about 512 KB, all of the same size but the
+ * last. Each byte is copied once, packets are full whatever the sizes of the pieces, and a packet
+ * costs no more than one view of its piece. */
 export class SideBandFramer {
   readonly #band: Band;
   readonly #maxPacketBytes: number;

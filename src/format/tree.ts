@@ -17,7 +17,7 @@ export const GITLINK_MODE = 0o160000;
 /** The bits of a mode that hold a file's kind, without its permissions. */
 const KIND_MASK = 0o170000;
 
-/** The bit by which git tells files that can be run. */
+/** The bit by which git recognises executable files. */
 const OWNER_RUNS = 0o100;
 
 /** One entry of a tree. */
@@ -30,7 +30,7 @@ export interface TreeEntry {
   readonly oid: Oid;
 }
 
-/** The bits of a mode that say what a thing is, without its permissions. */
+/** The bits of a mode that hold a file's kind, without its permissions. */
 export function kindBits(mode: number): number {
   return mode & KIND_MASK;
 }
@@ -40,17 +40,17 @@ export function isTreeMode(mode: number): boolean {
   return kindBits(mode) === TREE_MODE;
 }
 
-/** Whether the mode is a file's, one that can be run or not. */
+/** Whether the mode is a file's, executable or not. */
 export function isFileMode(mode: number): boolean {
   return kindBits(mode) === kindBits(FILE_MODE);
 }
 
-/** Whether a file of this mode can be run. */
+/** Whether a file with this mode is executable. */
 export function isExecutable(mode: number): boolean {
   return (mode & OWNER_RUNS) !== 0;
 }
 
-/** A mode as git shows it: six octal digits. */
+/** A mode in git's notation: six octal digits. */
 export function formatMode(mode: number): string {
   return mode.toString(8).padStart(6, "0");
 }

@@ -1,10 +1,11 @@
-// What an isolate has once, for all objects in it, and for the Worker where it shares their isolate, as the local runtime has it.
+// Shared by all objects of an isolate, and by the Worker where it runs in the same one, as in the
+// local runtime.
 import wasm from "../codec/holdfast.wasm";
 import { instantiateCodec } from "../codec/codec.ts";
 import { Traffic } from "../repository/pacing/traffic.ts";
 
-/** Its calls are synchronous: no two requests are ever in it. */
+/** Its calls are synchronous, so requests cannot interleave within it. */
 export const codec = instantiateCodec(wasm);
 
-/** What jobs make way for. */
+/** The requests that jobs give way to. */
 export const traffic = new Traffic();

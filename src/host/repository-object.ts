@@ -19,7 +19,8 @@ import { codec, traffic } from "./isolate.ts";
  * push's body unread: the name may lead elsewhere by now. Clients never see it. */
 export const GONE = 410;
 
-/** Carries a `PushOrigin` to the object: JSON, percent-encoded. The Worker sets it, whatever the client sent. */
+/** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
+ * sets it, whatever the client sent. */
 export const ORIGIN_HEADER = "Holdfast-Origin";
 
 /** Who sent a push, and to which name. */

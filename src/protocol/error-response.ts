@@ -15,8 +15,8 @@ export function errorResponse(thrown: unknown): Response {
   return textResponse(httpStatus(error), errorText(error), errorHeaders(error));
 }
 
-/** The HTTP status of a failure that ends a Git request before its protocol can report it: git's protocol has no word for what is well formed
- * and wrong. */
+/** The HTTP status of a failure that ends a Git request before the protocol can report it. Git's
+ * protocol does not distinguish malformed requests from well-formed but invalid ones. */
 function httpStatus(error: unknown): number {
   const status = isGitError(error) ? statusOf(error.code) : 500;
   return status === 422 ? 400 : status;

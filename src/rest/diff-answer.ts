@@ -23,7 +23,7 @@ export const DiffQuerySchema = z.object({
     }),
 });
 
-const Mode = ModeSchema.nullable().openapi({ description: "octal; null: the file was not or is not there" });
+const Mode = ModeSchema.nullable().openapi({ description: "octal; null: there is no such file on this side" });
 
 const Lines = z
   .number()

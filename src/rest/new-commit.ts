@@ -26,7 +26,7 @@ const Path = TextSchema.min(1).openapi({
 
 const Mode = z
   .enum(Object.keys(FILE_MODES) as FileMode[])
-  .openapi({ description: "a file, one that can be run, a symbolic link whose content is its target" });
+  .openapi({ description: "a file, an executable file, or a symbolic link, whose content is its target" });
 
 const Put = z.object({
   op: z.literal("put"),

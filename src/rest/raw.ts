@@ -65,7 +65,7 @@ async function answerFile(request: Request, file: LocatedFile, variables: RestEn
     case "unchanged":
       return new Response(null, { status: 304, headers: answer.headers });
     case "precondition-failed":
-      return refuse(412, "precondition-failed", "the file is another than expected");
+      return refuse(412, "precondition-failed", "the file is not the one that the request expects");
     case "unsatisfiable":
       return refuse(416, "range", `the file has ${sizeBytes} bytes`, answer.headers);
     case "bytes":

@@ -20,13 +20,14 @@ export const OidSchema = z
   .regex(/^[0-9a-f]{40}$/)
   .openapi("Oid", { description: "object id, 40 hex digits", example: "e83c5163316f89bfbde7d9ab23ca2e25604af290" });
 
-/** A mode as answers show it. */
+/** A file mode in responses. */
 export const ModeSchema = z
   .string()
   .regex(/^[0-7]{6,}$/)
-  .openapi({ description: "octal, as git writes it", example: formatMode(FILE_MODE) });
+  .openapi({ description: "octal file mode, as git writes it", example: formatMode(FILE_MODE) });
 
-/** A whole object id, or null. (`OidSchema.nullable()` would be described as an id that is null besides.) */
+/** A full object id, or null. (`OidSchema.nullable()` would be documented as an id that is also
+ * null.) */
 export const NullableOidSchema = z.union([OidSchema, z.null()]);
 
 /** A revision: at most 1,000 characters, no control characters. */

@@ -1,6 +1,7 @@
-/** Who brought the lines of a file, in one form for git and for Holdfast: every line as "commit line path". */
+/** The origins of a file's lines, in one form for git and for Holdfast: every line as "commit line
+ * path". */
 
-/** What Holdfast tells of lines that came together; null: nobody knows yet. */
+/** Holdfast's answer for lines of one origin; null: not found in time. */
 interface Range {
   readonly count: number;
   readonly commit: string | null;
@@ -8,14 +9,14 @@ interface Range {
   readonly originalPath: string;
 }
 
-/** The lines of ranges. */
+/** The lines of some ranges. */
 export function spreadRanges(ranges: readonly Range[]): string[] {
   return ranges.flatMap(({ count, commit, originalStart, originalPath }) =>
     Array.from({ length: count }, (_, i) => `${commit} ${originalStart + i} ${originalPath}`),
   );
 }
 
-/** The lines of what `git blame --porcelain` prints.
+/** The lines in the output of `git blame --porcelain`.
  * @see git-blame(1), "The porcelain format" */
 export function readPorcelain(text: string): string[] {
   const lines: string[] = [];

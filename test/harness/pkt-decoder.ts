@@ -1,4 +1,5 @@
-// What a client does with a response that it has whole; the server itself reads packets from streams alone.
+// Decodes a response as a client does, from memory. The server itself reads packets from streams
+// only.
 import { GitError } from "../../src/format/errors.ts";
 import { fromByteString, toByteString } from "../../src/format/byte-string.ts";
 import { MAX_PKT_BYTES, type Pkt, PKT_HEADER_BYTES } from "../../src/format/pkt-line.ts";
@@ -12,9 +13,10 @@ export const RESPONSE_END_PKT: Uint8Array = fromByteString("0002");
 
 const SPECIAL_PKTS: readonly Pkt[] = [{ type: "flush" }, { type: "delim" }, { type: "response-end" }];
 
-/** Decodes a body that lies in memory whole.
+/** Decodes a body that is in memory as a whole.
  * @yields its packets in order, up to the last byte
- * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a cut packet */
+ * @throws GitError "bad-request" on a length that is not hex, 0003 or above fff0, or a truncated
+ * packet */
 export function* decodePkts(body: Uint8Array): Generator<Pkt, void> {
   for (let offset = 0; offset < body.length;) {
     const digits = toByteString(body.subarray(offset, offset + PKT_HEADER_BYTES));

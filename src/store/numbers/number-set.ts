@@ -19,7 +19,7 @@ export class NumberSet {
     return start < end ? new NumberSet(Uint32Array.of(start, end)) : NumberSet.EMPTY;
   }
 
-  /** One number alone. */
+  /** A set of one number. */
   static of(number: number): NumberSet {
     return NumberSet.range(number, number + 1);
   }
