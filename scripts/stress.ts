@@ -1,13 +1,16 @@
-/** `npm run stress`: load on a server, and every answer held against git and against what was acknowledged. */
+/** `npm run stress`: load on a server, and every answer held against git and against what was
+ * acknowledged. */
 import { runProgram } from "./verify/check.ts";
 
 await runProgram({
   name: "stress",
-  text: `Puts load on a server, and holds every answer against git and against what was acknowledged. A server is started for it, or --server URL (or the
-variable SERVER) names one that runs already: that gets repositories below /stress/, which are deleted at the end; HOLDFAST_TOKEN is the
-token, where one is asked for: of a right to administer all that the owner "stress" has.
+  text: `Puts load on a server, and holds every answer against git and against what was
+acknowledged. A server is started for it, or --server URL (or the variable SERVER) names one that
+runs already: that gets repositories below /stress/, which are deleted at the end; HOLDFAST_TOKEN
+is the token, where one is asked for: of a right to administer all that the owner "stress" has.
 
-Exit status: 0 when nothing failed and nothing was wrong, 1 when something was, 2 when it could not be found out.`,
+Exit status: 0 when nothing failed and nothing was wrong, 1 when something was, 2 when it could
+not be found out.`,
   fallback: "quick",
   checks: {
     quick: [

@@ -1,13 +1,16 @@
-/** `npm run verify -- WHAT`: holds what Holdfast does against what git does, and against what it promises. */
+/** `npm run verify -- WHAT`: holds what Holdfast does against what git does, and against what it
+ * promises. */
 import "./verify/wasm-modules.ts";
 import { runProgram } from "./verify/check.ts";
 
 await runProgram({
   name: "verify",
-  text: `Holds what Holdfast does against what git does, and against what it promises. HISTORY is a bundle, or a repository's folder or URL: your own.
-A server is started for it, or --server URL names one that runs already.
+  text: `Holds what Holdfast does against what git does, and against what it promises. HISTORY is
+a bundle, or a repository's folder or URL: your own. A server is started for it, or --server URL
+names one that runs already.
 
-Exit status: 0 when all is as it must be, 1 when something is not, 2 when it could not be found out.`,
+Exit status: 0 when all is as it must be, 1 when something is not, 2 when it could not be found
+out.`,
   checks: {
     history: ["HISTORY: it comes back as it went in, whole and commit by commit", () => import("./verify/history.ts")],
     fetch: [

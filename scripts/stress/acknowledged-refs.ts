@@ -1,11 +1,11 @@
-/** What refs may be at, by what was asked and what was acknowledged: every view of them must be one that they had at some moment while it was
- * taken.
+/** What refs may be at, by what was asked and what was acknowledged: every view of them must be
+ * one that they had at some moment while it was taken.
  *
  * A value is a ref's from when the move to it began, at the earliest, to when a move from it was
- * acknowledged, at the latest. Whoever looks at refs must see values that were all there at one moment
- * of the looking. This is less than an order of all that was done, which the simulation of
- * `test/repository` looks for (`RefModel`), and is found at once however much goes on; it tells which
- * ref is wrong. */
+ * acknowledged, at the latest. Whoever looks at refs must see values that were all there at one
+ * moment of the looking. This is less than an order of all that was done, which the simulation
+ * of `test/repository` looks for (`RefModel`), and is found at once however much goes on; it
+ * tells which ref is wrong. */
 
 /** A move of a ref. */
 export interface Move {
@@ -63,12 +63,14 @@ export class AcknowledgedRefs {
     this.#looks.push({ what, begin, refs, only, end: this.now() });
   }
 
-  /** Whether a ref may have been deleted or moved back since a moment. @param isBack tells of a move whether it was */
+  /** Whether a ref may have been deleted or moved back since a moment. @param isBack tells of a
+   * move whether it was */
   isRewound(since: number, isBack: (move: Move) => boolean): boolean {
     return this.#moves.values().some((moves) => moves.some((move) => move.end >= since && isBack(move)));
   }
 
-  /** Explains all looks since the last time, when nobody moves a ref: only then is known what every move came to.
+  /** Explains all looks since the last time, when nobody moves a ref: only then is known what
+   * every move came to.
    * @returns what is wrong, a line each */
   explainLooks(): string[] {
     const looks = this.#looks;
@@ -93,7 +95,8 @@ export class AcknowledgedRefs {
     });
   }
 
-  /** Values that were moved to and, as far as anybody was told, never from: one, if moves were made one after the other. */
+  /** Values that were moved to and, as far as anybody was told, never from: one, if moves were
+   * made one after the other. */
   #lastValues(ref: string): (string | null)[] {
     const counts = new Map<string | null, number>([[null, 1]]);
     const add = (value: string | null, count: number): void => void counts.set(value, (counts.get(value) ?? 0) + count);

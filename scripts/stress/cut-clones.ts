@@ -23,7 +23,8 @@ const KINDS = [
   "--filter=tree:0",
 ];
 
-/** Makes clones of every kind at once, and goes on with two of them: one is deepened to all there is, one asks for a blob that it lacks. */
+/** Makes clones of every kind at once, and goes on with two of them: one is deepened to all there
+ * is, one asks for a blob that it lacks. */
 export async function cloneCut(
   repository: StressedRepository,
   random: Random,

@@ -3,7 +3,8 @@ import { checkRepository, describeProblem, toCheckUrl } from "../fsck/check-repo
 import { demandSame, WrongAnswer } from "../verify/report.ts";
 import type { StressedRepository } from "./stressed-repository.ts";
 
-/** Clones it, holds refs against what was acknowledged and against the API, and has the server check itself. */
+/** Clones it, holds refs against what was acknowledged and against the API, and has the server
+ * check itself. */
 export async function checkAtEnd(repository: StressedRepository): Promise<void> {
   const refs = await repository.look("ls-remote at the end");
   await repository.clone("clone at the end");

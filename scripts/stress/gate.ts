@@ -1,4 +1,5 @@
-/** Makes pushes race: without it the first is often over before the last has begun, as git takes longer to start than the server to answer. */
+/** Makes pushes race: without it the first is often over before the last has begun, as git takes
+ * longer to start than the server to answer. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
@@ -6,8 +7,8 @@ import { makeTempDir } from "../../test/harness/temp-dir.ts";
 /** Longest wait for the others, in hundredths of a second: one that fails never comes. */
 const MOST_WAITS = 1_000;
 
-/** Makes a gate that opens when so many pushes have learnt where the refs are, and have sent nothing yet: that is when git runs the hook
- * `pre-push`.
+/** Makes a gate that opens when so many pushes have learnt where the refs are, and have sent
+ * nothing yet: that is when git runs the hook `pre-push`.
  * @returns what git is told to pass through it
  * @see githooks(5) */
 export function makeGate(pushes: number): readonly string[] {

@@ -1,4 +1,5 @@
-/** Sizes and races at their limits: repositories of many files, and clients at work on each all at once, phase by phase. */
+/** Sizes and races at their limits: repositories of many files, and clients at work on each all
+ * at once, phase by phase. */
 import { Random } from "../../test/harness/random.ts";
 import { writeSamples } from "../bench/figures/sample.ts";
 import { UsageError } from "../command-line.ts";
@@ -14,23 +15,28 @@ type Phase = keyof typeof PHASES;
 
 const ALL_PHASES = Object.keys(PHASES) as Phase[];
 
-const TEXT = `Pushes repositories of files of 8 KB, and has clients at work on each all at once, phase by phase:
+const TEXT = `Pushes repositories of files of 8 KB, and has clients at work on each all at once,
+phase by phase:
 
   transfers  a push, a clone, pushes of 1, 10 and 100 changed files, fetches
-  races      pushes to branches of their own, which must all win, and to one branch, where one must win; clones beside
-  rest       files, raw, log, compare, archive, commits, branches and tags by the API, beside pushes and clones
+  races      pushes to branches of their own, which must all win, and to one, where one must win
+  rest       files, log, compare, archive, commits, branches, tags by the API, beside pushes, clones
   rewinds    forced pushes and deletions, beside clones and fetches
   cuts       shallow and partial clones at once, compared with those from git's own server
 
-Every clone is checked by git fsck, and its refs must be what was acknowledged at one moment while it was made. At the end of each
-repository what is there is compared with what was acknowledged, by git and by the API, and the server checks itself. Nothing is asked
-again when it fails. No errors are the answers that git's own server gives to who comes too late: a push to a branch that moved
-meanwhile is refused, and so is a clone ("not our ref") when a branch that it was about to get is forced elsewhere or deleted.
+Every clone is checked by git fsck, and its refs must be what was acknowledged at one moment while
+it was made. At the end of each repository what is there is compared with what was acknowledged,
+by git and by the API, and the server checks itself. Nothing is asked again when it fails. No
+errors are the answers that git's own server gives to who comes too late: a push to a branch that
+moved meanwhile is refused, and so is a clone ("not our ref") when a branch that it was about to
+get is forced elsewhere or deleted.
 
-Prints times of every operation, a line for every error, and a line that begins with "wrong" for every answer that is not so.`;
+Prints times of every operation, a line for every error, and a line that begins with "wrong" for
+every answer that is not so.`;
 
 /** A check at one scale.
- * @param transferred files of the repositories that only go through transfers, unless other sizes are asked for */
+ * @param transferred files of the repositories that only go through transfers, unless other
+ * sizes are asked for */
 export function defineLoad(
   sizes: readonly number[],
   transferred: readonly number[],
@@ -79,7 +85,8 @@ async function stressOne(stress: Stress, files: number, phases: readonly Phase[]
   if ((await repository.push("push new", { ref: MAIN, old: null, next: history.root })) === true) {
     for (const phase of phases) {
       showProgress(`${files} files: ${phase}`);
-      // Each has a beginning of its own: what is chosen in one depends on the seed alone, not on those before.
+      // Each has a beginning of its own: what is chosen in one depends on the seed alone, not on
+      // those before.
       const random = new Random(seed * 1_000 + ALL_PHASES.indexOf(phase));
       await repository.check(phase, () => PHASES[phase](repository, random, stress));
       repository.settle();

@@ -1,4 +1,5 @@
-/** The commits that clients push, in one local repository that all of them push from: what they push is told by ids, not by branches. */
+/** The commits that clients push, in one local repository that all of them push from: what they
+ * push is told by ids, not by branches. */
 import { rmSync } from "node:fs";
 import { git, tryGit } from "../../test/harness/git.ts";
 import type { Random } from "../../test/harness/random.ts";

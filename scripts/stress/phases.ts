@@ -69,7 +69,8 @@ async function raceApart(repository: StressedRepository, tips: readonly string[]
   await repository.cloneBeside("clone beside pushes", CLONERS, pushes);
 }
 
-/** All push to one branch what they have made of the same commit: one wins, the others are told that they are late. */
+/** All push to one branch what they have made of the same commit: one wins, the others are told
+ * that they are late. */
 async function raceTogether(repository: StressedRepository, base: string, tips: readonly string[]): Promise<void> {
   const operation = "racing push, one branch";
   const gate = makeGate(tips.length);
@@ -126,7 +127,8 @@ async function rewind(repository: StressedRepository, random: Random, { clients,
   rmSync(old, { recursive: true, force: true });
 }
 
-/** What a branch is to be at, one after the other: commits beside each other, of which none leads to another, and at times nothing. */
+/** What a branch is to be at, one after the other: commits beside each other, of which none leads
+ * to another, and at times nothing. */
 async function planMoves(
   repository: StressedRepository,
   random: Random,

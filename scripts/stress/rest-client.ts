@@ -30,12 +30,10 @@ const CHOICES = Object.entries(REQUESTS).flatMap(([name, weight]) =>
   Array<keyof typeof REQUESTS>(weight).fill(name as keyof typeof REQUESTS),
 );
 
+/** A commit that was made, or why not. */
 interface MadeCommit {
   readonly commit: string;
   readonly parents: readonly string[];
-}
-
-interface Refusal {
   readonly error?: { readonly code: string; readonly actual?: string };
 }
 
@@ -216,14 +214,16 @@ export class RestClient {
     await this.#commit("POST commits", {});
   }
 
-  /** Changes a file of a commit, if the branch is still there; else of the one that the answer says the branch is at. */
+  /** Changes a file of a commit, if the branch is still there; else of the one that the answer
+   * says the branch is at. */
   async commitOnBase(): Promise<void> {
     for (let base: string | null = this.#seen.last; base !== null;) {
       base = await this.#commit("POST commits on a base", { base, onConflict: "fail" });
     }
   }
 
-  /** @returns null: it is made, or failed; else where the branch is, as it has moved on from the base */
+  /** @returns null: it is made, or failed; else where the branch is, as it has moved on from the
+   * base */
   async #commit(
     operation: string,
     on: { readonly base?: string; readonly onConflict?: "fail" },
@@ -234,7 +234,7 @@ export class RestClient {
     const move = refs.begin(MAIN, undefined, undefined);
     const json = { branch: "main", message: content, author: AUTHOR, operations: [{ op: "put", path: file, content }] };
     const answer = await this.#repository.run(operation, async () => {
-      const { status, body } = await target.ask<MadeCommit & Refusal>(`${path}/commits`, {
+      const { status, body } = await target.ask<MadeCommit>(`${path}/commits`, {
         method: "POST",
         json: { ...json, ...on },
       });

@@ -1,4 +1,5 @@
-/** Many clients on many repositories for a while: no error, no lost update, and memory that stays. */
+/** Many clients on many repositories for a while: no error, no lost update, and memory that
+ * stays. */
 import { QUIET_MS } from "../../src/format/limits.ts";
 import { readUsage } from "../../test/harness/process.ts";
 import { Random } from "../../test/harness/random.ts";
@@ -128,9 +129,10 @@ class SoakedRepository {
 }
 
 export default defineCheck({
-  text: `Workers push, fetch and clone by git, read and commit and merge and move refs by the API, all at once on many repositories, and hold each answer against
-git and against what was acknowledged. In the end every repository is cloned by git, checked by fsck, and compared with what was
-acknowledged. Prints the server's memory with its slope in the second half of the time.`,
+  text: `Workers push, fetch and clone by git, read and commit and merge and move refs by the API,
+all at once on many repositories, and hold each answer against git and against what was
+acknowledged. In the end every repository is cloned by git, checked by fsck, and compared with
+what was acknowledged. Prints the server's memory with its slope in the second half of the time.`,
   options: {
     minutes: count(10, "how long"),
     repositories: count(50, "on how many"),

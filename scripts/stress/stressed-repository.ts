@@ -1,4 +1,5 @@
-/** One repository under stress: what git does to it, and whether what it gets is what was acknowledged. */
+/** One repository under stress: what git does to it, and whether what it gets is what was
+ * acknowledged. */
 import { rmSync } from "node:fs";
 import type { Random } from "../../test/harness/random.ts";
 import { git, makeRepository, tryGit } from "../../test/harness/git.ts";
@@ -53,8 +54,10 @@ export class StressedRepository {
   }
 
   /** Pushes a move of a ref.
-   * @param how `isForced`: what the ref leads to may be lost, as long as the ref is at `old`; `gate`: as `makeGate` returns it
-   * @returns whether it was acknowledged; false: it was refused because the ref had moved; null: it failed */
+   * @param how `isForced`: what the ref leads to may be lost, as long as the ref is at `old`;
+   * `gate`: as `makeGate` returns it
+   * @returns whether it was acknowledged; false: it was refused because the ref had moved; null:
+   * it failed */
   push(operation: string, { ref, old, next }: WantedMove, how: PushOptions = {}): Promise<boolean | null> {
     const lease = how.isForced === true ? [`--force-with-lease=${ref}:${old ?? ""}`] : [];
     return this.run(operation, async () => {
@@ -99,7 +102,8 @@ export class StressedRepository {
     return null;
   }
 
-  /** Brings a clone to where the server is, with `ls-remote` before and after, and checks all that is in it then.
+  /** Brings a clone to where the server is, with `ls-remote` before and after, and checks all
+   * that is in it then.
    * @returns whether it is there, and whole */
   async fetch(operation: string, dir: string): Promise<boolean> {
     await this.look();
@@ -107,7 +111,8 @@ export class StressedRepository {
     const isFetched = await this.run(operation, async () => {
       const { code, stderr } = await this.target.git(dir, "fetch", "-q", "--prune", this.url, "+refs/*:refs/*");
       if (code === 0) return true;
-      // Between the list of refs and the wants, a ref was taken back: git's own server answers so too.
+      // Between the list of refs and the wants, a ref was taken back: git's own server answers so
+      // too.
       if (stderr.includes("not our ref") && this.refs.isRewound(begin, isTakenBack)) return false;
       throw new UnexpectedAnswer(`git fetch ended with ${code}: ${stderr}`);
     });
@@ -118,7 +123,8 @@ export class StressedRepository {
     return this.verifyCut(operation, dir);
   }
 
-  /** Has git's fsck look at all that a clone has, and counts it if nothing is wrong. @param look looks further
+  /** Has git's fsck look at all that a clone has, and counts it if nothing is wrong. @param look
+   * looks further
    * @returns whether it is whole */
   verifyCut(operation: string, dir: string, look?: () => Promise<void>): Promise<boolean> {
     return this.check(operation, async () => {
@@ -147,7 +153,8 @@ export class StressedRepository {
   }
 }
 
-/** Whether something that a ref led to may have been lost by a move, or will be by one that is under way. */
+/** Whether something that a ref led to may have been lost by a move, or will be by one that is
+ * under way. */
 function isTakenBack({ ref, old, outcome }: Move): boolean {
   return outcome !== "refused" && old !== null && ref !== MAIN;
 }

@@ -10,9 +10,10 @@ const LAST_COMMITS = 3;
 const MATCHES = 3_000;
 
 export default defineApiCheck(
-  `A case is a random commit: a tar, which must be git archive's to the byte, the same compressed, a ZIP with the same entries, all files
-as git ls-tree -r -l lists them, one directory with the last commit of each entry as git log -1 tells it, and a search for a random
-pattern, as git grep -n -E finds it.`,
+  `A case is a random commit: a tar, which must be git archive's to the byte, the same compressed,
+a ZIP with the same entries, all files as git ls-tree -r -l lists them, one directory with the
+last commit of each entry as git log -1 tells it, and a search for a random pattern, as git grep
+-n -E finds it.`,
   async (history) => {
     const commit = history.pickCommit();
     const { comparison, paths } = await compareFiles(history, commit);

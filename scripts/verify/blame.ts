@@ -11,8 +11,8 @@ interface Answer {
 const MAX_ATTEMPTS = 10;
 
 export default defineApiCheck(
-  `A case is a random file of a random commit: every line of it. Binary files are left out; where the time was over before all was found,
-the API is asked again.`,
+  `A case is a random file of a random commit: every line of it. Binary files are left out; where
+the time was over before all was found, the API is asked again.`,
   async (history) => {
     const commit = history.pickCommit();
     const files = await history.listFiles(commit);

@@ -1,4 +1,5 @@
-/** How `npm run verify` and `npm run stress` run what they can do: the command line, servers, and how it ends. */
+/** How `npm run verify` and `npm run stress` run what they can do: the command line, servers, and
+ * how it ends. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { git } from "../../test/harness/git.ts";
@@ -99,7 +100,8 @@ export class Run {
   }
 
   /** Starts a server, or takes one that runs: of that, what is made there is removed in the end.
-   * @param how `keep`: it is not; `vars`: of the one that is started; `owner`: whose repositories are made, else the program's
+   * @param how `keep`: it is not; `vars`: of the one that is started; `owner`: whose
+   * repositories are made, else the program's
    * @throws Error with what to do when the server cannot be reached, or wants another token */
   async openServer(
     server: string | undefined,
@@ -146,8 +148,8 @@ export interface Program {
 /** Exit status of what was interrupted, as shells tell of SIGINT. */
 const INTERRUPTED = 130;
 
-/** Runs what the command line names. The exit status is 0 when all is well, 1 when something failed or is wrong, 2 when that could not
- * be found out. */
+/** Runs what the command line names. The exit status is 0 when all is well, 1 when something
+ * failed or is wrong, 2 when that could not be found out. */
 export async function runProgram({ name, text: about, checks, fallback }: Program): Promise<void> {
   const args = process.argv.slice(2);
   const isNamed = args[0]?.startsWith("-") === false;

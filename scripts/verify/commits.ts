@@ -17,8 +17,9 @@ interface ShownCommit {
 }
 
 export default defineApiCheck(
-  `A case is a random commit, of merges beside any of their parents: message, identities, times, files, renames, figures, patches; the
-whole patch must make the one tree of the other by git apply.`,
+  `A case is a random commit, of merges beside any of their parents: message, identities, times,
+files, renames, figures, patches; the whole patch must make the one tree of the other by git
+apply.`,
   async (history) => {
     const { random, dir } = history;
     const oid = history.pickCommit();

@@ -14,8 +14,9 @@ interface Compared {
 const MOST_COMMITS = 250;
 
 export default defineApiCheck(
-  `A case is a random pair of commits, near or far, by three dots or two: merge base, ahead, behind, the commits listed, files, renames,
-figures, patches; the whole patch must make the one tree of the other by git apply.`,
+  `A case is a random pair of commits, near or far, by three dots or two: merge base, ahead,
+behind, the commits listed, files, renames, figures, patches; the whole patch must make the one
+tree of the other by git apply.`,
   async (history) => {
     const { random, dir, commits } = history;
     const at = random.below(commits.length);

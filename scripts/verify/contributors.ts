@@ -16,7 +16,8 @@ interface Stats {
 const DAY_MS = 24 * 60 * 60_000;
 
 export default defineApiCheck(
-  `A case is a random commit: contributors beside git shortlog -sne, activity beside the author dates of git log, stats beside both.`,
+  `A case is a random commit: contributors beside git shortlog -sne, activity beside the author
+dates of git log, stats beside both.`,
   async (history) => {
     const commit = history.pickCommit();
     const { items } = await history.pages<{ name: string; email: string; commits: number }>(
@@ -25,11 +26,9 @@ export default defineApiCheck(
     );
     const lines = items.map(({ name, email, commits }) => `${String(commits).padStart(6)}\t${name} <${email}>`);
     const people = await history.git("shortlog", "-sne", commit);
-    const times = (await history.git("log", "--format=%ct", commit)).split("\n").map(Number);
-    const [first, last] = times.reduce(
-      ([least, most], time) => [Math.min(least, time), Math.max(most, time)] as const,
-      [Infinity, -Infinity] as const,
-    );
+    const times = (await history.git("log", "--format=%ct", commit))
+      .split("\n")
+      .toSorted((a, b) => Number(a) - Number(b));
     const stats = await history.get<Stats>(`/stats?ref=${commit}`);
     const ends = [stats.firstCommit, stats.lastCommit].map((time) => Date.parse(time) / 1_000);
     return [
@@ -38,7 +37,7 @@ export default defineApiCheck(
       [
         `stats of ${commit}`,
         [stats.commits, stats.contributors, ...ends].join(),
-        [times.length, people.split("\n").length, first, last].join(),
+        [times.length, people.split("\n").length, times[0], times.at(-1)].join(),
       ],
     ];
   },

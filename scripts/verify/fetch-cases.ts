@@ -1,7 +1,8 @@
 /** What clients ask of a server: every kind of depth and filter, and their lives afterwards. */
 import type { FetchHistory } from "./fetch-history.ts";
 
-/** Arguments of a git command in the client's folder, which is empty at first; `URL` is the server's repository. */
+/** Arguments of a git command in the client's folder, which is empty at first; `URL` is the
+ * server's repository. */
 export type Command = readonly string[];
 
 /** One client's life. */
@@ -10,11 +11,13 @@ export interface FetchCase {
   /** Whether the repository is its own, because it pushes. */
   readonly pushes: boolean;
   readonly commands: readonly Command[];
-  /** What it does when the server has moved on from the earlier state to the later; none: it meets the later one. */
+  /** What it does when the server has moved on from the earlier state to the later; none: it
+   * meets the later one. */
   readonly after: readonly Command[];
 }
 
-/** Filters that are asked for by protocol v0 too: it reads them as v2 does, and whole histories take their time. */
+/** Filters that are asked for by protocol v0 too: it reads them as v2 does, and whole histories
+ * take their time. */
 const OLD_FILTERS = ["filter blob:none", "filter tree:1", "filter sparse by name", "filter four", "filter nested"];
 
 /** Every case by protocol v2, and most by v0. */
@@ -32,8 +35,8 @@ export function listCases(history: FetchHistory): FetchCase[] {
   return [...lines.map((line) => readCase(line, 2)), ...old.map((line) => readCase(line, 0))];
 }
 
-/** A name, and commands with "; " between them: `clone` and `fetch` are git's, quietly, and a clone checks nothing out. What follows " > " is
- * done when the server has moved on. */
+/** A name, and commands with "; " between them: `clone` and `fetch` are git's, quietly, and a
+ * clone checks nothing out. What follows " > " is done when the server has moved on. */
 type Line = readonly [name: string, commands: string];
 
 function readCase([name, line]: Line, version: 0 | 2): FetchCase {

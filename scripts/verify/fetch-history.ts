@@ -1,10 +1,12 @@
-/** A history in two states, earlier and later, made of a real one with what real ones rarely have: every kind of ref, lines that merge
- * and merge again, a branch that is forced onto another line, and sparse specifications. */
+/** A history in two states, earlier and later, made of a real one with what real ones rarely
+ * have: every kind of ref, lines that merge and merge again, a branch that is forced onto
+ * another line, and sparse specifications. */
 import { join } from "node:path";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
-/** A history in two states, and the names by which the cases ask for parts of it. Ids are hexadecimal. */
+/** A history in two states, and the names by which the cases ask for parts of it. Ids are
+ * hexadecimal. */
 export interface FetchHistory {
   /** Bare repositories. The later one has every object of the earlier, too. */
   readonly earlierDir: string;
@@ -15,7 +17,8 @@ export interface FetchHistory {
   readonly tag: string;
   /** Commits of it, the newest first: 5, 30, 300 behind its later tip, or as far as there are. */
   readonly commits: readonly [string, string, string];
-  /** A commit that only a merge's second parent leads to; an annotated tag of a tag; a tree below the tip's; a blob of it. */
+  /** A commit that only a merge's second parent leads to; an annotated tag of a tag; a tree below
+   * the tip's; a blob of it. */
   readonly sideCommit: string;
   readonly nestedTag: string;
   readonly tree: string;
@@ -38,46 +41,59 @@ export async function makeFetchHistory(laterDir: string): Promise<FetchHistory> 
   /** The commit so far behind the tip; of a short history, the root. */
   const at = (distance: number): string => line[Math.min(distance, line.length - 1)]!;
   const show = (name: string): Promise<string> => git(laterDir, "rev-parse", "--verify", name);
-  const dateOf = async (commit: string): Promise<number> =>
-    Number(await git(laterDir, "log", "-1", "--format=%ct", commit));
-  const dates = [await dateOf(at(20)), await dateOf(at(200)), await dateOf(at(2000))] as const;
-  const stream = new Stream(await dateOf(at(0)));
-  stream.addLine("new", at(40), 3);
-  stream.addLine("forced", at(90), 2);
-  const merged = Array.from({ length: 10 }, (_, i) => at(140 - 10 * i));
-  const trees = await git(laterDir, "rev-parse", ...merged.map((commit) => `${commit}^{tree}`));
-  const merges = stream.addWeave(at(150), merged, trees.split("\n"));
-  stream.addSpecs(await listSpecs(laterDir, branch));
-  await stream.import(laterDir);
-  await git(laterDir, "update-ref", "refs/heads/old", at(500));
+  const setRef = (name: string, oid: string): Promise<string> => git(laterDir, "update-ref", name, oid);
+  // A line that takes a commit of its own and merges the main branch, in turn.
+  const weave = [at(150)];
+  for (let distance = 140; distance >= 50; distance -= 10) {
+    const own = await commit(laterDir, at(distance + 5), weave.at(-1)!);
+    weave.push(await commit(laterDir, at(distance), own, at(distance)));
+  }
+  const forkOnce = await commit(laterDir, at(500), at(100));
+  await setRef("refs/heads/forced", await commit(laterDir, at(501), at(90)));
+  await setRef("refs/heads/new", await commit(laterDir, at(41), await commit(laterDir, at(42), at(40))));
+  await setRef("refs/heads/weave", weave.at(-1)!);
+  await setRef("refs/heads/old", at(500));
   await addTags(laterDir, at);
-  const earlierDir = await makeEarlier(laterDir, {
-    branch,
-    tip: at(60),
-    weave: await show(merges[4]!),
-    forkedAt: at(100),
-  });
-  // Without a ref: what a client may still have when its server has moved on.
-  await git(laterDir, "fetch", "-q", earlierDir, "refs/heads/forced");
+  const specs = await addSpecs(laterDir, branch);
+  const earlierDir = join(makeTempDir("earlier"), "earlier.git");
+  await git(".", "clone", "-q", "--mirror", laterDir, earlierDir);
+  const later = await git(laterDir, "for-each-ref", "--format=%(refname)", "--no-merged", at(60), "refs/tags");
+  const gone = later.split("\n").filter((name) => name !== "" && !/\/(nested|of-)[a-z-]*$/.test(name));
+  for (const name of ["refs/heads/new", ...gone]) await git(earlierDir, "update-ref", "-d", name);
+  await git(earlierDir, "fetch", "-q", laterDir, forkOnce);
+  const moved = { [branch]: at(60), weave: weave[5]!, forced: forkOnce };
+  for (const [name, oid] of Object.entries(moved)) await git(earlierDir, "update-ref", `refs/heads/${name}`, oid);
   const tags = await git(laterDir, "tag", "--merged", at(90), "--sort=-creatordate", "--no-contains", at(60));
   const [path, blob] = await findEntry(laterDir, branch, "blob");
-  const specs = await git(laterDir, "ls-tree", "--format=%(path) %(objectname)", "specs");
-  const sideCommit = await show(merges[2]!);
-  for (const ref of merges) await git(laterDir, "update-ref", "-d", ref);
   return {
     earlierDir,
     laterDir,
     branch,
     tag: tags.split("\n").find((name) => name !== "") ?? "nested-inner",
     commits: [at(5), at(30), at(300)],
-    sideCommit,
+    sideCommit: weave[3]!,
     nestedTag: await show("refs/tags/nested"),
     tree: (await findEntry(laterDir, branch, "tree"))[1],
     blob,
     path,
-    dates,
-    specs: new Map(specs.split("\n").map((entry) => entry.split(" ") as [string, string])),
+    dates: [await dateOf(laterDir, at(20)), await dateOf(laterDir, at(200)), await dateOf(laterDir, at(2000))],
+    specs,
   };
+}
+
+/** Makes a commit of another one's tree, a minute younger than its youngest parent: dates grow,
+ * as they mostly do. */
+async function commit(dir: string, like: string, ...parents: readonly string[]): Promise<string> {
+  const dates = await Promise.all(parents.map((parent) => dateOf(dir, parent)));
+  const date = `${Math.max(...dates) + 60} +0000`;
+  const args = ["commit-tree", `${like}^{tree}`, "-m", `As ${like}`, ...parents.flatMap((oid) => ["-p", oid])];
+  const { stdout } = await tryGit(dir, args, { env: { GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date } });
+  return stdout.trim();
+}
+
+/** Seconds. */
+async function dateOf(dir: string, oid: string): Promise<number> {
+  return Number(await git(dir, "log", "-1", "--format=%ct", oid));
 }
 
 /** The branch that HEAD names; a bundle may name none, then the one with the newest commit.
@@ -90,36 +106,6 @@ export async function findBranch(dir: string): Promise<string> {
   return chosen.slice("* refs/heads/".length);
 }
 
-/** The state before: fewer commits and tags, and another line that is forced away. */
-async function makeEarlier(
-  laterDir: string,
-  at: { readonly branch: string; readonly tip: string; readonly weave: string; readonly forkedAt: string },
-): Promise<string> {
-  const dir = join(makeTempDir("earlier"), "earlier.git");
-  await git(".", "clone", "-q", "--mirror", laterDir, dir);
-  const later = await git(dir, "for-each-ref", "--format=%(refname)", "--no-merged", at.tip, "refs/tags");
-  const isKept = (name: string): boolean => /^refs\/tags\/(nested|nested-inner|of-tree|of-blob)$/.test(name);
-  const merges = (await git(dir, "for-each-ref", "--format=%(refname)", "refs/made")).split("\n");
-  const gone = [
-    "refs/heads/new",
-    "refs/heads/forced",
-    ...merges,
-    ...later.split("\n").filter((name) => name !== "" && !isKept(name)),
-  ];
-  const stdin = [
-    ...gone.map((name) => `delete ${name}`),
-    `update refs/heads/${at.branch} ${at.tip}`,
-    `update refs/heads/weave ${at.weave}`,
-    "",
-  ].join("\n");
-  const { code, stderr } = await tryGit(dir, ["update-ref", "--stdin"], { stdin });
-  if (code !== 0) throw new Error(`git update-ref ended with ${code}:\n${stderr}`);
-  const stream = new Stream(Number(await git(dir, "log", "-1", "--format=%ct", at.tip)));
-  stream.addLine("forced", at.forkedAt, 3);
-  await stream.import(dir);
-  return dir;
-}
-
 /** The first entry of a kind of a branch's root tree: its path, without spaces, and id. */
 async function findEntry(dir: string, branch: string, type: "blob" | "tree"): Promise<[path: string, oid: string]> {
   const listed = await git(dir, "ls-tree", "--format=%(objecttype) %(objectname) %(path)", branch);
@@ -130,86 +116,36 @@ async function findEntry(dir: string, branch: string, type: "blob" | "tree"): Pr
 
 /** Tags of a tag, a tree and a blob, and one without an object of its own. */
 async function addTags(dir: string, at: (distance: number) => string): Promise<void> {
-  const write = async (stdin: string): Promise<string> =>
-    (await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin })).stdout.trim();
   const tag = (...args: string[]): Promise<string> => git(dir, "tag", "-f", ...args);
   await tag("-am", "Inner", "nested-inner", at(70));
   await tag("-am", "Outer", "nested", "nested-inner");
   await tag("-am", "A tree", "of-tree", `${at(65)}^{tree}`);
-  await tag("-am", "A blob", "of-blob", await write("tagged\n"));
-  await tag("plain-blob", await write("tagged plainly\n"));
+  await tag("-am", "A blob", "of-blob", await writeBlob(dir, "tagged\n"));
+  await tag("plain-blob", await writeBlob(dir, "tagged plainly\n"));
   await tag("-am", "New", "annotated-new", at(10));
 }
 
-/** Sparse specifications by name. */
-async function listSpecs(dir: string, branch: string): Promise<Readonly<Record<string, string>>> {
+async function writeBlob(dir: string, stdin: string): Promise<string> {
+  return (await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin })).stdout.trim();
+}
+
+/** Adds a branch without history that holds sparse specifications.
+ * @returns the blobs by their paths */
+async function addSpecs(dir: string, branch: string): Promise<ReadonlyMap<string, string>> {
   const folders = (await git(dir, "ls-tree", "-d", "-r", "--name-only", branch)).split("\n");
   const [one = "lib", another = "test"] = folders.filter((name) => !name.includes("/"));
   const inner = folders.find((name) => name.startsWith(`${another}/`)) ?? `${another}/inner`;
-  return {
+  const texts = {
     folders: `/*\n!/*/\n/${one}/\n`,
     nested: `/*\n!/*/\n/${another}/\n!/${another}/*/\n/${inner}/\n`,
     negated: `# all but these\n*\n!/${one}/\n!*.md\n\n!*.json\n`,
     globs: "*.js\n*.go\n!**/[t-z]*.js\n[a-m]*/*.txt\n/*.m?\n**/util*/**\n\\#none\n",
     nothing: "\n# nothing\n",
   };
-}
-
-/** Commits that are made beside a history. @see git-fast-import(1) */
-class Stream {
-  readonly #lines: string[] = [];
-  /** Each is a minute younger than the one before: dates grow, as they mostly do. */
-  #seconds: number;
-
-  constructor(seconds: number) {
-    this.#seconds = Math.max(1_300_000_000, seconds);
-  }
-
-  /** A branch that leaves another commit; each of its commits changes a file of its own. */
-  addLine(name: string, from: string, length: number): void {
-    for (let count = 0; count < length; count++)
-      this.#commit(`refs/heads/${name}`, count === 0 ? `from ${from}` : "", {
-        [`${name}.txt`]: `${name} ${count} ${from}`,
-      });
-  }
-
-  /** A branch that takes a commit of its own and merges another commit, of which it takes the tree, in turn.
-   * @returns refs of its merges */
-  addWeave(from: string, merged: readonly string[], trees: readonly string[]): string[] {
-    return merged.map((other, count) => {
-      this.#commit("refs/heads/weave", count === 0 ? `from ${from}` : "", { "weave.txt": `weave ${count}` });
-      this.#commit("refs/heads/weave", `merge ${other}`, { "weave.txt": `merge ${count}` }, trees[count]);
-      this.#lines.push(`reset refs/made/${count}\nfrom refs/heads/weave\n`);
-      return `refs/made/${count}`;
-    });
-  }
-
-  /** A branch without history that holds files. */
-  addSpecs(files: Readonly<Record<string, string>>): void {
-    this.#commit("refs/heads/specs", "", files);
-  }
-
-  async import(dir: string): Promise<void> {
-    const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet", "--force"], {
-      stdin: this.#lines.join("\n"),
-    });
-    if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
-  }
-
-  /** @param like the tree that the files are put over, unless that is the parent's */
-  #commit(ref: string, parents: string, files: Readonly<Record<string, string>>, like?: string): void {
-    const committer = `committer Ada Example <ada@example.com> ${(this.#seconds += 60)} +0000`;
-    const message = Object.values(files)[0]!.split("\n")[0]!;
-    this.#lines.push(
-      `commit ${ref}`,
-      committer,
-      `data ${message.length}`,
-      message,
-      ...(parents === "" ? [] : [parents]),
-    );
-    if (like !== undefined) this.#lines.push(`M 040000 ${like} ""`);
-    for (const [path, content] of Object.entries(files)) {
-      this.#lines.push(`M 100644 inline ${path}`, `data ${content.length + 1}`, `${content}\n`);
-    }
-  }
+  const blobs = new Map<string, string>();
+  for (const [name, text] of Object.entries(texts)) blobs.set(name, await writeBlob(dir, text));
+  const stdin = [...blobs].map(([name, oid]) => `100644 blob ${oid}\t${name}\n`).join("");
+  const tree = (await tryGit(dir, ["mktree"], { stdin })).stdout.trim();
+  await git(dir, "update-ref", "refs/heads/specs", await git(dir, "commit-tree", tree, "-m", "Specifications"));
+  return blobs;
 }

@@ -1,4 +1,5 @@
-/** Clients of every kind get what they get from git's own server: cut, deepened, partial, falling behind. */
+/** Clients of every kind get what they get from git's own server: cut, deepened, partial, falling
+ * behind. */
 import { join } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { startNative } from "../../test/harness/native.ts";
@@ -10,15 +11,17 @@ import { type Pair, PairedClient } from "./paired-client.ts";
 import { showProgress } from "./report.ts";
 import type { Target } from "./target.ts";
 
-/** What native git must be told to serve, and Holdfast always does. Not `allowRefInWant`: git answers a cut fetch by ref names in an order
- * that its own client does not read (2.39: "expected 'packfile', received 'shallow-info'"). */
+/** What native git must be told to serve, and Holdfast always does. Not `allowRefInWant`: git
+ * answers a cut fetch by ref names in an order that its own client does not read (2.39:
+ * "expected 'packfile', received 'shallow-info'"). */
 const NATIVE_CONFIG = ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"];
 
 export default defineCheck({
-  text: `Pushes HISTORY to Holdfast and to git http-backend, has clients do the same with both, and compares after each command: exit code, output, refs,
-shallow commits, what rev-list reaches and misses, git fsck, and the objects that are really there. Holdfast must send all that git
-sends but what git sends without need, and nothing else but what git leaves out of several filters. Fresh clones must be the same to
-the object.`,
+  text: `Pushes HISTORY to Holdfast and to git http-backend, has clients do the same with both,
+and compares after each command: exit code, output, refs, shallow commits, what rev-list reaches
+and misses, git fsck, and the objects that are really there. Holdfast must send all that git sends
+but what git sends without need, and nothing else but what git leaves out of several filters.
+Fresh clones must be the same to the object.`,
   operands: "HISTORY",
   options: {
     only: texts("PATTERN", "cases whose name matches this regular expression (default all)"),

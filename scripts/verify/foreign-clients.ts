@@ -66,11 +66,13 @@ async function tryWork({ run }: Work, client: ForeignClient, url: string): Promi
 }
 
 export default defineCheck({
-  text: `Has other Git clients clone, also shallow, deepen, pull, push, push tags and delete, and holds what came of it against stock git. Each work is done on
-git's own server too: what a client cannot do there is its own fault.
+  text: `Has other Git clients clone, also shallow, deepen, pull, push, push tags and delete, and
+holds what came of it against stock git. Each work is done on git's own server too: what a client
+cannot do there is its own fault.
 
-Clients are isomorphic-git, which is installed with the project, pygit2 and dulwich (Python 3.11 or newer), go-git (Go) and gix (Rust), which
-are installed or built first, from the places where these languages have their packages. Without a name, all.`,
+Clients are isomorphic-git, which is installed with the project, pygit2 and dulwich (Python 3.11
+or newer), go-git (Go) and gix (Rust), which are installed or built first, from the places where
+these languages have their packages. Without a name, all.`,
   operands: "[CLIENT...]",
   options: {
     build: text("DIR", "where they are installed; what is there already is taken (default a folder for this time)"),

@@ -3,8 +3,9 @@ import { fuzzApi, listUntried } from "../../test/harness/fuzzed-api.ts";
 import { count, defineCheck, SERVER } from "./check.ts";
 
 export default defineCheck({
-  text: `Makes requests of the schemas in the server's /api/openapi.json: values that fit, and values that do not, hostile ones among them. No answer may be a
-5xx, have a status that is not described, or a body outside its schema. The server gets the repository me/fuzzed.`,
+  text: `Makes requests of the schemas in the server's /api/openapi.json: values that fit, and
+values that do not, hostile ones among them. No answer may be a 5xx, have a status that is not
+described, or a body outside its schema. The server gets the repository me/fuzzed.`,
   options: { rounds: count(300, "how often each route is asked"), seed: count(1, "of the values"), server: SERVER },
   async run(run, { rounds, seed, server }) {
     const result = await fuzzApi(await run.openServer(server, { owner: "me" }), seed, rounds);

@@ -11,9 +11,10 @@ import { count, defineCheck, text } from "./check.ts";
 import type { Tally } from "./report.ts";
 
 export default defineCheck({
-  text: `Makes inputs from a seed, most of them damaged, and puts them to the parsers of packets, packs, deltas, objects, requests and patterns. None may
-fail but by the errors that it declares, take long, or grow without end; and what can be written again must come out the same. The
-input of a finding is left in a file.`,
+  text: `Makes inputs from a seed, most of them damaged, and puts them to the parsers of packets,
+packs, deltas, objects, requests and patterns. None may fail but by the errors that it declares,
+take long, or grow without end; and what can be written again must come out the same. The input of
+a finding is left in a file.`,
   options: {
     seconds: count(120, "for all parsers together"),
     seed: text("N", "of the inputs (default another each time, which is shown)"),

@@ -8,8 +8,9 @@ import { findBranch } from "./fetch-history.ts";
 import { demandSame, showProgress } from "./report.ts";
 
 export default defineCheck({
-  text: `Pushes every ref of HISTORY, clones it as a mirror, compares all refs and runs git fsck. Then pushes the last commits of one branch (first
-parents only) one by one, with a fetch after each into one old clone, and compares how many objects came with how many were missing.`,
+  text: `Pushes every ref of HISTORY, clones it as a mirror, compares all refs and runs git fsck.
+Then pushes the last commits of one branch (first parents only) one by one, with a fetch after
+each into one old clone, and compares how many objects came with how many were missing.`,
   operands: "HISTORY",
   options: {
     commits: count(200, "commits to play over, or as many as there are", 0),
@@ -61,7 +62,8 @@ async function cloneMirror(from: string): Promise<string> {
   return dir;
 }
 
-/** What fsck prints of a repository, be it content or not: an old history may carry flaws of its own. */
+/** What fsck prints of a repository, be it content or not: an old history may carry flaws of its
+ * own. */
 async function checkObjects(dir: string): Promise<string> {
   const { code, stdout, stderr } = await tryGit(dir, ["fsck", "--full", "--no-dangling"]);
   // Which branch HEAD names is nobody's flaw.

@@ -10,9 +10,11 @@ import { makeFetchHistory } from "./fetch-history.ts";
 import { demandSame, showProgress } from "./report.ts";
 
 export default defineCheck({
-  text: `Pushes HISTORY, then forces a branch onto another line, so that most commits were never tips and some no longer have a ref. Then asks, by
-hand, for commit B as a client that has exactly what commit A leads to, for pairs of the last commits, merged and forced-away lines
-among them. The pack must hold exactly the objects that B leads to and A does not, by the difference of the two whole sets.`,
+  text: `Pushes HISTORY, then forces a branch onto another line, so that most commits were never
+tips and some no longer have a ref. Then asks, by hand, for commit B as a client that has exactly
+what commit A leads to, for pairs of the last commits, merged and forced-away lines among them.
+The pack must hold exactly the objects that B leads to and A does not, by the difference of the
+two whole sets.`,
   operands: "HISTORY",
   options: {
     commits: count(200, "first-parent commits of the main branch to choose from"),

@@ -13,7 +13,8 @@ interface Languages extends Sum {
 }
 
 export default defineApiCheck(
-  `A case is a random commit: files and bytes beside the sums of git ls-tree -r -l: those of all files, and of each language.`,
+  `A case is a random commit: files and bytes beside the sums of git ls-tree -r -l: those of all
+files, and of each language.`,
   async (history) => {
     const commit = history.pickCommit();
     const { languages, other, ...total } = await history.get<Languages>(`/languages?ref=${commit}`);

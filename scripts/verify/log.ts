@@ -2,8 +2,8 @@
 import { defineApiCheck, type ServedHistory } from "./served-history.ts";
 
 export default defineApiCheck(
-  `A case is a log of a random commit: with and without a path, times, an author, first parents only, renames followed; in pages of
-random size.`,
+  `A case is a log of a random commit: with and without a path, times, an author, first parents
+only, renames followed; in pages of random size.`,
   async (history) => {
     const { random } = history;
     const ref = history.pickCommit();

@@ -21,10 +21,11 @@ interface Pair {
 const PERSON = "A U Thor <author@example.com> 1700000000 +0000";
 
 export default defineCheck({
-  text: `Merges commits of HISTORY, without a server, and compares with git merge-tree --write-tree: whether the merge is clean, the id of the merged
-tree (with conflict markers where there are conflicts), and the versions of each path in conflict. Four kinds of merge: the
-parents of real merges; a commit picked onto another one, or reverted there; trees of three commits at random; and of five, such
-that there are two merge bases.`,
+  text: `Merges commits of HISTORY, without a server, and compares with git merge-tree
+--write-tree: whether the merge is clean, the id of the merged tree (with conflict markers where
+there are conflicts), and the versions of each path in conflict. Four kinds of merge: the parents
+of real merges; a commit picked onto another one, or reverted there; trees of three commits at
+random; and of five, such that there are two merge bases.`,
   operands: "HISTORY",
   options: {
     cases: count(200, "merges of each kind"),

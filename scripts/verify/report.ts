@@ -1,8 +1,10 @@
-/** What checks print: how far they are, what is wrong, and in the end what was done and how long it took. */
+/** What checks print: how far they are, what is wrong, and in the end what was done and how long
+ * it took. */
 import { type Sample, toSamples } from "../bench/figures/sample.ts";
 import { quantile } from "../bench/figures/summary.ts";
 
-/** Somebody said something that is not so. Whatever else is thrown is an error: nothing was said, or that it cannot be done. */
+/** Somebody said something that is not so. Whatever else is thrown is an error: nothing was said,
+ * or that it cannot be done. */
 export class WrongAnswer extends Error {}
 
 /** Where nobody looks on, one line of progress in so long is enough. */
@@ -10,7 +12,8 @@ const QUIET_MS = 10_000;
 
 let lastMs = -Infinity;
 
-/** Tells on standard error what goes on: at a terminal, the next line takes its place. "": nothing more. */
+/** Tells on standard error what goes on: at a terminal, the next line takes its place. "":
+ * nothing more. */
 export function showProgress(text: string): void {
   if (process.stderr.isTTY) {
     process.stderr.write(`\r\u001b[K${text}`);

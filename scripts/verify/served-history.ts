@@ -1,4 +1,5 @@
-/** A history in git, and the same on a server: what the API says of it is compared with what git says. */
+/** A history in git, and the same on a server: what the API says of it is compared with what git
+ * says. */
 import { git, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { type Check, count, defineCheck, type Run, SERVER } from "./check.ts";
@@ -51,7 +52,8 @@ export class ServedHistory {
     return this.random.pick(this.commits);
   }
 
-  /** Asks the API for what must be there. @param path below the repository's, with a slash in front */
+  /** Asks the API for what must be there. @param path below the repository's, with a slash in
+   * front */
   get<Body>(path: string): Promise<Body> {
     return this.#time(path, () => this.#target.demand<Body>(this.#path + path));
   }
@@ -76,7 +78,8 @@ export class ServedHistory {
     return (await this.gitBytes(...args)).toString().replace(/\n$/, "");
   }
 
-  /** The bytes that git prints; none if it ends with an error without saying why, as it does when it finds nothing. */
+  /** The bytes that git prints; none if it ends with an error without saying why, as it does when
+   * it finds nothing. */
   async gitBytes(...args: readonly string[]): Promise<Buffer> {
     const { code, stdoutBytes, stderr } = await this.#run.tally.time(`git ${args[0]}`, () =>
       tryGit(this.dir, [...CONFIG, ...(args[0] === "blame" ? BLAME_CONFIG : []), ...args]),

@@ -16,8 +16,8 @@ interface ChangedFile {
 /** What is told of a file beyond this length is its figures alone. */
 const MAX_PATCH_BYTES = 1024 * 1024;
 
-/** Asks for a diff, and compares it with git's: the files and their figures, each patch, and whether the whole patch makes the one tree
- * of the other.
+/** Asks for a diff, and compares it with git's: the files and their figures, each patch, and
+ * whether the whole patch makes the one tree of the other.
  * @param query parameters, "&" before each
  * @returns the first page, and what was compared */
 export async function compareDiff<Page>(

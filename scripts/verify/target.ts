@@ -31,7 +31,8 @@ export class Target {
     this.#signal = signal;
   }
 
-  /** Names a repository that nobody has: of this run, so that a server may be checked again, and by several at once.
+  /** Names a repository that nobody has: of this run, so that a server may be checked again, and
+   * by several at once.
    * @returns where git has it, and where the API does, below `/api` */
   newRepository(): { readonly url: string; readonly path: string } {
     const name = `${Date.now().toString(36)}-${process.pid}-${this.#count++}`;

@@ -1,4 +1,5 @@
-// Imported first, lets what is imported dynamically afterwards import `.wasm` files as the runtime does: as compiled modules.
+// Imported first, lets what is imported dynamically afterwards import `.wasm` files as the runtime
+// does: as compiled modules.
 import { registerHooks } from "node:module";
 
 registerHooks({
