@@ -48,7 +48,7 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
     if (removed === null) continue;
     return { counts: { ...counts, objects: removed.objects.size, nodes: removed.nodes.size }, again: true };
   }
-  throw new GitError("unavailable", { what: "pruning", reason: "pushes or fetches were under way each time" });
+  throw new GitError("unavailable", { what: "pruning", reason: "pushes or fetches came between each time" });
 }
 
 /** Whether a push within the grace period was dropped from a full reflog: then it is unknown where

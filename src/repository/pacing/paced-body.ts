@@ -58,7 +58,7 @@ export class PacedBody {
     if (this.#waitedMs < BODY_WAIT_MS) return;
     const minBytes = this.#minBytes();
     if (this.#broughtBytes < minBytes) {
-      const reason = `while others wait, ${minBytes} bytes must come in ${BODY_WAIT_MS / 1_000} seconds`;
+      const reason = `while others wait, a client must send at least ${minBytes} bytes in ${BODY_WAIT_MS / 1_000} seconds`;
       throw new GitError("timeout", { what: "request's body", reason });
     }
     this.#waitedMs = 0;

@@ -10,23 +10,23 @@ const MAX_TRIES = 10;
 export function withBranchLock<Result>(
   repository: OpenRepository,
   ref: string,
-  isMinded: boolean,
+  isTipFixed: boolean,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
-  return repository.state.refMutex.take(ref, () => tryAgain(isMinded, attempt));
+  return repository.state.refMutex.take(ref, () => tryAgain(isTipFixed, attempt));
 }
 
 /** Changes a ref, and tries again from its new value when a push came between.
- * @param isMinded whether the ref must not have moved: then there is one attempt only
+ * @param isTipFixed whether the ref must not have moved: then there is one attempt only
  * @param attempt starts from the ref's current value, and publishes
- * @throws whatever the attempt throws; GitError "stale", unless `isMinded`, only after ten
+ * @throws whatever the attempt throws; GitError "stale", unless `isTipFixed`, only after ten
  * attempts */
-export async function tryAgain<Result>(isMinded: boolean, attempt: () => Promise<Result>): Promise<Result> {
+export async function tryAgain<Result>(isTipFixed: boolean, attempt: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
     } catch (error) {
-      if (!isGitError(error, "stale") || isMinded || tries === MAX_TRIES) throw error;
+      if (!isGitError(error, "stale") || isTipFixed || tries === MAX_TRIES) throw error;
     }
   }
 }

@@ -22,7 +22,7 @@ export async function renewStanding(
   const knownMs = Date.now();
   const standing = await ask(() => registry.readStanding(id, requester.caller));
   if (standing === null) {
-    const reason = "the one that was shown has been revoked, has expired, or is for something else by now";
+    const reason = "the one that was shown has been revoked, has expired, or is no longer valid for this repository";
     throw new GitError("unauthenticated", { what: "token", reason });
   }
   if (!includesRight(standing.right, "write")) {
