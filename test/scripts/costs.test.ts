@@ -1,29 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Counts, dollarsOf, newQuantities } from "../../scripts/bench/operations/costs.ts";
-import { fillTables } from "../../scripts/bench/operations/markdown.ts";
-import { fillPages } from "../../scripts/bench/operations/pages.ts";
-import { PRICES } from "../../scripts/bench/operations/prices.ts";
+import { readSamples } from "../../scripts/bench/figures/sample.ts";
+import { Counts } from "../../scripts/bench/operations/counts.ts";
+import { billedDollars, dollarsOf, newQuantities, PRICES } from "../../scripts/bench/operations/prices.ts";
+import { formatOperations } from "../../scripts/bench/operations/tables.ts";
 import { PROJECT } from "../harness/build.ts";
-
-test("the tables of docs/cost.md and docs/scaling.md are what the counts and prices say", () => {
-  const pages = fillPages();
-  expect(pages.map(({ path }) => path)).toEqual(["docs/cost.md", "docs/scaling.md"]);
-  for (const { found, filled } of pages) {
-    expect(found).toBe(filled);
-    expect(found).not.toContain("NaN");
-    expect(found.match(/<!-- table: /g)!.length).toBeGreaterThan(3);
-  }
-});
-
-test("a table that nobody makes is an error", () => {
-  const page = "before\n<!-- table: one -->\nold\n<!-- end -->\nbehind\n";
-  expect(fillTables(page, { one: "| new |\n" })).toBe(
-    "before\n<!-- table: one -->\n\n| new |\n\n<!-- end -->\nbehind\n",
-  );
-  expect(() => fillTables(page, { two: "" })).toThrow("there is no table one");
-});
 
 test("a bill is what was counted once, with what it causes later, by list prices", () => {
   const work = { repository: "r", files: 1, scenario: "s", times: 4 };
@@ -49,9 +31,36 @@ test("a bill is what was counted once, with what it causes later, by list prices
     bucketGbMonths: 0,
   });
   expect(dollarsOf({ ...newQuantities(), classA: 1_000_000, databaseGbMonths: 2 })).toBeCloseTo(4.9);
+  expect(billedDollars({ ...newQuantities(), classA: 3_000_000, databaseGbMonths: 2 })).toBeCloseTo(5 + 9);
+  expect(formatOperations(samples)).toMatch(/^r, 1 files, once .*\$ per 1,000\ns +3 .* 2 +0\.0259\n/);
 });
 
 test("docs/cost.md tells every price", () => {
   const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8");
-  for (const { page: source } of Object.values(PRICES)) expect(page).toContain(source);
+  for (const { what, dollars, per, included, page: source } of Object.values(PRICES)) {
+    const told = per === 1 ? `$${dollars}` : `$${dollars} per ${per.toLocaleString("en-US")}`;
+    expect(page).toContain(`| [${what}](${source}) | ${told} | ${included.toLocaleString("en-US")} |`);
+  }
+});
+
+test("what docs/cost.md tells in dollars is what the counts and prices say", () => {
+  const page = readFileSync(join(PROJECT, "docs/cost.md"), "utf8");
+  const text = formatOperations(readSamples(join(PROJECT, "docs/cost.csv")));
+  const tables = text.split("\n\n").map((table) => table.split("\n").map((line) => line.trim().split(/ {2,}/)));
+  const [month] = tables.filter(([head]) => head![0] === "a month");
+  for (const item of Object.values(PRICES)) {
+    const cells = month!.find(([what]) => what === item.what)!;
+    expect(page).toContain(`| ${cells.join(" | ")} |`);
+  }
+  const totals = month!.filter(([what]) => /^(at list prices|billed)/.test(what!)).map((cells) => cells.slice(1));
+  expect(totals.flat()).toHaveLength(6);
+  for (const dollars of totals.flat()) expect(page).toContain(`**${dollars}**`);
+  const sizes = ["noise, 100 files", "noise, 1000 files", "noise, 5000 files", "history, 300 files"];
+  const bySize = sizes.map((size) => tables.find(([head]) => head![0] === `${size}, once`)!.slice(1));
+  const scenarios = bySize[0]!.map(([scenario]) => scenario).filter((scenario) => scenario !== "push, 1,000 tags");
+  expect(scenarios.length).toBeGreaterThan(15);
+  for (const scenario of scenarios) {
+    const dollars = bySize.map((rows) => rows.find(([name]) => name === scenario)!.at(-1));
+    expect(page).toContain(` | ${dollars.join(" | ")} |\n`);
+  }
 });

@@ -26,7 +26,7 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
     run: "npm start -- --help",
   },
   { block: "npm ci && npm test", reason: "this is one of the tests", run: "npm test -- --help" },
-  { block: "scripts/bench.sh", reason: "it takes minutes", run: "scripts/bench.sh --help" },
+  { block: "npm run bench", reason: "it takes minutes", run: "npm run bench -- --help" },
   {
     block: "npx wrangler r2 bucket create holdfast",
     reason: "it needs an account",
@@ -34,7 +34,6 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
   },
   { block: "npm run deploy", reason: "it needs an account", run: "npm run deploy:check" },
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },
-  { block: "npm run bench:report", reason: "it measures for two hours", run: "npm run bench:report -- --help" },
   { block: "npm run setup -- --deployed", reason: "it needs an account", run: "npm run setup -- --help" },
 ];
 
@@ -158,7 +157,7 @@ const scripts = new Set(
       const [, head, names, tail] = /^(.*)\{(.*)\}(.*)$/.exec(name) ?? [];
       return names === undefined ? [name] : names.split(",").map((one) => `${head}${one}${tail}`);
     })
-    .filter((name) => /\.(?:ts|sh)$|^scripts\/(?:profile|bench\/\w+)$/.test(name)),
+    .filter((name) => /\.(?:ts|sh)$/.test(name)),
 );
 
 /** What the commands of checks can do. */

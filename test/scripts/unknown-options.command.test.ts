@@ -6,18 +6,18 @@ import { PROJECT } from "../harness/build.ts";
 import { StartedCommand } from "./started-server.ts";
 
 /** What reads a command line, in a file that is run. */
-const READS = /\b(readCommandLine|runCommandLine|runCommand|runBenchmark|runProgram)\b/;
+const READS = /\b(readCommandLine|runCommandLine|runProgram)\b/;
 
-const scripts = ["scripts", "scripts/bench"]
-  .flatMap((dir) => readdirSync(join(PROJECT, dir)).map((name) => `${dir}/${name}`))
+const scripts = readdirSync(join(PROJECT, "scripts"))
+  .map((name) => `scripts/${name}`)
   .filter((path) => path.endsWith(".ts"))
   .filter((path) => {
     const text = readFileSync(join(PROJECT, path), "utf8");
     return READS.test(text) && !/^export /m.test(text);
   });
 
-/** All that the commands of checks can do, as each tells of itself. */
-const checks = ["verify", "stress"].flatMap((name) => {
+/** All that the commands of checks and of measuring can do, as each tells of itself. */
+const checks = ["verify", "stress", "bench"].flatMap((name) => {
   const script = `scripts/${name}.ts`;
   const told = execFileSync(process.execPath, [script, "--help"], { cwd: PROJECT, encoding: "utf8" });
   return Array.from(told.matchAll(/^ {2}([a-z-]+) {2}/gm), ([, what]) => [process.execPath, script, what!]);
@@ -26,7 +26,7 @@ const checks = ["verify", "stress"].flatMap((name) => {
 describe("an option that a command does not know is told in one line, with status 2", () => {
   test("there are such commands", () => expect(scripts.length + checks.length).toBeGreaterThan(20));
 
-  const commands = ["scripts/bench.sh", "scripts/profile", "wasm/build.sh"].map((path) => ["bash", path]);
+  const commands = [["bash", "wasm/build.sh"]];
   test.each([...commands, ...scripts.map((path) => [process.execPath, path]), ...checks])(
     "%s %s %s",
     async (program, path, what = "") => {

@@ -1,4 +1,4 @@
-/** The codec's works inside workerd, implementations in turns; indexing beside `git index-pack --threads=1` too. */
+/** The WebAssembly module's works inside workerd, implementations in turns; indexing beside git, too. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -7,9 +7,11 @@ import { PROJECT } from "../../../test/harness/build.ts";
 import { git } from "../../../test/harness/git.ts";
 import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import type { Measures, Sample } from "../figures/sample.ts";
-import { takeTurns } from "../figures/turns.ts";
-import { type CodecWork, type Corpus, digestOf } from "../work/corpora.ts";
+import type { Bench } from "../figures/bench.ts";
+import { BUNDLE, count, defineCase, rounds } from "../figures/command.ts";
+import type { Measures } from "../figures/sample.ts";
+import { openSubjects } from "../work/subjects.ts";
+import { type CodecWork, type Corpus, digestOf, makeCorpora } from "./codec-corpora.ts";
 
 /** Who does what inside workerd. */
 const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
@@ -19,15 +21,38 @@ const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
   "SHA-1": ["holdfast", "node:crypto", "@noble/hashes"],
 };
 
+export const codec = defineCase({
+  summary: "the WebAssembly module beside git, node:zlib, node:crypto and JavaScript's libraries",
+  about: `Inside workerd; everything that comes out is checked each time. In MB/s, where more is better:
+
+index    a whole pack, beside isomorphic-git and git index-pack --threads=1 (native); MB of the pack
+inflate  one zlib stream after the other, beside node:zlib and pako; MB that come out
+deflate  the same back, level 6; MB that go in
+SHA-1    ids of objects, beside node:crypto and @noble/hashes
+
+on ct (commits and trees), blob, noise (8 KB of base64 each), and entries (the pack). Git has no command
+for one of the others alone: node:zlib and node:crypto are the C libraries that come with workerd.`,
+  options: { "most-mb": count("of ct, blob and noise each", 8), rounds: rounds(5), bundle: BUNDLE },
+  async measure(values, bench) {
+    for (const subject of await openSubjects(values.bundle)) {
+      const corpora = await makeCorpora(subject, values["most-mb"] * 1e6);
+      const url = await startCodecs(bench.stack);
+      for (const corpus of corpora)
+        await bench.attempt(`${corpus.work} of ${corpus.name}`, () => measureCodecs(corpus, values.rounds, url, bench));
+    }
+  },
+});
+
 /** Measures a work on a corpus.
  * @param url of `startCodecs`
  * @throws Error if anything but what is right comes out of any implementation */
-export async function measureCodecs(corpus: Corpus, rounds: number, url: string): Promise<Sample[]> {
+export async function measureCodecs(corpus: Corpus, rounds: number, url: string, bench: Bench): Promise<void> {
   const { work, name, items } = corpus;
-  await ask(`${url}/corpus`, frame(items));
+  const texts = items.map(([bytes, known]) => [Buffer.from(bytes).toString("base64"), known]);
+  await ask(`${url}/corpus`, JSON.stringify(texts));
   const inWorkerd = IMPLEMENTATIONS[work].map((by) => [by, () => measureInWorkerd(corpus, by, url)] as const);
   const native = work === "index" ? { native: await prepareNative(corpus) } : {};
-  return takeTurns({ work, corpus: name }, rounds, { ...native, ...Object.fromEntries(inWorkerd) });
+  await bench.takeTurns({ work, corpus: name }, rounds, { ...native, ...Object.fromEntries(inWorkerd) });
 }
 
 async function measureInWorkerd(corpus: Corpus, by: string, url: string): Promise<Measures> {
@@ -60,24 +85,13 @@ function check({ work, name, digest }: Corpus, by: string, actual: string): void
 }
 
 function toMeasures({ sizeBytes }: Corpus, ms: number): Measures {
-  return { ms, "MB/s": sizeBytes / 1000 / ms };
+  return { "MB/s": sizeBytes / 1000 / ms };
 }
 
 async function time(work: () => Promise<unknown>): Promise<number> {
   const startMs = performance.now();
   await work();
   return performance.now() - startMs;
-}
-
-/** As `codec-worker.ts` reads it. */
-function frame(items: Corpus["items"]): Buffer {
-  const head = Buffer.alloc(4 + 8 * items.length);
-  head.writeUInt32LE(items.length, 0);
-  for (const [index, [bytes, known]] of items.entries()) {
-    head.writeUInt32LE(bytes.length, 4 + 8 * index);
-    head.writeUInt32LE(known, 8 + 8 * index);
-  }
-  return Buffer.concat([head, ...items.map(([bytes]) => bytes)]);
 }
 
 /** Starts workerd with all implementations.
@@ -117,7 +131,7 @@ export async function startCodecs(stack: AsyncDisposableStack): Promise<string> 
   return `http://127.0.0.1:${port}`;
 }
 
-async function ask(url: string, body?: Uint8Array): Promise<string> {
+async function ask(url: string, body?: string): Promise<string> {
   const response = await fetch(url, body === undefined ? {} : { method: "POST", body });
   const answer = await response.text();
   if (!response.ok) throw new Error(`the codecs' worker answered ${response.status}: ${answer.slice(0, 500)}`);

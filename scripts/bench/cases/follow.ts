@@ -1,70 +1,71 @@
-/** What people do, one right after the other: nobody waits until the server has done what it does behind its answers. */
+/** What people do, one right after the other: nobody waits until the server has done what it does behind
+ * its answers. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import { type Measures, type Sample, toSamples, type Work } from "../figures/sample.ts";
+import type { Measures } from "../figures/sample.ts";
+import { count, counts, defineCase } from "../figures/command.ts";
 import type { Host } from "../hosts/host.ts";
-import { type Hosts, onEach } from "../hosts/hosts.ts";
+import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
 import { allOf } from "../work/all-of.ts";
 import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Subject } from "../work/subjects.ts";
+import { checkFetched, makeSize, noteWorks, type Size, type Works } from "./quick.ts";
 
 /** Clients of a storm. */
 const CLONES = 20;
 
-/** What one host did, by works. */
-type Works = [work: string, measures: Measures][];
+/** How many repositories are pushed to one after the other, and the files of each: 1.6 MB. */
+const FIRST_PUSHES = 60;
+const FIRST_PUSH_FILES = 200;
 
-/** Measures in turns: a push, a push of one changed file, its fetch by a clone that has what was pushed first, a clone; and with another
- * repository, a push, and shallow clones at once, by clients that drop what comes.
- * @param subject with branches `main`, which is pushed, and `next`, which is pushed to `main` then */
-export function measureFollowing(
-  subject: Subject,
-  { files, round }: { readonly files: number; readonly round: number },
-  hosts: Hosts,
-): Promise<Sample[]> {
-  return takeTurns({ files }, round, hosts, async (host) => [
-    ...(await follow(subject, host)),
-    ...(await pushAndStorm(subject, host)),
-  ]);
-}
-
-/** Measures in turns: so many new repositories, each pushed to once, one after the other. */
-export function measureFirstPushes(
-  { dir }: Subject,
-  { files, round, count }: { readonly files: number; readonly round: number; readonly count: number },
-  hosts: Hosts,
-): Promise<Sample[]> {
-  return takeTurns({ files }, round, hosts, async (host) => {
-    const urls = await Array.fromAsync({ length: count }, () => host.makeRepository());
-    const pushes = await measure(host, async () => {
-      for (const url of urls) await git(dir, "push", "-q", url, "main");
-    });
-    await allOf(urls.map((url) => host.rest(url)));
-    return [[`${count} first pushes`, pushes]];
-  });
-}
-
-async function takeTurns(
-  work: Work,
-  round: number,
-  hosts: Hosts,
-  run: (host: Host) => Promise<Works>,
-): Promise<Sample[]> {
-  const samples: Sample[] = [];
-  for (const [side, turn] of Object.entries(onEach(hosts, run))) {
-    for (const [name, measures] of await turn()) {
-      samples.push(...toSamples({ work: name, ...work }, side, round, measures));
+export const follow = defineCase({
+  summary: "works that follow each other at once: pushes, a fetch, a clone, a storm, first pushes",
+  about: `A push, at once a push of one changed file, its fetch by a clone that has what was pushed first, and a
+clone; a push, and at once ${CLONES} shallow clones by clients that drop what comes; ${FIRST_PUSHES} first pushes of ${FIRST_PUSH_FILES} files.
+Files go to the bucket as they do by default. The CPU of each work is what the server used until its
+answer, jobs included; "all four, and what follows" is until they are done.`,
+  options: {
+    files: counts("how many, in each size", [100, 1000, 5000]),
+    rounds: count("recorded rounds over all sizes, after one to warm up", 4),
+    ...HOST_OPTIONS,
+  },
+  async measure({ files, rounds, ...values }, bench) {
+    const hosts = await openHosts(values, bench);
+    const small = await makeSize(FIRST_PUSH_FILES);
+    const sizes = await Promise.all(files.map(makeSize));
+    const takeAll = ({ subject }: Size) => {
+      return async (host: Host): Promise<Works> => [
+        ...(await doAfterEachOther(subject, host)),
+        ...(await pushAndStorm(subject, host)),
+      ];
+    };
+    await bench.attempt("warm-up", () => noteWorks(small, 0, hosts, bench, takeAll(small)));
+    for (let round = 1; round <= rounds; round++) {
+      const name = `round ${round} of ${rounds}`;
+      process.stderr.write(`${name}\n`);
+      for (const size of sizes)
+        await bench.attempt(`${size.files} files, ${name}`, () => noteWorks(size, round, hosts, bench, takeAll(size)));
+      const pushAll = (host: Host): Promise<Works> => pushFirst(small.subject, host);
+      await bench.attempt(`first pushes, ${name}`, () => noteWorks(small, round, hosts, bench, pushAll));
     }
-  }
-  return samples;
+  },
+});
+
+async function pushFirst({ dir }: Subject, host: Host): Promise<Works> {
+  const urls = await Array.fromAsync({ length: FIRST_PUSHES }, () => host.makeRepository());
+  const pushes = await measure(host, async () => {
+    for (const url of urls) await git(dir, "push", "-q", url, "main");
+  });
+  await allOf(urls.map((url) => host.rest(url)));
+  return [[`${FIRST_PUSHES} first pushes`, pushes]];
 }
 
-async function follow({ dir }: Subject, host: Host): Promise<Works> {
+async function doAfterEachOther({ dir }: Subject, host: Host): Promise<Works> {
   const url = await host.makeRepository();
   const folder = makeTempDir("follow");
-  const behind = join(folder, "behind");
+  const [behind, clone] = [join(folder, "behind"), join(folder, "clone")];
   await git(".", "clone", "-q", "--single-branch", "--branch", "main", dir, behind);
   await git(behind, "remote", "set-url", "origin", url);
   const before = host.readCpuSeconds();
@@ -72,15 +73,11 @@ async function follow({ dir }: Subject, host: Host): Promise<Works> {
     ["push", await measure(host, () => git(dir, "push", "-q", url, "main"))],
     ["incremental push", await measure(host, () => git(dir, "push", "-q", url, "next:main"))],
     ["fetch", await measure(host, () => git(behind, "fetch", "-q"))],
-    ["clone", await measure(host, () => git(".", "clone", "-q", url, join(folder, "clone")))],
+    ["clone", await measure(host, () => git(".", "clone", "-q", url, clone))],
   ];
   await host.rest(url);
   works.push(["all four, and what follows", { "server CPU ms": (host.readCpuSeconds() - before) * 1000 }]);
-  const pushed = await git(dir, "rev-parse", "next");
-  for (const clone of [behind, join(folder, "clone")]) {
-    const fetched = await git(clone, "rev-parse", "origin/main");
-    if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, and ${fetched} came back`);
-  }
+  for (const one of [behind, clone]) await checkFetched(dir, one, url);
   rmSync(folder, { recursive: true });
   return works;
 }

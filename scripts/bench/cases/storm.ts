@@ -1,50 +1,82 @@
-/** Many clients that ask at the same time. */
-import { rmSync } from "node:fs";
-import { join } from "node:path";
+/** Many clients that fetch at once. */
+import type { Limits } from "../../../src/format/limits.ts";
 import { git } from "../../../test/harness/git.ts";
-import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import type { Measures, Sample, Work } from "../figures/sample.ts";
-import { takeRounds, type Turn } from "../figures/turns.ts";
-import { measureCost } from "../hosts/cost.ts";
-import { type Host, pushNew, readMemory } from "../hosts/host.ts";
-import { type Hosts, onEach } from "../hosts/hosts.ts";
+import type { Bench, Turn } from "../figures/bench.ts";
+import { BUNDLE, counts, defineCase, parts, rounds } from "../figures/command.ts";
+import type { Measures, Work } from "../figures/sample.ts";
+import { type Host, pushNew } from "../hosts/host.ts";
+import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";
 import { allOf } from "../work/all-of.ts";
-import { fetchCommand, hashPack, type RawCommand, sendRaw } from "../work/raw-fetch.ts";
-import type { Subject } from "../work/subjects.ts";
+import { fetchCommand, type RawCommand, sendRaw } from "../work/raw-fetch.ts";
+import { findTip, openSubjects, type Subject } from "../work/subjects.ts";
+import { cloneAtOnce, measureOnce, type Shown, type StormSettings } from "./at-once.ts";
+import { measureBundleUri } from "./bundle-uri.ts";
 
 /** What the clients of a storm do. */
-export interface Storm {
+interface Storm {
   /** `raw`: one that drops what comes, and leaves the machine to the server. `git`: stock git. */
   readonly client: "raw" | "git";
   /** What they ask for. */
   readonly storm: string;
   /** Has all of them ask at once. */
   ask(url: string): Promise<Shown>;
-  /** Counts the packs that differ from others which were asked for alike. */
-  countDifferent?(url: string): Promise<number>;
-}
-
-/** What a storm showed to its clients. */
-export interface Shown {
-  readonly each: readonly Measures[];
-  readonly together: Measures;
-}
-
-/** Where a storm is measured. */
-export interface StormSettings {
-  readonly subject: Subject;
-  readonly clients: number;
-  readonly rounds: number;
-  readonly hosts: Hosts;
-  /** Holdfast with its response cache off; null: there is none. */
-  readonly uncached: Host | null;
 }
 
 /** The storms, by the names by which they are chosen. */
 export const STORM_NAMES = ["depth-1", "whole", "depths", "blob-none", "git"] as const;
 
-/** How many packs are compared at a time: each lies in memory. */
-const COMPARED_AT_ONCE = 4;
+export const storm = defineCase({
+  summary: "many clones at once, the response cache off, cold and warm; bytes that bundle-uri spares",
+  about: `A team's builds after a push. Every turn has a repository of its own, pushed just before.
+
+depth-1     the newest commit alone, by clients that drop what comes and so leave the machine to the server
+whole       all of it, by such clients
+depths      depth 1, 2, 3, … by each client another
+blob-none   all of it without files (--filter=blob:none)
+git         the newest commit by stock git, on the same cores as the server: what a user sees
+bundle-uri  whole clones by stock git without and with the repository's bundle, one commit behind it: what a
+            fetch sends, and what is a file that any cache may keep, counted by a proxy between. Needs git 2.38;
+            HOLDFAST_GIT=PATH names another git than the one on PATH
+
+The column cache says what Holdfast had: cold is the first storm after the push, warm the next one, off the
+first storm after a push to a server that shares nothing (LIMITS: maxStoredResponseBytes 0). Native git,
+which has no such cache, is beside each. Misses, shared and hits are what the header Holdfast-Cache said.`,
+  options: {
+    only: parts([...STORM_NAMES, "bundle-uri"]),
+    clients: counts("how many at once; a list shows how far it goes", [20]),
+    rounds: rounds(5),
+    bundle: BUNDLE,
+    ...HOST_OPTIONS,
+  },
+  percentiles: ["client s", "first byte s"],
+  async measure({ only, clients, rounds, bundle, ...values }, bench) {
+    const hosts = await openHosts(values, bench);
+    const startUncached = startOnce(hosts, { maxStoredResponseBytes: 0 });
+    // Bundles at once, and of small repositories, too: what is measured is not when they are made.
+    const startBundling = startOnce(hosts, { minBundleBytes: 1, bundleDelayMs: 0 });
+    if (hosts.startBeside === undefined)
+      console.error("The server is not this benchmark's own: it is measured as it is, and not with its cache off.");
+    for (const subject of await openSubjects(bundle)) {
+      for (const name of only) {
+        for (const count of clients) {
+          const settings = { subject, clients: count, rounds };
+          await bench.attempt(`${name} ${subject.name}`, async () => {
+            if (name === "bundle-uri")
+              return measureBundleUri(settings, (await startBundling()) ?? hosts.holdfast, bench);
+            const storms = await listStorms(subject, count);
+            return measureStorm(storms[name], settings, { hosts, uncached: await startUncached(), bench });
+          });
+        }
+      }
+    }
+  },
+});
+
+/** Another Holdfast, started when it is first needed; null: it is not ours to start. */
+function startOnce({ startBeside }: Hosts, limits: Partial<Limits>): () => Promise<Host | null> {
+  let started: Promise<Host> | undefined;
+  return async () => (startBeside === undefined ? null : (started ??= startBeside(limits)));
+}
 
 /** Every storm of so many clients. */
 export async function listStorms(
@@ -53,8 +85,7 @@ export async function listStorms(
 ): Promise<Readonly<Record<(typeof STORM_NAMES)[number], Storm>>> {
   const tips = (await git(dir, "for-each-ref", "--format=%(objectname)")).split("\n");
   const wants = [...new Set(tips)];
-  const newest = ["--sort=-committerdate", "--count=1", "--format=%(objectname)"];
-  const tip = await git(dir, "for-each-ref", ...newest, "refs/heads");
+  const tip = await findTip(dir);
   const repeat = (command: RawCommand): RawCommand[] => Array.from({ length: clients }, () => command);
   const depths = Array.from({ length: clients }, (_, index) => fetchCommand([tip], `deepen ${index + 1}`));
   return {
@@ -70,19 +101,21 @@ export async function listStorms(
   };
 }
 
-/** Measures a storm on repositories that were pushed just before: the first time (cold) and once more (warm), and, on others, the first
- * time without the cache (off). Native git, which has none, does the same beside each. */
-export function measureStorm(storm: Storm, settings: StormSettings): Promise<Sample[]> {
-  const { subject, clients, rounds, hosts, uncached } = settings;
+/** Measures a storm on repositories that were pushed just before: the first time (cold) and once more
+ * (warm), and, on others, the first time without the cache (off). Native git, which has none, does the
+ * same beside each.
+ * @param at `uncached`: Holdfast with its response cache off; null: there is none */
+function measureStorm(
+  storm: Storm,
+  { subject, clients, rounds }: StormSettings,
+  { hosts, uncached, bench }: { readonly hosts: Hosts; readonly uncached: Host | null; readonly bench: Bench },
+): Promise<void> {
   const run = async (host: Host, caches: readonly string[]): Promise<(readonly [Work, Measures])[]> => {
-    const shown: (readonly [Work, Measures])[] = [];
     const url = await pushNew(subject.dir, host);
+    const shown: (readonly [Work, Measures])[] = [];
     for (const cache of caches) {
       const work = { client: storm.client, clients, storm: storm.storm, cache, repository: subject.name };
       const list = await measureOnce(host, () => storm.ask(url));
-      // Untimed: hashing takes the machine from the server.
-      const different = cache === "cold" ? undefined : await storm.countDifferent?.(url);
-      if (different !== undefined) list.push({ "packs that differ": different });
       shown.push(...list.map((measures) => [work, measures] as const));
     }
     await host.remove(url);
@@ -93,66 +126,23 @@ export function measureStorm(storm: Storm, settings: StormSettings): Promise<Sam
     onEach(hosts, (host) => run(host, uncached === null || host === hosts.holdfast ? caches : [...caches, "off"])),
   );
   if (uncached !== null) turns.push(["holdfast", () => run(uncached, ["off"])]);
-  return takeRounds([storm.client, storm.storm, `${clients} clients`, subject.name].join(", "), rounds, turns);
-}
-
-/** Measures one storm.
- * @returns what all clients saw together, and then what each saw */
-export async function measureOnce(host: Host, ask: () => Promise<Shown>): Promise<Measures[]> {
-  host.takeEvents();
-  let shown!: Shown;
-  const { wallSeconds, cpuSeconds } = await measureCost(host, async () => {
-    shown = await ask();
-  });
-  return [{ "wall s": wallSeconds, "server CPU s": cpuSeconds, ...shown.together, ...readMemory(host) }, ...shown.each];
-}
-
-/** Has every client clone into a folder of its own, all at once. */
-export async function cloneAtOnce(clients: number, clone: (dir: string) => Promise<unknown>): Promise<Shown> {
-  const dir = makeTempDir("clones");
-  const start = performance.now();
-  const clones = Array.from({ length: clients }, async (_, index) => {
-    await clone(join(dir, String(index)));
-    return { "client s": (performance.now() - start) / 1000 };
-  });
-  try {
-    return { each: await allOf(clones), together: {} };
-  } finally {
-    rmSync(dir, { recursive: true });
-  }
+  return bench.takeRounds([storm.client, storm.storm, `${clients} clients`, subject.name].join(", "), rounds, turns);
 }
 
 function rawStorm(storm: string, commands: readonly RawCommand[]): Storm {
-  return {
-    client: "raw",
-    storm,
-    ask: (url) => fetchAtOnce(url, commands),
-    countDifferent: (url) => countDifferent(url, commands),
-  };
+  return { client: "raw", storm, ask: (url) => fetchAtOnce(url, commands) };
 }
 
 async function fetchAtOnce(url: string, commands: readonly RawCommand[]): Promise<Shown> {
-  const fetched = await Promise.all(commands.map((command) => sendRaw(url, command)));
+  const fetched = await allOf(commands.map((command) => sendRaw(url, command)));
   const count = (state: string): number => fetched.filter(({ cache }) => cache === state).length;
   // Native git says nothing of a cache.
   const isTold = fetched.some(({ cache }) => cache !== null);
   return {
-    each: fetched.map(({ totalSeconds, firstByteSeconds }) => ({
-      "client s": totalSeconds,
-      "first byte s": firstByteSeconds,
-    })),
+    each: fetched.map((one) => ({ "client s": one.totalSeconds, "first byte s": one.firstByteSeconds })),
     together: {
       "bodies MB": fetched.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / 1e6,
       ...(isTold ? { misses: count("miss"), shared: count("shared"), hits: count("hit") } : {}),
     },
   };
-}
-
-async function countDifferent(url: string, commands: readonly RawCommand[]): Promise<number> {
-  const packs = new Map(commands.map((command) => [command, new Set<string>()]));
-  for (let at = 0; at < commands.length; at += COMPARED_AT_ONCE) {
-    const group = commands.slice(at, at + COMPARED_AT_ONCE);
-    await Promise.all(group.map(async (command) => packs.get(command)!.add(await hashPack(url, command))));
-  }
-  return [...packs.values()].reduce((sum, hashes) => sum + hashes.size - 1, 0);
 }

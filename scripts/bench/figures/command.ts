@@ -1,115 +1,144 @@
-/** What every benchmark's command does: reads options, measures, prints the table, writes the values down. */
-import { type parseArgs, type ParseArgsOptionsConfig } from "node:util";
-import { readCommandLine } from "../../command-line.ts";
-import setUp from "../../../test/harness/build.ts";
-import { appendRounds, readSamples, type Sample, writeSamples } from "./sample.ts";
-import { formatAgreement, formatTable } from "./table.ts";
-
-/** The options of every benchmark, for its usage text. */
-export const COMMON_OPTIONS = `  --csv FILE      writes every measured value there
-  --add FILE      counts the rounds of an earlier run too, whose --csv that was: with rounds of other hours, the spread is that of hours
-  --against FILE  tells which figures differ from an earlier run, whose --csv that was, by more than the spread that either prints
-  --help          this text
-`;
-
-/** What figures and their brackets are, for usage texts. */
-export const SPREAD = `A figure is the median of the rounds with, in brackets, its spread: the median of another run lies there in 95 of 100 cases, as far as
-chance alone makes rounds differ; with few rounds it is wide.`;
-
-/** How the figures of servers are to be read, for usage texts. */
-export const HOW_TO_READ = `${SPREAD} Ratio is Holdfast's over native's of the same round: below 1, Holdfast
-needs less. Server CPU is that of the server's processes alone, until they are idle again, on a clock of hundredths of a second.
-`;
-
-/** What came of measuring. */
-export interface Outcome {
-  readonly samples: readonly Sample[];
-  /** Whether anything could not be measured, which was told then. */
-  readonly hasFailed: boolean;
-}
-
-/** A benchmark's command. */
-export interface Command<Options extends ParseArgsOptionsConfig> {
-  readonly usage: string;
-  /** Besides those of `COMMON_OPTIONS`. */
-  readonly options: Options;
-  /** @param stack what is put there is closed at the end, and when the command is interrupted
-   * @throws Error if an option makes no sense */
-  measure(values: Values<Options>, stack: AsyncDisposableStack): Promise<Outcome>;
-  /** What the table is made of, where that is not the samples themselves. */
-  condense?(samples: readonly Sample[]): readonly Sample[];
-  /** How the table is written, where `formatTable` does not do. */
-  format?(samples: readonly Sample[]): string;
-}
-
-/** What the command line says. */
-export type Values<Options extends ParseArgsOptionsConfig> = ReturnType<
-  typeof parseArgs<{ options: Options }>
->["values"];
-
-const OPTIONS = {
-  csv: { type: "string" },
-  add: { type: "string" },
-  against: { type: "string" },
-  help: { type: "boolean", default: false },
-} as const;
-
-/** Runs a benchmark as the command line says. The exit status is 0 if everything could be measured, else 1. */
-export async function runCommand<const Options extends ParseArgsOptionsConfig>(
-  command: Command<Options>,
-): Promise<void> {
-  await using stack = new AsyncDisposableStack();
-  // Exiting, unlike ending by the signal, also ends what runs beside and removes temporary folders.
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      process.exitCode = INTERRUPTED;
-      void stack.disposeAsync().finally(() => process.exit(INTERRUPTED));
-    });
-  }
-  try {
-    const { values } = readCommandLine({ options: { ...command.options, ...OPTIONS } });
-    const { csv, add, against, help } = values as Values<typeof OPTIONS>;
-    if (help === true) {
-      process.stdout.write(command.usage);
-      return;
-    }
-    const condense = (samples: readonly Sample[]): readonly Sample[] => command.condense?.(samples) ?? samples;
-    // Before hours of measuring, as they might not be there.
-    const added = add === undefined ? [] : readSamples(add);
-    const earlier = against === undefined ? undefined : readSamples(against);
-    process.stderr.write("building\n");
-    stack.defer(await setUp());
-    const { samples, hasFailed } = await command.measure(values as Values<Options>, stack);
-    const all = appendRounds(added, samples);
-    const figures = condense(all);
-    process.stdout.write(command.format?.(figures) ?? formatTable(figures));
-    if (earlier !== undefined) process.stdout.write(formatAgreement(condense(samples), condense(earlier)));
-    if (csv !== undefined) writeSamples(csv, all);
-    if (hasFailed) process.exitCode = 1;
-  } catch (error) {
-    console.error(isInterrupted() ? "interrupted: nothing is kept" : (error as Error).message);
-    process.exitCode ||= 1;
-  }
-}
-
-/** As shells tell of SIGINT. */
-const INTERRUPTED = 130;
-
-/** Whether the command was interrupted: what fails now fails for that. */
-export function isInterrupted(): boolean {
-  return process.exitCode === INTERRUPTED;
-}
+/** A case of the benchmark, and the options that it knows. */
+import { UsageError } from "../../command-line.ts";
+import type { Bench } from "./bench.ts";
+import type { Sample } from "./sample.ts";
 
 /** Reads an option that is a positive whole number.
- * @throws Error if it is none */
+ * @throws UsageError if it is none */
 export function readCount(name: string, text: string): number {
   const count = Number(text);
-  if (!Number.isSafeInteger(count) || count < 1) throw new Error(`--${name} ${text}: not a positive whole number`);
+  if (!Number.isSafeInteger(count) || count < 1) throw new UsageError(`--${name} ${text}: not a positive whole number`);
   return count;
 }
 
 /** Reads an option that is a list of positive whole numbers: `1,5,20`.
- * @throws Error if it is none */
+ * @throws UsageError if it is none */
 export function readCounts(name: string, text: string): number[] {
   return text.split(",").map((part) => readCount(name, part));
+}
+
+/** An option: how it is written, what it is for, and what is read from it. */
+export interface Option<Value> {
+  /** What stands behind its name, as in `N`; empty for a flag. */
+  readonly form: string;
+  readonly help: string;
+  readonly isMany?: boolean;
+  /** Without it in the command line. */
+  readonly fallback: Value;
+  /** @throws UsageError if what was given makes no sense */
+  read(name: string, given: readonly string[]): Value;
+}
+
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** What a command line says. */
+export type Values<Own extends Options> = {
+  readonly [Name in keyof Own]: Own[Name] extends Option<infer Value> ? Value : never;
+};
+
+/** A positive whole number. */
+export function count<Fallback extends number | undefined>(
+  help: string,
+  fallback: Fallback,
+): Option<number | Fallback> {
+  const told = fallback === undefined ? "" : ` (default ${fallback})`;
+  return { form: "N", help: help + told, fallback, read: (name, [text = ""]) => readCount(name, text) };
+}
+
+/** Positive whole numbers with commas between. */
+export function counts(help: string, fallback: readonly number[]): Option<readonly number[]> {
+  const told = ` (default ${fallback.join()})`;
+  return { form: "N,…", help: help + told, fallback, read: (name, [text = ""]) => readCounts(name, text) };
+}
+
+export function flag(help: string): Option<boolean> {
+  return { form: "", help, fallback: false, read: () => true };
+}
+
+export function text(form: string, help: string): Option<string | undefined> {
+  return { form, help, fallback: undefined, read: (_, [given]) => given };
+}
+
+/** A text that may be given several times. */
+export function texts(form: string, help: string): Option<readonly string[]> {
+  return { form, help: `${help}; may be repeated`, isMany: true, fallback: [], read: (_, given) => given };
+}
+
+/** Some of the parts of a case; all of them, unless told otherwise. */
+export function parts<const Name extends string>(names: readonly Name[]): Option<readonly Name[]> {
+  return {
+    form: "NAME",
+    help: `${names.join(", ")}; may be repeated (default: all)`,
+    isMany: true,
+    fallback: names,
+    read(option, given) {
+      const unknown = given.find((name) => !names.some((known) => known === name));
+      if (unknown !== undefined) throw new UsageError(`--${option} ${unknown}: not one of ${names.join(", ")}`);
+      return names.filter((name) => given.includes(name));
+    },
+  };
+}
+
+/** What every case knows besides its own. */
+export const COMMON = {
+  csv: text("FILE", "writes every measured value there"),
+  against: text(
+    "FILE",
+    "tells which figures differ from an earlier run, whose --csv that was, by more than the spread",
+  ),
+} satisfies Options;
+
+/** Recorded rounds, of all cases. */
+export function rounds(fallback: number): Option<number> {
+  return count("recorded rounds, after one to warm up", fallback);
+}
+
+export const BUNDLE = texts(
+  "FILE",
+  "a history: a bundle, or any repository that git can clone (default: one is made up)",
+);
+
+/** What can be measured, by a name of its own. */
+export interface Case {
+  /** A line for the list of cases. */
+  readonly summary: string;
+  /** More, for who asks: lines of up to 100 columns. */
+  readonly about: string;
+  readonly options: Options;
+  /** Measures that have percentiles in the table, as many clients or saves show them in a round. */
+  readonly percentiles?: readonly string[];
+  /** How the samples are written, where one table does not do. */
+  readonly format?: (samples: readonly Sample[]) => string;
+  /** @throws Error if nothing can be measured; what fails by itself is told by the bench */
+  measure(values: Values<Options>, bench: Bench): Promise<void>;
+}
+
+/** A case, its options known by their types. */
+export function defineCase<const Own extends Options>(
+  own: Omit<Case, "options" | "measure"> & {
+    readonly options: Own;
+    measure(values: Values<Own>, bench: Bench): Promise<void>;
+  },
+): Case {
+  return own as unknown as Case;
+}
+
+/** The options' lines of a usage text. */
+export function formatOptions(options: Options): string {
+  const heads = Object.entries(options).map(([name, { form }]) => `  --${name} ${form}`.trimEnd());
+  const width = 2 + Math.max(...heads.map(({ length }) => length));
+  return Object.values(options)
+    .map(
+      ({ help }, index) => `${heads[index]!.padEnd(width)}${wrap(help, 100 - width).join(`\n${" ".repeat(width)}`)}\n`,
+    )
+    .join("");
+}
+
+function wrap(words: string, width: number): string[] {
+  const lines = [""];
+  for (const word of words.split(" ")) {
+    if (lines.at(-1) !== "" && lines.at(-1)!.length + 1 + word.length > width) lines.push("");
+    lines.push(`${lines.pop()!} ${word}`.trimStart());
+  }
+  return lines;
 }

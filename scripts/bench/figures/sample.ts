@@ -1,18 +1,13 @@
-/** A measured value, and files of them. */
+/** Measured values, and files of them. */
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What was done to what: the columns of its own that a benchmark has, such as `work` and `files`. */
+/** What was done to what: columns such as `work` and `files`. */
 export type Work = Readonly<Record<string, string | number>>;
-
-/** The same for works with the same columns, in whatever order those come, as files have an order of their own. */
-export function keyOf(work: Work): string {
-  return JSON.stringify(Object.entries(work).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
 
 /** What one run showed: values by measure. A measure has its unit at its end, as in `wall s`. */
 export type Measures = Readonly<Record<string, number>>;
 
-/** One value, as it was measured: nothing is averaged before it is written down. */
+/** One value as it was measured: nothing is averaged before. */
 export interface Sample {
   readonly work: Work;
   /** Who did it: `native`, `holdfast`, or another that is measured beside them. */
@@ -23,32 +18,45 @@ export interface Sample {
   readonly value: number;
 }
 
+/** The same for works with the same columns, in whatever order those come. */
+export function keyOf(work: Work): string {
+  return JSON.stringify(Object.entries(work).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 /** A sample of each measure; what could not be measured is no number (NaN), and gives none. */
 export function toSamples(work: Work, side: string, round: number, measures: Measures): Sample[] {
   return Object.entries(measures).flatMap(([measure, value]) =>
-    Number.isNaN(value) ? [] : [{ work, side, measure, round, value: roundValue(value) }],
+    // Six digits that count are more than any clock here is good for.
+    Number.isNaN(value) ? [] : [{ work, side, measure, round, value: Number(value.toPrecision(6)) }],
   );
 }
 
-/** The columns that every benchmark's file ends with. */
-const COLUMNS = ["side", "measure", "round", "value"];
+/** Between the columns of the work and those of the measures. */
+const MIDDLE = ["side", "round"];
 
-/** RFC 4180 with LF for its line ends: a line for each value, and a column for whatever describes the work of any. */
+/** RFC 4180 with LF for its line ends: columns of the work, `side`, `round`, and a column for each
+ * measure. A run has one line, with what it showed. */
 export function formatSamples(samples: readonly Sample[]): string {
   const own = [...new Set(samples.flatMap(({ work }) => Object.keys(work)))];
-  const rows = samples.map(({ work, side, measure, round, value }) => [
+  const measures = [...new Set(samples.map(({ measure }) => measure))];
+  const runs: { sample: Sample; values: Record<string, number> }[] = [];
+  const latest = new Map<string, (typeof runs)[number]>();
+  for (const sample of samples) {
+    const key = keyOf({ ...sample.work, side: sample.side, round: sample.round });
+    let run = latest.get(key);
+    if (run === undefined || sample.measure in run.values) {
+      runs.push((run = { sample, values: {} }));
+      latest.set(key, run);
+    }
+    run.values[sample.measure] = sample.value;
+  }
+  const rows = runs.map(({ sample: { work, side, round }, values }) => [
     ...own.map((column) => work[column] ?? ""),
     side,
-    measure,
     round,
-    value,
+    ...measures.map((measure) => values[measure] ?? ""),
   ]);
-  return [[...own, ...COLUMNS], ...rows].map((row) => `${row.map(quote).join(",")}\n`).join("");
-}
-
-/** Six digits that count: more than any clock here is good for, and differences of clocks are not told by their last bits. */
-function roundValue(value: number): number {
-  return Number(value.toPrecision(6));
+  return [[...own, ...MIDDLE, ...measures], ...rows].map((row) => `${row.map(quote).join(",")}\n`).join("");
 }
 
 function quote(cell: string | number): string {
@@ -59,26 +67,25 @@ function quote(cell: string | number): string {
 /** Reads what `formatSamples` wrote. What looks like a number in the work's own columns is one.
  * @throws Error if the text is not such a file */
 export function parseSamples(text: string): Sample[] {
-  const [head, ...rows] = parseRows(text);
-  const own = head?.slice(0, -COLUMNS.length) ?? [];
-  if (head?.slice(own.length).join() !== COLUMNS.join())
-    throw new Error(`no file of samples: it begins ${head?.join()}`);
-  return rows.map((row, index) => {
-    const [side, measure, round, value] = row.slice(own.length);
+  const [head = [], ...rows] = parseRows(text);
+  const at = head.indexOf("side");
+  if (at < 0 || head[at + 1] !== "round") throw new Error(`no file of samples: it begins ${head.join()}`);
+  return rows.flatMap((row, index) => {
     if (row.length !== head.length) throw new Error(`line ${index + 2} has ${row.length} columns, not ${head.length}`);
-    const work = own.flatMap((column, at) => (row[at] === "" ? [] : [[column, toNumber(row[at]!)] as const]));
-    return {
+    const cells = row.map((cell, column) => [head[column]!, cell] as const).filter(([, cell]) => cell !== "");
+    const isOwn = ([column]: readonly [string, string]): boolean => head.indexOf(column) < at;
+    const work = cells
+      .filter(isOwn)
+      .map(([column, cell]) => [column, /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell] as const);
+    const values = cells.filter(([column]) => head.indexOf(column) > at + 1);
+    return values.map(([measure, value]) => ({
       work: Object.fromEntries(work),
-      side: side!,
-      measure: measure!,
-      round: Number(round),
+      side: row[at]!,
+      measure,
+      round: Number(row[at + 1]),
       value: Number(value),
-    };
+    }));
   });
-}
-
-function toNumber(cell: string): string | number {
-  return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell;
 }
 
 /** @see RFC 4180 */
@@ -93,19 +100,6 @@ function parseRows(text: string): string[][] {
     row = [];
   }
   return rows;
-}
-
-/** Two runs as one: the later one's rounds go on where the earlier one's of the same work ended, each with all sides that it had. */
-export function appendRounds(earlier: readonly Sample[], later: readonly Sample[]): Sample[] {
-  const last = new Map<string, number>();
-  for (const { work, round } of earlier) {
-    const key = keyOf(work);
-    last.set(key, Math.max(round, last.get(key) ?? 0));
-  }
-  return [
-    ...earlier,
-    ...later.map((sample) => ({ ...sample, round: sample.round + (last.get(keyOf(sample.work)) ?? 0) })),
-  ];
 }
 
 /** Reads a file of samples. @throws Error that names it, if there is none or it is none */

@@ -5,10 +5,9 @@ import { keyOf, type Sample, type Work } from "./sample.ts";
 export interface Summary {
   /** Rounds. */
   readonly count: number;
-  /** Or another quantile, of all samples. */
   readonly median: number;
-  /** The spread: of 100 other runs with as many rounds, 95 have their median between these, as long as nothing but chance differs between
-   * rounds. One round shows none: they are its value. */
+  /** The spread: of 100 other runs with as many rounds, 95 have their median between these, as long as
+   * nothing but chance differs between rounds. One round shows none: they are its value. */
   readonly low: number;
   readonly high: number;
 }
@@ -18,7 +17,7 @@ export interface Row {
   readonly work: Work;
   readonly measure: string;
   readonly sides: ReadonlyMap<string, Summary>;
-  /** Each other side's value over native's of the same round, as both met the same minute of the machine. */
+  /** Each other side's value over native's of the same round, as both met the same minute. */
   readonly ratios: ReadonlyMap<string, Summary>;
 }
 
@@ -32,22 +31,23 @@ export function quantile(values: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at));
 }
 
-/** The middle value, or the mean of the two in the middle. */
-export function median(values: readonly number[]): number {
-  return quantile(values, 0.5);
+function medianOf(samples: readonly Sample[], share = 0.5): number {
+  return quantile(
+    samples.map(({ value }) => value),
+    share,
+  );
 }
 
-/** @param samples of one measure, at least one
- * @param share of which quantile (default: the median) */
-export function summarize(samples: readonly Sample[], share = 0.5): Summary {
-  const values = samples.map(({ value }) => value);
-  return addSpread([...toRounds(samples, share).values()], quantile(values, share), stepOf(samples[0]!.measure));
+/** @param samples of one measure, at least one */
+export function summarize(samples: readonly Sample[]): Summary {
+  return addSpread([...toRounds(samples).values()], medianOf(samples), stepOf(samples[0]!.measure));
 }
 
-/** One row for each work and measure, in the order in which they came. */
+/** One row for each work and measure, those of a work together, else in the order in which they came. */
 export function toRows(samples: readonly Sample[]): Row[] {
-  const groups = Map.groupBy(samples, ({ work, measure }) => keyOf({ ...work, measure }));
-  return [...groups.values()].map((group) => {
+  const works = [...Map.groupBy(samples, ({ work }) => keyOf(work)).values()];
+  const groups = works.flatMap((one) => [...Map.groupBy(one, ({ measure }) => measure).values()]);
+  return groups.map((group) => {
     const { work, measure } = group[0]!;
     const sides = Map.groupBy(group, ({ side }) => side);
     const native = sides.get("native") ?? [];
@@ -55,40 +55,28 @@ export function toRows(samples: readonly Sample[]): Row[] {
       const ratio = side === "native" ? undefined : summarizeRatio(list, native);
       return ratio === undefined ? [] : [[side, ratio] as const];
     });
-    return {
-      work,
-      measure,
-      sides: new Map([...sides].map(([side, list]) => [side, summarize(list)])),
-      ratios: new Map(ratios),
-    };
+    const summaries = [...sides].map(([side, list]) => [side, summarize(list)] as const);
+    return { work, measure, sides: new Map(summaries), ratios: new Map(ratios) };
   });
 }
 
 /** @returns undefined unless there is a round that both took part in, and native's value is not zero */
 function summarizeRatio(samples: readonly Sample[], native: readonly Sample[]): Summary | undefined {
-  const others = toRounds(native, 0.5);
-  const ratios = [...toRounds(samples, 0.5)]
+  const others = toRounds(native);
+  const ratios = [...toRounds(samples)]
     .map(([round, value]) => value / (others.get(round) ?? Number.NaN))
     .filter((ratio) => Number.isFinite(ratio));
   if (ratios.length === 0) return undefined;
-  const ratio = median(ratios);
+  const ratio = quantile(ratios, 0.5);
   // A step of the clock more above, and one less below.
-  const step = ((1 + ratio) * stepOf(samples[0]!.measure)) / median([...others.values()]);
+  const step = ((1 + ratio) * stepOf(samples[0]!.measure)) / quantile([...others.values()], 0.5);
   return addSpread(ratios, ratio, step);
 }
 
-/** The quantile of each round. */
-function toRounds(samples: readonly Sample[], share: number): Map<number, number> {
+/** The median of each round. */
+function toRounds(samples: readonly Sample[]): Map<number, number> {
   const rounds = Map.groupBy(samples, ({ round }) => round);
-  return new Map(
-    [...rounds].map(([round, same]) => [
-      round,
-      quantile(
-        same.map(({ value }) => value),
-        share,
-      ),
-    ]),
-  );
+  return new Map([...rounds].map(([round, same]) => [round, medianOf(same)]));
 }
 
 /** What the clock of a measure counts in. @see proc_pid_stat(5): hundredths of a second of CPU */
@@ -97,7 +85,8 @@ function stepOf(measure: string): number {
   return measure.endsWith(" ms") ? 10 : 0.01;
 }
 
-/** The spread is a prediction interval: two runs differ by the chance of both (√2), and a median varies √(π/2) times as much as a mean.
+/** The spread is a prediction interval: two runs differ by the chance of both (√2), and a median varies
+ * √(π/2) times as much as a mean.
  * @param step is always within it */
 function addSpread(rounds: readonly number[], middle: number, step: number): Summary {
   const count = rounds.length;
@@ -113,25 +102,23 @@ const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.26
 
 /** So many standard deviations, as estimated from few values, are gone beyond in 5 of 100 cases. */
 function studentT(freedom: number): number {
-  const z = 1.96;
-  // Cornish and Fisher's expansion around the normal distribution: right to three digits from eleven on.
-  const series = z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
-  return STUDENT_T[freedom - 1] ?? series;
+  // From eleven on, the first term of Cornish and Fisher's expansion is right to two digits.
+  return STUDENT_T[freedom - 1] ?? 1.96 + (1.96 ** 3 + 1.96) / (4 * freedom);
 }
 
-/** The percentiles of each round of many samples, as measures of their own. */
-export function toPercentiles(samples: readonly Sample[]): Sample[] {
+/** The percentiles of each round of many samples, as measures of their own.
+ * @param measures those that get them; the others stay as they are */
+export function toPercentiles(samples: readonly Sample[], measures: readonly string[]): Sample[] {
   const rounds = Map.groupBy(samples, ({ work, side, measure, round }) => keyOf({ ...work, side, measure, round }));
-  return [...rounds.values()].flatMap((list) =>
-    Object.entries({ p50: 0.5, p90: 0.9, p99: 0.99, max: 1 }).map(([name, share]) => ({
-      ...list[0]!,
-      measure: `${name} ${list[0]!.measure}`,
-      value: quantile(
-        list.map(({ value }) => value),
-        share,
-      ),
-    })),
-  );
+  return [...rounds.values()].flatMap((list) => {
+    const sample = list[0]!;
+    if (!measures.includes(sample.measure)) return list;
+    return Object.entries({ p50: 0.5, p90: 0.9, p99: 0.99, max: 1 }).map(([name, share]) => ({
+      ...sample,
+      measure: `${name} ${sample.measure}`,
+      value: medianOf(list, share),
+    }));
+  });
 }
 
 /** Whether two runs agree on a measure: the median of each lies within the other's spread. */

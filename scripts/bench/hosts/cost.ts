@@ -1,5 +1,10 @@
 /** What a piece of work costs its host. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { git } from "../../../test/harness/git.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import { type RawCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Host } from "./host.ts";
 
 /** The CPU clock counts hundredths of a second: a server that shows no more in this time is idle. */
@@ -8,13 +13,9 @@ const IDLE_MS = 250;
 /** Longest wait for a server to become idle. */
 const SETTLE_MS = 10_000;
 
-/** What a piece of work took. */
-export interface Cost {
-  /** As the client saw it. */
-  readonly wallSeconds: number;
-  /** Of the server alone, what it did after its answer included. */
-  readonly cpuSeconds: number;
-}
+/** What a piece of work took: as the client saw it, and of the server alone, what it did after its answer
+ * included. */
+export type Cost = { readonly "wall s": number; readonly "server CPU s": number };
 
 /** Measures one piece of work against a host, which is idle before and after.
  * @param delayMs how long after its answers the host may begin with what it does behind them
@@ -30,7 +31,7 @@ export async function measureCost(
   await work();
   const wallSeconds = (performance.now() - start) / 1000;
   await sleep(delayMs);
-  return { wallSeconds, cpuSeconds: (await settle(host, idleMs)) - before };
+  return { "wall s": wallSeconds, "server CPU s": (await settle(host, idleMs)) - before };
 }
 
 async function settle(host: Host, idleMs: number): Promise<number> {
@@ -43,4 +44,31 @@ async function settle(host: Host, idleMs: number): Promise<number> {
     cpuSeconds = now;
   }
   return cpuSeconds;
+}
+
+/** Measures a work whose figures are rather told in milliseconds. */
+export function inMs({ "wall s": wall, "server CPU s": cpu }: Cost): Readonly<Record<string, number>> {
+  return { "wall ms": wall * 1000, "server CPU ms": cpu * 1000 };
+}
+
+/** Measures a raw client that drops what comes. */
+export async function measureRaw(
+  host: Host,
+  url: string,
+  command: RawCommand,
+): Promise<Cost & Readonly<Record<string, number>>> {
+  let fetched!: Awaited<ReturnType<typeof sendRaw>>;
+  const cost = await measureCost(host, async () => {
+    fetched = await sendRaw(url, command);
+  });
+  const { firstByteSeconds, totalSeconds, sizeBytes } = fetched;
+  return { ...cost, "first byte s": firstByteSeconds, "wall s": totalSeconds, "body MB": sizeBytes / 1e6 };
+}
+
+/** Measures a clone by git, into a folder that is removed afterwards. */
+export async function measureClone(host: Host, url: string, ...options: readonly string[]): Promise<Cost> {
+  const dir = makeTempDir("clone");
+  const cost = await measureCost(host, () => git(dir, "clone", "-q", ...options, url, join(dir, "clone")));
+  rmSync(dir, { recursive: true });
+  return cost;
 }

@@ -48,7 +48,7 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
   return {
     makeRepository: async () => `${server.url}/bench/repository-${count++}.git`,
     readCpuSeconds: () => server.readUsage().cpuSeconds,
-    maintain: (url) => maintainHoldfast(url),
+    maintain,
     rest: waitForJobs,
     async remove(url) {
       const status = await removeHoldfast(url);
@@ -76,7 +76,7 @@ export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
       return made.at(-1)!;
     },
     readCpuSeconds: () => (pid === null ? Number.NaN : readTreeCpuSeconds(pid)),
-    maintain: (repository) => maintainHoldfast(repository),
+    maintain,
     rest: waitForJobs,
     async remove(repository) {
       // What stays is told of in the end.
@@ -136,6 +136,10 @@ export async function listJobs(url: string): Promise<readonly { readonly kind: s
   return (await askHoldfast<{ jobs: { kind: string; dueAt: string }[] }>(url, path)).jobs;
 }
 
+async function maintain(url: string): Promise<void> {
+  await askHoldfast(url, `${apiPathOf(url)}/maintenance`, { method: "POST" });
+}
+
 /** @throws Error if there is always something left to do */
 async function waitForJobs(url: string): Promise<void> {
   for (const deadline = Date.now() + JOBS_WAIT_MS; ; await sleep(100)) {
@@ -144,19 +148,6 @@ async function waitForJobs(url: string): Promise<void> {
     if (due.length === 0) return;
     if (Date.now() > deadline) throw new Error(`${url} still has to do: ${due.join(", ")}`);
   }
-}
-
-/** Asks for maintenance, and reads how things are then; every number in the answer is a figure. */
-async function maintainHoldfast(url: string): Promise<Readonly<Record<string, number>>> {
-  const { origin } = new URL(url);
-  const path = `${apiPathOf(url)}/maintenance`;
-  const { status } = await askApi({ url: origin }, path, { method: "POST" });
-  if (status >= 400) {
-    console.error(`maintenance was answered with ${status}: the repository stays as it is`);
-    return {};
-  }
-  const answer = await askApi({ url: origin }, path);
-  return answer.status === 200 ? listNumbers(answer.body) : {};
 }
 
 /** The numbers in a JSON value by their paths. */

@@ -7,12 +7,11 @@ export interface Host {
   /** Readies a new, empty repository.
    * @returns its URL */
   makeRepository(): Promise<string>;
-  /** CPU of the server so far. */
+  /** CPU of the server so far; not a number where it cannot be told. */
   readCpuSeconds(): number;
-  /** Has a repository put in order, as its host does from time to time.
-   * @returns figures of how it lies in storage, if the host tells any */
-  maintain(url: string): Promise<Readonly<Record<string, number>>>;
-  /** Waits until what follows a push is done, as far as it is due within seconds: worktrees, announcements. */
+  /** Has a repository put in order, as its host does from time to time. */
+  maintain(url: string): Promise<void>;
+  /** Waits until what follows a push is done, as far as it is due within seconds. */
   rest(url: string): Promise<void>;
   /** Removes a repository, and with it what is still to be done in it. */
   remove(url: string): Promise<void>;

@@ -5,15 +5,9 @@ import { readUsage } from "../../../test/harness/process.ts";
 /** CPU so far (seconds) of a process and of all that descend from it, ended ones that were waited for included.
  * Grows only, unless a child ends unawaited. @see proc_pid_stat(5) */
 export function readTreeCpuSeconds(pid: number): number {
-  return readUsage(pid).cpuSeconds + readDescendantsCpuSeconds(pid);
-}
-
-/** The same without the process itself. */
-export function readDescendantsCpuSeconds(pid: number): number {
-  return listChildren(pid).reduce(
-    (sum, child) => sum + orGone(() => readTreeCpuSeconds(child), 0),
-    readUsage(pid).childrenCpuSeconds,
-  );
+  const { cpuSeconds, childrenCpuSeconds } = readUsage(pid);
+  const own = cpuSeconds + childrenCpuSeconds;
+  return listChildren(pid).reduce((sum, child) => sum + orGone(() => readTreeCpuSeconds(child), 0), own);
 }
 
 /** Each thread has children of its own. @see proc_tid_children(5) */

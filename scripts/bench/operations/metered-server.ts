@@ -57,7 +57,7 @@ async function meter(server: Server): Promise<MeteredServer> {
   if (made.status !== 201) throw new Error(`no token was made: ${made.status} ${await made.text()}`);
   const { token } = (await made.json()) as { token: string };
   const bill = await ask<Bill>("bill");
-  if (bill.workerRequests !== 1 || bill.registryRequests === 0 || bill.registryRowsWritten === 0)
+  if (bill["Worker requests"] !== 1 || bill["registry requests"] === 0 || bill["registry rows written"] === 0)
     throw new Error(`the meters missed a request: ${JSON.stringify(bill)}`);
   return {
     url: server.url,

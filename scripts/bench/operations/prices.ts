@@ -1,4 +1,4 @@
-/** List prices, as they stood in November 2026. Whatever in docs/cost.md is in dollars is made of these. */
+/** List prices of the plan Workers Paid, as they stood in November 2026. */
 
 /** What one thing costs. */
 export interface Price {
@@ -13,40 +13,37 @@ export interface Price {
   readonly page: string;
 }
 
-const WORKERS_PAGE = "https://developers.cloudflare.com/workers/platform/pricing/";
-const OBJECTS_PAGE = "https://developers.cloudflare.com/durable-objects/platform/pricing/";
-const BUCKET_PAGE = "https://developers.cloudflare.com/r2/pricing/";
+/** What the plan costs a month, whatever is used. */
+export const PLAN_DOLLARS = 5;
+
+/** GB of memory that an active object is billed for, whatever it uses. */
+export const OBJECT_GB = 0.128;
+
+const PAGES = {
+  worker: "https://developers.cloudflare.com/workers/platform/pricing/",
+  object: "https://developers.cloudflare.com/durable-objects/platform/pricing/",
+  bucket: "https://developers.cloudflare.com/r2/pricing/",
+};
 
 const MILLION = 1_000_000;
 
-/** What the plan Workers Paid costs a month, whatever is used. */
-export const PLAN_DOLLARS = 5;
+function price(page: keyof typeof PAGES, what: string, dollars: number, per: number, included: number): Price {
+  return { what, dollars, per, included, page: PAGES[page] };
+}
 
-/** What a Worker, its objects and its bucket are billed by, on Workers Paid. */
+/** What a Worker, its objects and its bucket are billed by. */
 export const PRICES = {
-  workerRequests: {
-    what: "requests to the Worker",
-    dollars: 0.3,
-    per: MILLION,
-    included: 10 * MILLION,
-    page: WORKERS_PAGE,
-  },
-  cpuMs: { what: "ms of the Worker's CPU", dollars: 0.02, per: MILLION, included: 30 * MILLION, page: WORKERS_PAGE },
-  objectRequests: {
-    what: "requests, calls and alarms of objects",
-    dollars: 0.15,
-    per: MILLION,
-    included: MILLION,
-    page: OBJECTS_PAGE,
-  },
-  objectGbSeconds: { what: "GB-s of objects", dollars: 12.5, per: MILLION, included: 400_000, page: OBJECTS_PAGE },
-  rowsRead: { what: "rows read", dollars: 0.001, per: MILLION, included: 25_000 * MILLION, page: OBJECTS_PAGE },
-  rowsWritten: { what: "rows written", dollars: 1, per: MILLION, included: 50 * MILLION, page: OBJECTS_PAGE },
-  databaseGbMonths: { what: "GB-months of SQLite", dollars: 0.2, per: 1, included: 5, page: OBJECTS_PAGE },
-  classA: { what: "R2 operations of class A", dollars: 4.5, per: MILLION, included: MILLION, page: BUCKET_PAGE },
-  classB: { what: "R2 operations of class B", dollars: 0.36, per: MILLION, included: 10 * MILLION, page: BUCKET_PAGE },
-  bucketGbMonths: { what: "GB-months of R2", dollars: 0.015, per: 1, included: 10, page: BUCKET_PAGE },
-} as const satisfies Record<string, Price>;
+  workerRequests: price("worker", "requests to the Worker", 0.3, MILLION, 10 * MILLION),
+  cpuMs: price("worker", "ms of the Worker's CPU", 0.02, MILLION, 30 * MILLION),
+  objectRequests: price("object", "requests, calls and alarms of objects", 0.15, MILLION, MILLION),
+  objectGbSeconds: price("object", "GB-s of objects", 12.5, MILLION, 400_000),
+  rowsRead: price("object", "rows read", 0.001, MILLION, 25_000 * MILLION),
+  rowsWritten: price("object", "rows written", 1, MILLION, 50 * MILLION),
+  databaseGbMonths: price("object", "GB-months of SQLite", 0.2, 1, 5),
+  classA: price("bucket", "R2 operations of class A", 4.5, MILLION, MILLION),
+  classB: price("bucket", "R2 operations of class B", 0.36, MILLION, 10 * MILLION),
+  bucketGbMonths: price("bucket", "GB-months of R2", 0.015, 1, 10),
+} as const;
 
 /** Something that is billed. */
 export type Item = keyof typeof PRICES;
@@ -54,31 +51,26 @@ export type Item = keyof typeof PRICES;
 /** All of them, in the order of tables. */
 export const ITEMS = Object.keys(PRICES) as readonly Item[];
 
-/** GB of memory that an active object is billed for, whatever it uses. */
-export const OBJECT_GB = 0.128;
+/** How much of each thing is billed. */
+export type Quantities = Record<Item, number>;
 
-/** The platform's own Git host, once it is out of its beta. */
-export const MANAGED = {
-  operations: {
-    what: "operations: create, push, pull, clone",
-    dollars: 0.15,
-    per: 1_000,
-    included: 10_000,
-    page: "https://developers.cloudflare.com/artifacts/platform/pricing/",
-  },
-  gbMonths: {
-    what: "GB-months",
-    dollars: 0.5,
-    per: 1,
-    included: 1,
-    page: "https://developers.cloudflare.com/artifacts/platform/pricing/",
-  },
-} as const satisfies Record<string, Price>;
+/** Nothing. */
+export function newQuantities(): Quantities {
+  return Object.fromEntries(ITEMS.map((item) => [item, 0])) as Quantities;
+}
 
-/** GB that one of its repositories may have. @see https://developers.cloudflare.com/artifacts/platform/limits/ */
-export const MANAGED_REPOSITORY_GB = 1;
+/** What some of a thing costs at its list price. */
+export function dollarsFor(item: Item, quantity: number): number {
+  return (quantity * PRICES[item].dollars) / PRICES[item].per;
+}
 
-/** What something costs. @param quantity of what the price is for */
-export function dollarsFor({ dollars, per }: Price, quantity: number): number {
-  return (quantity * dollars) / per;
+/** What a bill comes to at list prices, with nothing included. */
+export function dollarsOf(bill: Quantities): number {
+  return ITEMS.reduce((sum, item) => sum + dollarsFor(item, bill[item]), 0);
+}
+
+/** What a month comes to: the plan, and what is not included in it. */
+export function billedDollars(month: Quantities): number {
+  const beyond = ITEMS.map((item) => [item, Math.max(0, month[item] - PRICES[item].included)] as const);
+  return PLAN_DOLLARS + dollarsOf(Object.fromEntries(beyond) as Quantities);
 }

@@ -1,7 +1,8 @@
 /** What is counted: the life of a repository. */
-import type { Measures, Sample } from "../figures/sample.ts";
+import type { Measures } from "../figures/sample.ts";
 import type { Subject } from "../work/subjects.ts";
-import { type At, count, type Counted, type Place } from "./count.ts";
+import { count, type Counted, type Place } from "./count.ts";
+import type { MeteredServer } from "./metered-server.ts";
 import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
 
 const MINUTE_MS = 60_000;
@@ -39,58 +40,41 @@ export interface CountedSubject {
 /** Counts the life of one repository on the server, from its first push to its end. */
 export async function countLife(
   { subject, repository, files, pushes, isWhole }: CountedSubject,
-  { server, round }: At,
-): Promise<Sample[]> {
-  const place: Place = { server, round, repository, files };
-  const pushed = new PushedSubject(server, subject, `${repository.replaceAll(" ", "-")}-${files}-${round}`);
-  const sleep = async (): Promise<void> => {
-    await server.advance(PAUSE_MS);
-    await server.evict();
-  };
-  const life = { pushed, sleep, pushes };
+  at: Omit<Place, "repository" | "files">,
+): Promise<void> {
+  const name = `${repository.replaceAll(" ", "-")}-${files}-${at.round}`;
+  const life = { pushed: new PushedSubject(at.server, subject, name), sleep: () => sleep(at.server), pushes };
+  const [clones, later] = [listClones(life), listPushes(life)];
   const scenarios = isWhole
-    ? [
-        ...listFirst(life),
-        ...listClones(life),
-        ...listFetches(life),
-        ...listPushes(life),
-        ...listReads(life),
-        ...listLast(life),
-      ]
-    : [...listFirst(life), ...listClones(life).slice(0, 1), ...listPushes(life).slice(0, 1), ...listLast(life)];
-  const samples: Sample[] = [];
-  for (const scenario of scenarios) samples.push(...(await count(place, scenario)));
-  return samples;
+    ? [...listFirst(life), ...clones, ...listFetches(life), ...later, ...listReads(life), ...listLast(life)]
+    : [...listFirst(life), clones[0]!, later[0]!, ...listLast(life)];
+  for (const scenario of scenarios) await count({ ...at, repository, files }, scenario);
+}
+
+/** Has time pass until objects have left memory. */
+async function sleep(server: MeteredServer): Promise<void> {
+  await server.advance(PAUSE_MS);
+  await server.evict();
 }
 
 /** Counts what it takes to have many repositories of one owner, and then a quota for all of them. */
-export async function countOwner(repositories: number, { server, round }: At): Promise<Sample[]> {
+export async function countOwner(repositories: number, at: Omit<Place, "repository" | "files">): Promise<void> {
+  const { server, round } = at;
   const owner = `owner-${round}`;
-  const place: Place = { server, round, repository: "owner", files: repositories };
-  const sleep = async (): Promise<void> => {
-    await server.advance(PAUSE_MS);
-    await server.evict();
-  };
   let made = 0;
   const create = (): Promise<string> => askServer(server, "POST", "/repos", { owner, name: `repository-${made++}` });
   const read = (): Promise<string> => askServer(server, "GET", `/repos/${owner}/repository-0/branches`);
+  const setQuota = async (index: number): Promise<void> => {
+    const quota = { maxBytes: 1e12, maxObjects: null };
+    if (index === 0) await askServer(server, "PUT", `/owners/${owner}/quota`, quota);
+    await sleep(server);
+  };
   const scenarios: Counted[] = [
     { scenario: "create by the API", rounds: repositories, run: create, afterMs: PAUSE_MS, stores: true },
-    { scenario: "read branches", rounds: ROUNDS, prepare: sleep, run: read },
-    {
-      scenario: "read branches, owner with a quota",
-      rounds: ROUNDS,
-      prepare: async (index) => {
-        const quota = { maxBytes: 1e12, maxObjects: null };
-        if (index === 0) await askServer(server, "PUT", `/owners/${owner}/quota`, quota);
-        await sleep();
-      },
-      run: read,
-    },
+    { scenario: "read branches", rounds: ROUNDS, prepare: () => sleep(server), run: read },
+    { scenario: "read branches, owner with a quota", rounds: ROUNDS, prepare: setQuota, run: read },
   ];
-  const samples: Sample[] = [];
-  for (const scenario of scenarios) samples.push(...(await count(place, scenario)));
-  return samples;
+  for (const scenario of scenarios) await count({ ...at, repository: "owner", files: repositories }, scenario);
 }
 
 interface Life {
@@ -105,16 +89,9 @@ function listFirst({ pushed, sleep }: Life): Counted[] {
     const told = JSON.parse(await pushed.ask("GET", "")) as { sizeBytes: number; objectCount: number };
     return { objects: told.objectCount, "object bytes": told.sizeBytes, commits: await pushed.countCommits() };
   };
+  const run = (): Promise<void> => pushed.push("--mirror");
   return [
-    {
-      scenario: "push, new repository",
-      rounds: 1,
-      prepare: sleep,
-      run: () => pushed.push("--mirror"),
-      afterMs: SETTLED_MS,
-      stores: true,
-      tell,
-    },
+    { scenario: "push, new repository", rounds: 1, prepare: sleep, run, afterMs: SETTLED_MS, stores: true, tell },
   ];
 }
 
@@ -227,14 +204,6 @@ function listReads({ pushed, sleep }: Life): Counted[] {
 }
 
 function listLast({ pushed, sleep }: Life): Counted[] {
-  return [
-    {
-      scenario: "delete",
-      rounds: 1,
-      prepare: sleep,
-      run: () => pushed.ask("DELETE", ""),
-      afterMs: SETTLED_MS,
-      stores: true,
-    },
-  ];
+  const run = (): Promise<string> => pushed.ask("DELETE", "");
+  return [{ scenario: "delete", rounds: 1, prepare: sleep, run, afterMs: SETTLED_MS, stores: true }];
 }

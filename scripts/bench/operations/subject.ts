@@ -1,10 +1,10 @@
 /** A repository that is worked on: the client's side of it, and its place on the server. */
-import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
-import type { Subject } from "../work/subjects.ts";
+import { findBundle } from "../cases/bundle-uri.ts";
+import { addCommit, noiseText, type Subject } from "../work/subjects.ts";
 import type { MeteredServer } from "./metered-server.ts";
 
 /** A repository of the client, and where it is pushed. */
@@ -14,49 +14,42 @@ export class PushedSubject {
   /** For git, with the token in it: its first request is refused, as with every client that has not asked before. */
   readonly url: string;
   readonly #server: MeteredServer;
-  readonly #dir: string;
+  readonly #subject: Subject;
   #edits = 0;
 
-  constructor(server: MeteredServer, { dir }: Subject, name: string) {
+  constructor(server: MeteredServer, subject: Subject, name: string) {
     this.#server = server;
-    this.#dir = dir;
+    this.#subject = subject;
     this.name = `bench/${name}`;
     this.url = `${server.url.replace("://", `://git:${server.token}@`)}/${this.name}.git`;
   }
 
   /** Pushes some refs, as git's refspecs. */
   async push(...refspecs: readonly string[]): Promise<void> {
-    await git(this.#dir, "push", "-q", this.url, ...refspecs);
+    await git(this.#subject.dir, "push", "-q", this.url, ...refspecs);
   }
 
   /** Commits another 8 KB of noise to one file, here alone. */
-  async edit(): Promise<void> {
-    const text = this.nextText();
-    const stream = [
-      "commit refs/heads/main\ncommitter Ada Example <ada@example.com> 1700000000 +0000\ndata 5\nEdit\n",
-      `from refs/heads/main^0\nM 100644 inline ${EDITED_PATH}\ndata ${text.length}\n${text}\n`,
-    ].join("");
-    const { code, stderr } = await tryGit(this.#dir, ["fast-import", "--quiet"], { stdin: stream });
-    if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  edit(): Promise<void> {
+    return addCommit(this.#subject, "main", EDITED_PATH, this.nextText());
   }
 
   /** Makes refs that lead to what is there. */
   async makeTags(count: number): Promise<void> {
-    const tip = await git(this.#dir, "rev-parse", "main");
+    const tip = await git(this.#subject.dir, "rev-parse", "main");
     const stdin = Array.from({ length: count }, (_, index) => `create refs/tags/tag-${index} ${tip}\n`).join("");
-    const { code, stderr } = await tryGit(this.#dir, ["update-ref", "--stdin"], { stdin });
+    const { code, stderr } = await tryGit(this.#subject.dir, ["update-ref", "--stdin"], { stdin });
     if (code !== 0) throw new Error(`git update-ref ended with ${code}:\n${stderr}`);
   }
 
   /** Another 8 KB of base64 noise. */
   nextText(): string {
-    const hash = createHash("shake256", { outputLength: 6144 });
-    return hash.update(`edit ${this.#edits++}`).digest("base64");
+    return noiseText(`edit ${this.#edits++}`);
   }
 
   /** How many commits lead to the tip of `main`, it included. */
   async countCommits(): Promise<number> {
-    return Number(await git(this.#dir, "rev-list", "--count", "main"));
+    return Number(await git(this.#subject.dir, "rev-list", "--count", "main"));
   }
 
   /** Clones into a folder that is removed again. */
@@ -81,20 +74,11 @@ export class PushedSubject {
     return askServer(this.#server, method, `/repos/${this.name}${path}`, json);
   }
 
-  /** What git 2.40 and later ask for before they clone: where the bundle lies.
-   * @returns its URL, with the token in it; null: there is none */
+  /** @returns the URL of the bundle, with the token in it; null: there is none */
   async findBundle(): Promise<string | null> {
-    const response = await fetch(`${this.#server.url}/${this.name}.git/git-upload-pack`, {
-      method: "POST",
-      headers: {
-        Authorization: `Bearer ${this.#server.token}`,
-        "Content-Type": "application/x-git-upload-pack-request",
-        "Git-Protocol": "version=2",
-      },
-      body: "0016command=bundle-uri00010000",
-    });
-    const path = /\.uri=\.\/(\S+)/.exec(await response.text())?.[1];
-    return path === undefined ? null : `${this.url}/${path}`;
+    const token = `Bearer ${this.#server.token}`;
+    const path = await findBundle(`${this.#server.url}/${this.name}.git`, { Authorization: token });
+    return path === null ? null : `${this.url}/${path}`;
   }
 }
 

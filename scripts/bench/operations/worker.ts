@@ -60,33 +60,27 @@ function isFirstOf(object: object): boolean {
   return true;
 }
 
-function countBucket(): void {
-  const bucket = (env as unknown as Env).BUCKET;
-  if (!isFirstOf(bucket)) return;
-  for (const method of ["put", "list", "createMultipartUpload"]) {
-    wrap(bucket, method, (_, run) => {
-      bill.classA += 1;
+type Class = "R2 class A operations" | "R2 class B operations";
+
+function countMethods(object: object, measure: Class, methods: readonly string[]): void {
+  for (const method of methods) {
+    wrap(object, method, (_, run) => {
+      bill[measure] += 1;
       const made = run();
       return method === "createMultipartUpload" ? (made as Promise<object>).then(countUpload) : made;
     });
   }
-  for (const method of ["get", "head"]) {
-    wrap(bucket, method, (_, run) => {
-      bill.classB += 1;
-      return run();
-    });
-  }
+}
+
+function countBucket(): void {
+  const bucket = (env as unknown as Env).BUCKET;
+  if (!isFirstOf(bucket)) return;
+  countMethods(bucket, "R2 class A operations", ["put", "list", "createMultipartUpload"]);
+  countMethods(bucket, "R2 class B operations", ["get", "head"]);
 }
 
 function countUpload<T extends object>(upload: T): T {
-  if (isFirstOf(upload)) {
-    for (const method of ["uploadPart", "complete"]) {
-      wrap(upload, method, (_, run) => {
-        bill.classA += 1;
-        return run();
-      });
-    }
-  }
+  if (isFirstOf(upload)) countMethods(upload, "R2 class A operations", ["uploadPart", "complete"]);
   return upload;
 }
 
@@ -100,7 +94,7 @@ function countStorage(storage: DurableObjectStorage, meter: Meter): void {
     return cursor;
   });
   wrap(storage, "setAlarm", (self, _, [timeMs]) => {
-    bill.alarmsSet += 1;
+    bill["alarms set"] += 1;
     owners.get(self)!.alarmMs = Number(timeMs);
     return Promise.resolve();
   });
@@ -113,8 +107,8 @@ function countStorage(storage: DurableObjectStorage, meter: Meter): void {
 
 function takeCursors(): void {
   for (const [{ kind }, { rowsRead, rowsWritten }] of cursors) {
-    bill[`${kind}RowsRead`] += rowsRead;
-    bill[`${kind}RowsWritten`] += rowsWritten;
+    bill[`${kind} rows read`] += rowsRead;
+    bill[`${kind} rows written`] += rowsWritten;
   }
   cursors = [];
 }
@@ -134,7 +128,7 @@ function begin(meter: Meter): void {
 }
 
 function end(meter: Meter): void {
-  if (--meter.underWay === 0) bill[`${meter.kind}ActiveMs`] += performance.now() - meter.activeSinceMs;
+  if (--meter.underWay === 0) bill[`${meter.kind} active ms`] += performance.now() - meter.activeSinceMs;
 }
 
 async function metered<T>(meter: Meter, run: () => T | Promise<T>): Promise<T> {
@@ -179,7 +173,7 @@ function countCalls(kind: Kind, original: object, counted: object): void {
     const method = (original as Record<string, (...args: unknown[]) => unknown>)[name]!;
     Object.defineProperty(counted, name, {
       value(this: Counted, ...args: unknown[]): unknown {
-        bill[`${kind}Requests`] += 1;
+        bill[`${kind} requests`] += 1;
         return metered(this.meter, () => method.apply(this, args));
       },
     });
@@ -272,19 +266,15 @@ async function evictAll(): Promise<void> {
 }
 
 async function readStored(): Promise<Stored> {
-  const bytes = { repository: 0, registry: 0 };
-  for (const meter of meters.values()) bytes[meter.kind] += await stubOf(meter).readSize();
-  let bucketBytes = 0;
-  let bucketObjects = 0;
-  const { BUCKET } = env as unknown as Env;
+  const stored = { "R2 bytes": 0, "R2 objects": 0, "repository SQLite bytes": 0, "registry SQLite bytes": 0 };
+  for (const meter of meters.values()) stored[`${meter.kind} SQLite bytes`] += await stubOf(meter).readSize();
   for (let cursor: string | undefined; ;) {
-    const page = await BUCKET.list(cursor === undefined ? {} : { cursor });
-    bucketObjects += page.objects.length;
-    for (const { size } of page.objects) bucketBytes += size;
-    if (!page.truncated) break;
+    const page = await (env as unknown as Env).BUCKET.list(cursor === undefined ? {} : { cursor });
+    stored["R2 objects"] += page.objects.length;
+    for (const { size } of page.objects) stored["R2 bytes"] += size;
+    if (!page.truncated) return stored;
     ({ cursor } = page);
   }
-  return { bucketBytes, bucketObjects, repositoryBytes: bytes.repository, registryBytes: bytes.registry };
 }
 
 /** What nobody is billed for. */
@@ -342,7 +332,7 @@ export default {
     countBucket();
     const url = new URL(request.url);
     if (url.pathname.startsWith("/-/")) return control(url);
-    bill.workerRequests += 1;
+    bill["Worker requests"] += 1;
     return app.fetch(request, bindings, watch(context));
   },
 };

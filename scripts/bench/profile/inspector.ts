@@ -67,20 +67,15 @@ export type IsolateProfiles = ReadonlyMap<string, CpuProfile>;
 
 /** Profiles the isolates behind an inspector.
  * @param intervalMicros between two samples
- * @param wanted which of them; each that is profiled slows all of them down
  * @returns what ends it
  * @throws Error if the inspector does not answer */
-export async function startProfiling(
-  port: number,
-  intervalMicros: number,
-  wanted: (isolate: string) => boolean,
-): Promise<() => Promise<IsolateProfiles>> {
+export async function startProfiling(port: number, intervalMicros: number): Promise<() => Promise<IsolateProfiles>> {
   const targets = await listTargets(port);
   const connect = async ({ id, webSocketDebuggerUrl }: Target): Promise<[string, Inspector]> => [
     id,
     await Inspector.connect(webSocketDebuggerUrl),
   ];
-  const inspectors = await Promise.all(targets.filter(({ id }) => wanted(id)).map(connect));
+  const inspectors = await Promise.all(targets.map(connect));
   for (const [, inspector] of inspectors) {
     await inspector.call("Profiler.enable");
     await inspector.call("Profiler.setSamplingInterval", { interval: intervalMicros });

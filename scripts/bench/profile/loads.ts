@@ -1,11 +1,12 @@
 /** What a server is kept busy with. */
 import { askApi } from "../../../test/harness/api.ts";
-import { git, makeRepository, tryGit } from "../../../test/harness/git.ts";
-import { sendPush } from "../../../test/harness/raw-push.ts";
-import { fetchCommand, type RawCommand, sendRaw } from "../work/raw-fetch.ts";
+import { git } from "../../../test/harness/git.ts";
+import { makeStoreSource, pathOf } from "../store/edits.ts";
+import { allOf } from "../work/all-of.ts";
+import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import { listRoutes, timeRequest } from "../work/routes.ts";
-import { makeSmallPushes, type SmallPush } from "../work/small-pushes.ts";
-import { makeSubject, openSubject, type Subject } from "../work/subjects.ts";
+import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pushes.ts";
+import { findTip, openSubjects } from "../work/subjects.ts";
 
 /** Sizes of a load. */
 export interface LoadSettings {
@@ -13,7 +14,7 @@ export interface LoadSettings {
   readonly clients: number;
   /** Files of the repositories that are saved to. */
   readonly files: number;
-  /** A bundle with the history that is pushed or read; without it, one is made up. */
+  /** The history that is pushed or read; without it, one is made up. */
   readonly bundle: string | undefined;
 }
 
@@ -21,9 +22,9 @@ export interface LoadSettings {
  * @returns what does them, and tells how many operations that were */
 export type Prepare = (rounds: number) => Promise<() => Promise<number>>;
 
-/** A load by its name. */
+/** A load. */
 export interface Load {
-  /** One line for the help. */
+  /** A part of a line for the help. */
   readonly summary: string;
   /** What is counted: one word. */
   readonly operation: string;
@@ -32,126 +33,74 @@ export interface Load {
   open(url: string, settings: LoadSettings): Promise<Prepare>;
 }
 
-/** All loads. */
-export const LOADS: Readonly<Record<string, Load>> = {
-  save: {
-    summary: "every client saves one file after the other to a repository of its own; a round is one save of each",
-    operation: "save",
-    rounds: 100,
-    open: (url, settings) => openSaves(url, settings, settings.clients),
-  },
-  "save-one": {
-    summary: "the same, all clients on one branch of one repository",
-    operation: "save",
-    rounds: 20,
-    open: (url, settings) => openSaves(url, settings, 1),
-  },
-  push: {
-    summary: "git pushes a history to a new repository",
-    operation: "push",
-    rounds: 3,
-    open: openPushes,
-  },
-  "small-pushes": {
-    summary: "pushes of one commit each, one after the other, on top of a history",
-    operation: "push",
-    rounds: 500,
-    open: openSmallPushes,
-  },
-  clone: {
-    summary: "a whole clone of a repository that nobody has cloned yet",
-    operation: "clone",
-    rounds: 10,
-    open: (url, settings) => openFetches(url, settings, { clients: 1, isWarm: false, options: [] }),
-  },
-  storm: {
-    summary: "all clients at once fetch the tip at depth 1, of a repository that nobody has fetched from yet",
-    operation: "fetch",
-    rounds: 5,
-    open: (url, settings) =>
-      openFetches(url, settings, { clients: settings.clients, isWarm: false, options: ["deepen 1"] }),
-  },
-  "storm-warm": {
-    summary: "the same, always from one repository",
-    operation: "fetch",
-    rounds: 20,
-    open: (url, settings) =>
-      openFetches(url, settings, { clients: settings.clients, isWarm: true, options: ["deepen 1"] }),
-  },
-  clones: {
-    summary: "all clients at once clone the whole of a repository that nobody has fetched from yet",
-    operation: "clone",
-    rounds: 3,
-    open: (url, settings) => openFetches(url, settings, { clients: settings.clients, isWarm: false, options: [] }),
-  },
-  "clones-warm": {
-    summary: "the same, always from one repository",
-    operation: "clone",
-    rounds: 10,
-    open: (url, settings) => openFetches(url, settings, { clients: settings.clients, isWarm: true, options: [] }),
-  },
-  read: {
-    summary: "all clients at once ask the reading routes of the API in turns; a round is each route once by each",
-    operation: "request",
-    rounds: 5,
-    open: openReads,
-  },
-};
+/** All loads, by their names. */
+export const LOADS = {
+  save: load("each client saves files to a repository of its own", "save", 100, (url, settings) =>
+    openSaves(url, settings, settings.clients),
+  ),
+  "save-one": load("the same, all on one branch of one repository", "save", 20, (url, settings) =>
+    openSaves(url, settings, 1),
+  ),
+  push: load("git pushes a history to a new repository", "push", 3, openPushes),
+  "small-pushes": load("pushes of one commit each on top of a history", "push", 500, openSmallPushes),
+  clone: load("a whole clone that nobody has made yet", "clone", 10, (url, settings) =>
+    openFetches(url, { ...settings, clients: 1 }, false, []),
+  ),
+  storm: load("all at once fetch the tip at depth 1, as nobody has yet", "fetch", 5, (url, settings) =>
+    openFetches(url, settings, false, ["deepen 1"]),
+  ),
+  "storm-warm": load("the same, always from one repository", "fetch", 20, (url, settings) =>
+    openFetches(url, settings, true, ["deepen 1"]),
+  ),
+  clones: load("all at once clone the whole of what nobody has cloned", "clone", 3, (url, settings) =>
+    openFetches(url, settings, false, []),
+  ),
+  "clones-warm": load("the same, always from one repository", "clone", 10, (url, settings) =>
+    openFetches(url, settings, true, []),
+  ),
+  read: load("all ask the reading routes of the API in turns", "request", 5, openReads),
+} as const;
 
-const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
-const FOLDER_FILES = 50;
+function load(summary: string, operation: string, rounds: number, open: Load["open"]): Load {
+  return { summary, operation, rounds, open };
+}
 
-function pathOf(file: number): string {
-  return `folder-${Math.floor(file / FOLDER_FILES)}/file-${file}.txt`;
+/** Runs the same for so many clients at once. */
+function atOnce(clients: number, run: (client: number) => Promise<unknown>): Promise<unknown> {
+  return allOf(Array.from({ length: clients }, (_, client) => run(client)));
 }
 
 async function openSaves(url: string, { clients, files }: LoadSettings, repositories: number): Promise<Prepare> {
-  const dir = await makeRepository("saved.git", "--bare");
-  const lines = ["commit refs/heads/main\ncommitter Ada Example <ada@example.com> 1700000000 +0000\ndata 0\n"];
-  for (let file = 0; file < files; file++) {
-    const text = `This is file ${file}\n`;
-    lines.push(`M 100644 inline ${pathOf(file)}\ndata ${text.length}\n${text}\n`);
-  }
-  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: lines.join("") });
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  const dir = await makeStoreSource({ files, branches: 1 });
   for (let i = 0; i < repositories; i++) await git(dir, "push", "-q", `${url}/profile/saved-${i}.git`, "main");
   let done = 0;
   return async (rounds) => async () => {
     const from = done;
     done += rounds;
-    const write = async (client: number): Promise<void> => {
+    await atOnce(clients, async (client) => {
       for (let number = from; number < done; number++) {
         // Files all over the tree, others for each client.
-        const path = pathOf((client * 7_919 + number * 104_729) % files);
+        const path = pathOf((client * 7_919 + number * 104_729) % files, files);
         const content = `Client ${client}, save ${number}\n${"a line of the note\n".repeat(1 + (number % 40))}`;
-        const json = {
-          branch: "main",
-          message: `Save ${number}`,
-          author: AUTHOR,
-          operations: [{ op: "put", path, content }],
-        };
+        const author = { name: "Ada Example", email: "ada@example.com" };
+        const operations = [{ op: "put", path, content }];
+        const json = { branch: "main", message: `Save ${number}`, author, operations };
         const route = `/repos/profile/saved-${client % repositories}/commits`;
         const { status, body } = await askApi({ url }, route, { method: "POST", json });
         if (status !== 201) throw new Error(`a save was answered with ${status}: ${JSON.stringify(body)}`);
       }
-    };
-    await Promise.all(Array.from({ length: clients }, (_, client) => write(client)));
+    });
     return clients * rounds;
   };
 }
 
-function openHistory(bundle: string | undefined): Promise<Subject> {
-  return bundle === undefined ? makeSubject() : openSubject(bundle);
+async function openHistory({ bundle }: LoadSettings): Promise<string> {
+  const [subject] = await openSubjects(bundle === undefined ? [] : [bundle]);
+  return subject!.dir;
 }
 
-/** @returns the commit that the latest branch points at */
-function findTip({ dir }: Pick<Subject, "dir">): Promise<string> {
-  const latest = ["--sort=-committerdate", "--count=1", "--format=%(objectname)", "refs/heads"];
-  return git(dir, "for-each-ref", ...latest);
-}
-
-async function openPushes(url: string, { bundle }: LoadSettings): Promise<Prepare> {
-  const { dir } = await openHistory(bundle);
+async function openPushes(url: string, settings: LoadSettings): Promise<Prepare> {
+  const dir = await openHistory(settings);
   let pushed = 0;
   return async (rounds) => async () => {
     for (let i = 0; i < rounds; i++) await git(dir, "push", "-q", "--mirror", `${url}/profile/pushed-${pushed++}.git`);
@@ -159,22 +108,20 @@ async function openPushes(url: string, { bundle }: LoadSettings): Promise<Prepar
   };
 }
 
-async function openSmallPushes(url: string, { bundle }: LoadSettings): Promise<Prepare> {
-  const subject = await openHistory(bundle);
-  const tip = await findTip(subject);
+async function openSmallPushes(url: string, settings: LoadSettings): Promise<Prepare> {
+  const dir = await openHistory(settings);
   const remote = `${url}/profile/small-pushes.git`;
-  await git(subject.dir, "push", "-q", "--mirror", remote);
-  const name = "refs/heads/small-pushes";
-  await git(subject.dir, "push", "-q", remote, `${tip}:${name}`);
+  await git(dir, "push", "-q", "--mirror", remote);
   // No more than anybody has time for: they are made one at a time.
-  const making = makeSmallPushes(subject.dir, tip, Number.MAX_SAFE_INTEGER);
+  const making = makeSmallPushes(dir, await findTip(dir), Number.MAX_SAFE_INTEGER);
+  let isCreated = false;
   return async (rounds) => {
     const pushes: SmallPush[] = [];
     while (pushes.length < rounds) pushes.push((await making.next()).value!);
     return async () => {
-      for (const { old, new: oid, pack } of pushes) {
-        const { refs, status, text } = await sendPush(remote, { commands: [{ name, old, new: oid }], pack });
-        if (refs.get(name) !== null) throw new Error(`a push was refused: ${status} ${text.slice(0, 300)}`);
+      for (const push of pushes) {
+        await sendSmallPush(remote, push, !isCreated);
+        isCreated = true;
       }
       return pushes.length;
     };
@@ -183,52 +130,47 @@ async function openSmallPushes(url: string, { bundle }: LoadSettings): Promise<P
 
 async function openFetches(
   url: string,
-  { bundle }: LoadSettings,
-  storm: { readonly clients: number; readonly isWarm: boolean; readonly options: readonly string[] },
+  settings: LoadSettings,
+  isWarm: boolean,
+  options: readonly string[],
 ): Promise<Prepare> {
-  const subject = await openHistory(bundle);
-  const tips = (await git(subject.dir, "for-each-ref", "--format=%(objectname)")).split("\n");
-  const wants = storm.options.length === 0 ? [...new Set(tips)] : [await findTip(subject)];
-  const command = fetchCommand(wants, ...storm.options);
+  const dir = await openHistory(settings);
+  const tips = (await git(dir, "for-each-ref", "--format=%(objectname)")).split("\n");
+  const wants = options.length === 0 ? [...new Set(tips)] : [await findTip(dir)];
+  const command = fetchCommand(wants, ...options);
   let pushed = 0;
   const push = async (): Promise<string> => {
     const remote = `${url}/profile/fetched-${pushed++}.git`;
     process.stderr.write(`pushing repository ${pushed}\n`);
-    await git(subject.dir, "push", "-q", "--mirror", remote);
+    await git(dir, "push", "-q", "--mirror", remote);
     return remote;
   };
-  const warm = storm.isWarm ? await push() : null;
+  const warm = isWarm ? await push() : null;
   return async (rounds) => {
     const remotes: string[] = [];
     while (remotes.length < rounds) remotes.push(warm ?? (await push()));
     return async () => {
-      for (const remote of remotes) await fetchAtOnce(remote, command, storm.clients);
-      return rounds * storm.clients;
+      for (const remote of remotes) await atOnce(settings.clients, () => sendRaw(remote, command));
+      return rounds * settings.clients;
     };
   };
 }
 
-async function fetchAtOnce(remote: string, command: RawCommand, clients: number): Promise<void> {
-  await Promise.all(Array.from({ length: clients }, () => sendRaw(remote, command)));
-}
-
-async function openReads(url: string, { bundle, clients }: LoadSettings): Promise<Prepare> {
-  const { dir } = await openHistory(bundle);
-  const tip = await findTip({ dir });
+async function openReads(url: string, settings: LoadSettings): Promise<Prepare> {
+  const dir = await openHistory(settings);
+  const tip = await findTip(dir);
   // The routes ask for `main`, whatever its name is in a bundle.
   await git(dir, "push", "-q", `${url}/profile/read.git`, `${tip}:refs/heads/main`);
   const files = (await git(dir, "ls-tree", "-r", "--name-only", tip)).split("\n");
   const file = files.find((one) => /^[\w.-]+(\/[\w.-]+)+$/.test(one));
   if (file === undefined) throw new Error("the history has no file in a folder, which the routes ask for");
-  const routes = listRoutes("profile/read", file);
+  const routes = listRoutes("/repos/profile/read", file);
   return async (rounds) => async () => {
-    const read = async (client: number): Promise<void> => {
-      for (let i = 0; i < rounds * routes.length; i++) {
-        // Not all the same at the same time.
+    await atOnce(settings.clients, async (client) => {
+      // Not all the same at the same time.
+      for (let i = 0; i < rounds * routes.length; i++)
         await timeRequest(`${url}/api${routes[(client + i) % routes.length]!.path}`);
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, (_, client) => read(client)));
-    return clients * rounds * routes.length;
+    });
+    return settings.clients * rounds * routes.length;
   };
 }

@@ -1,10 +1,9 @@
 /** A client of protocol v2 that asks as git does, and drops what comes: it must leave the machine to the server. */
-import { createHash } from "node:crypto";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { authorization } from "../../../test/harness/authorization.ts";
-import { decodePkts, DELIM, demux, encodePkt, FLUSH, request } from "../../../test/harness/raw.ts";
+import { DELIM, encodePkt, FLUSH } from "../../../test/harness/raw.ts";
 
 /** How a response came. */
 export interface RawFetch {
@@ -104,22 +103,4 @@ export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFe
     socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n`);
     socket.write(body);
   });
-}
-
-/** Fetches all that the wanted objects lead to.
- * @throws Error if the server refuses, or ends early */
-export function fetchRaw(url: string, wants: readonly string[]): Promise<RawFetch> {
-  return sendRaw(url, fetchCommand(wants));
-}
-
-/** The SHA-1 of the pack that a fetch brings, in hexadecimal digits.
- * @throws Error if none comes */
-export async function hashPack(url: string, { body }: RawCommand): Promise<string> {
-  const response = await request(`${url}/git-upload-pack`, { body, headers: HEADERS });
-  const pkts = decodePkts(response.body);
-  const start = pkts.findIndex((pkt) => pkt.toString() === "packfile\n");
-  if (start < 0) throw new Error(`no pack came: status ${response.status}`);
-  return createHash("sha1")
-    .update(demux(pkts.slice(start + 1)).data)
-    .digest("hex");
 }

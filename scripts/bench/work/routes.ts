@@ -1,6 +1,8 @@
 /** The routes of the API that read a repository, and the git commands that tell the same. */
 import { authorization } from "../../../test/harness/authorization.ts";
 import { tryGit } from "../../../test/harness/git.ts";
+import type { Bench } from "../figures/bench.ts";
+import type { Work } from "../figures/sample.ts";
 
 /** A route, and the git command that tells the same from a local repository. */
 export interface Route {
@@ -47,10 +49,33 @@ export async function timeRequest(url: string): Promise<number> {
   return performance.now() - startMs;
 }
 
+/** Where routes are asked. */
+export interface Asked {
+  /** The server's, without a slash at its end. */
+  readonly origin: string;
+  /** A local repository that holds the same; null: the API is measured alone. */
+  readonly dir: string | null;
+}
+
+/** Asks a route a few times in turns with git, after once unrecorded: a round of `wall ms`. */
+export async function measureRoute(
+  { path, git }: Route,
+  { origin, dir }: Asked,
+  { work, round, requests, bench }: { work: Work; round: number; requests: number; bench: Bench },
+): Promise<void> {
+  for (let request = 0; request <= requests; request++) {
+    const native = dir === null || git === null ? Number.NaN : await timeGit(dir, git);
+    const holdfast = await timeRequest(`${origin}/api${path}`);
+    if (request === 0) continue;
+    bench.note(work, "native", round, { "wall ms": native });
+    bench.note(work, "holdfast", round, { "wall ms": holdfast });
+  }
+}
+
 /** Has git tell the same, its start included.
  * @returns milliseconds
  * @throws Error with git's standard error if it fails */
-export async function timeGit(dir: string, args: readonly string[]): Promise<number> {
+async function timeGit(dir: string, args: readonly string[]): Promise<number> {
   const startMs = performance.now();
   const { code, stderr } = await tryGit(dir, args);
   const tookMs = performance.now() - startMs;

@@ -21,6 +21,17 @@ export async function openSubject(source: string): Promise<Subject> {
   return { name: basename(source).replace(/\.(bundle|git)$/, ""), dir };
 }
 
+/** Takes those that are named; without any, one is made up. */
+export async function openSubjects(sources: readonly string[]): Promise<Subject[]> {
+  return sources.length === 0 ? [await makeSubject()] : Promise.all(sources.map(openSubject));
+}
+
+/** The commit that the latest branch of a repository points at. */
+export function findTip(dir: string): Promise<string> {
+  const latest = ["--sort=-committerdate", "--count=1", "--format=%(objectname)", "refs/heads"];
+  return git(dir, "for-each-ref", ...latest);
+}
+
 /** Makes up a history of text files, packed well, so that the client's part in a push is small. */
 export async function makeSubject(): Promise<Subject> {
   const dir = await makeHistory({ commits: 3000, files: 300, branches: 20, merges: 15, tags: 30 });
@@ -37,23 +48,26 @@ export function noiseText(seed: string): string {
  * `git add` leaves them: the client packs them as it pushes. */
 export async function makeNoise(files: number): Promise<Subject> {
   const dir = await makeRepository("noise.git", "--bare");
-  const stream = ["commit refs/heads/main\ncommitter Ada Example <ada@example.com> 1700000000 +0000\ndata 6\nNoise\n"];
+  const stream = ["commit refs/heads/main\n", `${COMMITTER} 1700000000 +0000\ndata 6\nNoise\n`];
   for (let number = 0; number < files; number++) {
     const noise = noiseText(String(number));
     stream.push(`M 100644 inline dir-${number % 50}/file-${number}.txt\ndata ${noise.length}\n${noise}\n`);
   }
-  const importing = ["-c", `fastimport.unpackLimit=${2 * files + 1000}`, "fast-import", "--quiet"];
-  const { code, stderr } = await tryGit(dir, importing, { stdin: stream.join("") });
-  if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
+  await fastImport(dir, stream.join(""), `fastimport.unpackLimit=${2 * files + 1000}`);
   return { name: `${files} files of noise`, dir };
 }
 
-/** Adds a branch `next` that is one commit ahead of `main`, which changes one file to noise of the same size. */
-export async function addNext({ dir }: Subject, file: string): Promise<void> {
-  const noise = noiseText("next");
-  const commit = `commit refs/heads/next\n${COMMITTER} 1700000060 +0000\ndata 4\nNext\nfrom refs/heads/main^0\n`;
-  const stdin = `${commit}M 100644 inline ${file}\ndata ${noise.length}\n${noise}\n`;
-  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin });
+/** Adds a commit on top of `main` that changes one file.
+ * @param branch that is to be there then
+ * @param text ASCII */
+export async function addCommit({ dir }: Subject, branch: string, path: string, text: string): Promise<void> {
+  const head = `commit refs/heads/${branch}\n${COMMITTER} 1700000060 +0000\ndata 4\nNext\nfrom refs/heads/main^0\n`;
+  await fastImport(dir, `${head}M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
+}
+
+/** Feeds a repository a stream. @throws Error with what git says */
+export async function fastImport(dir: string, stdin: string, config = "core.bare=true"): Promise<void> {
+  const { code, stderr } = await tryGit(dir, ["-c", config, "fast-import", "--quiet"], { stdin });
   if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
 }
 
@@ -88,17 +102,20 @@ export async function makeBranches(branches: number): Promise<Subject> {
 }
 
 /** A commit of a fast-import stream, on top of what its branch is at.
- * @param files ASCII */
+ * @param files ASCII
+ * @param parent where git does not know it from the stream */
 export function formatCommit(
   branch: string,
   number: number,
   files: readonly (readonly [path: string, text: string])[],
+  parent?: string,
 ): string {
   const message = `Commit ${number}\n`;
   const changes = files.map(([path, text]) => `M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
   return [
     `commit refs/heads/${branch}\n${COMMITTER} ${1_500_000_000 + 60 * number} +0000\n`,
     `data ${message.length}\n${message}`,
+    parent === undefined ? "" : `from ${parent}\n`,
     ...changes,
     "\n",
   ].join("");

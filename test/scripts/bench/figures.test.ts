@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  appendRounds,
-  formatSamples,
-  parseSamples,
-  type Sample,
-  toSamples,
-} from "../../../scripts/bench/figures/sample.ts";
+import { formatSamples, parseSamples, type Sample, toSamples } from "../../../scripts/bench/figures/sample.ts";
 import { agree, quantile, summarize, toPercentiles, toRows } from "../../../scripts/bench/figures/summary.ts";
 import { formatAgreement, formatTable } from "../../../scripts/bench/figures/table.ts";
 import { Random } from "../../harness/random.ts";
@@ -20,23 +14,17 @@ test("samples come back from their file as they went in", () => {
   const clone = toSamples({ work: "clone\nof all", commits: 7 }, "holdfast", 2, { ms: 0.123_456, "body MB": 12 });
   const samples = [...turns("native", 1.5, 2), ...clone];
   const text = formatSamples(samples);
-  expect(text.split("\n")[0]).toBe("work,files,commits,side,measure,round,value");
+  expect(text.split("\n")[0]).toBe("work,files,commits,side,round,wall s,ms,body MB");
   expect(parseSamples(text)).toEqual(samples);
 });
 
-test("rounds of a later run come after those of an earlier one, and sides stay together", () => {
-  const earlier = [...turns("native", 1, 2), ...turns("holdfast", 3, 4)];
-  const clone = { ...turns("native", 9)[0]!, work: { work: "clone" } };
-  const joined = appendRounds(earlier, [...turns("native", 5), ...turns("holdfast", 6), clone]);
-  expect(joined.map(({ side, round, value }) => [side, round, value])).toEqual([
-    ["native", 1, 1],
-    ["native", 2, 2],
-    ["holdfast", 1, 3],
-    ["holdfast", 2, 4],
-    ["native", 3, 5],
-    ["holdfast", 3, 6],
-    ["native", 1, 9],
-  ]);
+test("a file has a line for each run, with all that it showed, and more for many of one kind", () => {
+  const push = { work: "push" };
+  const client = (value: number): Sample[] => toSamples(push, "native", 1, { "client s": value });
+  const samples = [...toSamples(push, "native", 1, { "wall s": 3, "CPU s": 2 }), ...client(1), ...client(4)];
+  expect(formatSamples(samples)).toBe(
+    "work,side,round,wall s,CPU s,client s\npush,native,1,3,2,1\npush,native,1,,,4\n",
+  );
 });
 
 test("works are the same whatever the order of their columns", () => {
@@ -53,7 +41,7 @@ test("a value that could not be measured gives no sample", () => {
 
 test("another file is told from one of samples", () => {
   expect(() => parseSamples("a,b\n1,2\n")).toThrow("no file of samples: it begins a,b");
-  expect(() => parseSamples("side,measure,round,value\nnative,ms,1\n")).toThrow("line 2 has 3 columns, not 4");
+  expect(() => parseSamples("side,round,ms,s\nnative,1,2\n")).toThrow("line 2 has 3 columns, not 4");
 });
 
 test("a quantile between two values is between them", () => {
@@ -81,7 +69,8 @@ test("each round of many samples has its own percentiles", () => {
     ...turns("holdfast", value)[0]!,
     round: index < 3 ? 1 : 2,
   }));
-  const all = toPercentiles(samples);
+  const all = toPercentiles(samples, ["wall s"]);
+  expect(toPercentiles(samples, ["client s"])).toEqual(samples);
   const values = all.filter(({ measure }) => measure === "p50 wall s").map(({ round, value }) => [round, value]);
   expect(values).toEqual([
     [1, 2],

@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { readSamples } from "../../../scripts/bench/figures/sample.ts";
-import { findAuthorsMs } from "../../../scripts/bench/work/authors.ts";
 import { PROJECT } from "../../harness/build.ts";
 import { makeTempDir } from "../../harness/temp-dir.ts";
 
-const SCRIPT = join(PROJECT, "scripts/bench.sh");
-const run = promisify(execFile);
+const SCRIPT = join(PROJECT, "scripts/bench.ts");
+
+/** Without a case, as it is the default. */
+function run(options: readonly string[]): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, [SCRIPT, ...options]);
+}
 
 const JOURNEY = ["push", "clone", "incremental push", "fetch"];
 const ROUTES = [
@@ -28,8 +31,8 @@ const ROUTES = [
 test("the quick benchmark measures every work of a size, and writes each value down", async () => {
   const csv = join(makeTempDir("quick"), "quick.csv");
   const options = ["--files", "20", "--rounds", "2", "--requests", "3", "--no-native", "--csv", csv];
-  const { stdout, stderr } = await run(SCRIPT, options);
-  expect(stdout).toMatch(/^work +files +measure +holdfast +authors ms$/m);
+  const { stdout, stderr } = await run(options);
+  expect(stdout).toMatch(/^work +files +measure +holdfast$/m);
   expect(stderr).toMatch(/took \d+ s/);
   const samples = readSamples(csv);
   expect([...new Set(samples.map(({ work }) => work["work"]))]).toEqual([...JOURNEY, ...ROUTES]);
@@ -46,20 +49,39 @@ test("the quick benchmark measures every work of a size, and writes each value d
   for (const route of ROUTES) expect([route, roundsOf(route, "wall ms")]).toEqual([route, [1, 1, 1, 2, 2, 2]]);
 });
 
-test("the quick benchmark takes a URL in front, and says when nobody answers there", async () => {
-  const away = run(SCRIPT, ["http://127.0.0.1:1", "--files", "20"]);
-  const wrong = run(SCRIPT, ["--rounds", "none"]);
-  await Promise.all([
-    expect(away).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("127.0.0.1:1") as string }),
-    expect(wrong).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("--rounds none") as string }),
-  ]);
+test("it says when nobody answers at a URL", async () => {
+  await expect(run(["--url", "http://127.0.0.1:1", "--files", "20"])).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("127.0.0.1:1") as string,
+  });
+});
+
+test.each([
+  [["--rounds", "none"], "--rounds none: not a positive whole number"],
+  [["nothing"], "nothing is no case: quick, follow, core"],
+  [["core", "--only", "less"], "--only less: not one of push, fetch, noise"],
+  [["quick", "--files", "1,x"], "--files x: not a positive whole number"],
+  [["quick", "--rounds", "1", "--rounds", "2"], "--rounds is given 2 times"],
+  [["core", "more"], "'more' is no option"],
+] as const)("%j is told in one line, with status 2", async (options, line) => {
+  const told = expect.stringMatching(new RegExp(`^${line}.*\n$`)) as string;
+  await expect(run(options)).rejects.toMatchObject({ code: 2, stdout: "", stderr: told });
+});
+
+test("help lists every case, and each tells of its options", async () => {
+  const { stdout } = await run(["--help"]);
+  const names = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S/gm)].map(([, name]) => name!);
+  expect(names).toEqual(
+    expect.arrayContaining(["quick", "core", "fetch", "storm", "store", "codec", "rest", "operations", "profile"]),
+  );
+  for (const name of names) expect((await run([name, "--help"])).stdout).toMatch(/^Usage: [^]* --csv FILE /);
 });
 
 test("Ctrl-C ends a benchmark at once, and what it was at is not told of as failed", async () => {
   const csv = join(makeTempDir("quick"), "quick.csv");
   const options = ["--files", "20", "--rounds", "100", "--no-native", "--csv", csv];
   // A group of its own, as a terminal makes it, so that its git is interrupted too.
-  const child = spawn(SCRIPT, options, { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const child = spawn(process.execPath, [SCRIPT, ...options], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let told = "";
   let shown = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (shown += text));
@@ -71,10 +93,4 @@ test("Ctrl-C ends a benchmark at once, and what it was at is not told of as fail
   expect({ code, shown }).toEqual({ code: 130, shown: "" });
   expect(told).not.toContain("failed");
   expect(existsSync(csv)).toBe(false);
-});
-
-test("the authors' figures are told of their sizes alone", () => {
-  expect(findAuthorsMs("push", 5000)).toBe(3400);
-  expect(findAuthorsMs("push", 20)).toBeUndefined();
-  expect(findAuthorsMs("fetch", 100)).toBeUndefined();
 });

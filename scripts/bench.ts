@@ -1,0 +1,105 @@
+/** `npm run bench`: measures Holdfast, beside native git where there is one. */
+import setUp from "../test/harness/build.ts";
+import { codec } from "./bench/cases/codec.ts";
+import { core } from "./bench/cases/core.ts";
+import { fetchCase } from "./bench/cases/fetch.ts";
+import { follow } from "./bench/cases/follow.ts";
+import { quick } from "./bench/cases/quick.ts";
+import { rest } from "./bench/cases/rest.ts";
+import { storm } from "./bench/cases/storm.ts";
+import { Bench, INTERRUPTED } from "./bench/figures/bench.ts";
+import { type Case, COMMON, formatOptions, type Options, type Values } from "./bench/figures/command.ts";
+import { readSamples, writeSamples } from "./bench/figures/sample.ts";
+import { toPercentiles } from "./bench/figures/summary.ts";
+import { formatAgreement, formatTable } from "./bench/figures/table.ts";
+import { operations } from "./bench/operations/operations.ts";
+import { profile } from "./bench/profile/profile.ts";
+import { store } from "./bench/store/store.ts";
+import { readCommandLine, UsageError } from "./command-line.ts";
+
+const CASES: Readonly<Record<string, Case>> = {
+  quick,
+  follow,
+  core,
+  fetch: fetchCase,
+  storm,
+  store,
+  codec,
+  rest,
+  operations,
+  profile,
+};
+
+const HOW_TO_READ = `A figure is the median of the rounds with, in brackets, its spread: the median of another run lies
+there in 95 of 100 cases, as far as chance alone makes rounds differ. Ratio is Holdfast's over
+native's of the same round: below 1, Holdfast needs less. CPU is that of the server's processes
+alone, until they are idle again, on a clock of hundredths of a second.
+`;
+
+const USAGE = `Usage: npm run bench -- [CASE] [OPTIONS]
+
+${Object.entries(CASES)
+  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}\n`)
+  .join("")}
+Without a CASE, it is quick. Options are told by npm run bench -- CASE --help; all know these:
+
+${formatOptions(COMMON)}
+${HOW_TO_READ}`;
+
+function usageOf(name: string, { summary, about, options }: Case): string {
+  const told = formatOptions({ ...options, ...COMMON });
+  return `Usage: npm run bench -- ${name} [OPTIONS]\n\nMeasures ${summary}.\n\n${about}\n\n${told}\n${HOW_TO_READ}`;
+}
+
+/** Reads the options of a case; a wrong one ends the process with status 2.
+ * @throws UsageError if a value makes no sense */
+function readValues(args: readonly string[], options: Options): Values<Options> {
+  const config = Object.entries(options).map(
+    ([name, { form }]) => [name, { type: form === "" ? "boolean" : "string", multiple: true }] as const,
+  );
+  const { values } = readCommandLine({ args: [...args], options: Object.fromEntries(config) });
+  const read = Object.entries(options).map(([name, option]) => {
+    const given = values[name] as string[] | undefined;
+    if (given !== undefined && given.length > 1 && option.isMany !== true && option.form !== "")
+      throw new UsageError(`--${name} is given ${given.length} times`);
+    return [name, given === undefined ? option.fallback : option.read(name, given)];
+  });
+  return Object.fromEntries(read) as Values<Options>;
+}
+
+async function run(one: Case, values: Values<Options>): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  // Exiting, unlike ending by the signal, also ends what runs beside and removes temporary folders.
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      process.exitCode = INTERRUPTED;
+      void stack.disposeAsync().finally(() => process.exit(INTERRUPTED));
+    });
+  }
+  const { csv, against } = values as Values<typeof COMMON>;
+  const condense = (samples: Bench["samples"]): Bench["samples"] => toPercentiles(samples, one.percentiles ?? []);
+  // Before hours of measuring, as it might not be there.
+  const earlier = against === undefined ? undefined : readSamples(against);
+  process.stderr.write("building\n");
+  stack.defer(await setUp());
+  const bench = new Bench(stack);
+  await one.measure(values, bench);
+  const { samples, hasFailed } = bench;
+  if (samples.length > 0) process.stdout.write((one.format ?? formatTable)(condense(samples)));
+  if (earlier !== undefined) process.stdout.write(formatAgreement(condense(samples), condense(earlier)));
+  if (csv !== undefined) writeSamples(csv, samples);
+  if (hasFailed) process.exitCode = 1;
+}
+
+const args = process.argv.slice(2);
+const isNamed = args[0] !== undefined && !args[0].startsWith("-");
+const name = isNamed ? args.shift()! : "quick";
+const one = Object.hasOwn(CASES, name) ? CASES[name] : undefined;
+try {
+  if (one === undefined) throw new UsageError(`${name} is no case: ${Object.keys(CASES).join(", ")} (--help)`);
+  if (args.includes("--help") || args.includes("-h")) process.stdout.write(isNamed ? usageOf(name, one) : USAGE);
+  else await run(one, readValues(args, { ...one.options, ...COMMON }));
+} catch (error) {
+  console.error(process.exitCode === INTERRUPTED ? "interrupted: nothing is kept" : (error as Error).message);
+  process.exitCode ||= error instanceof UsageError ? 2 : 1;
+}

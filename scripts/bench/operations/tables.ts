@@ -1,0 +1,149 @@
+/** What was counted as tables: of a repository, by size, of storage, and of months. */
+import { formatRows } from "../../verify/report.ts";
+import type { Sample } from "../figures/sample.ts";
+import { formatValue } from "../figures/table.ts";
+import { Counts, type Repository } from "./counts.ts";
+import { billedDollars, dollarsFor, dollarsOf, ITEMS, newQuantities, PRICES, type Quantities } from "./prices.ts";
+
+/** All tables that the samples have values for. */
+export function formatOperations(samples: readonly Sample[]): string {
+  const counts = new Counts(samples);
+  const repositories = Counts.listRepositories(samples);
+  const scenarios = [...new Set(samples.map(({ work }) => String(work["scenario"])))];
+  const hasLife = (one: Repository): boolean => one.repository !== "owner";
+  const tables = repositories.map((repository) => formatCounts(counts, repository, scenarios));
+  tables.push(formatStorage(counts, repositories.filter(hasLife)), formatMonths(counts));
+  return tables.filter((table) => table !== "").join("\n");
+}
+
+function nameOf({ repository, files }: Repository): string {
+  return repository === "owner" ? `owner of ${files} repositories` : `${repository}, ${files} files`;
+}
+
+function format(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  return `${formatRows([head, ...rows], head.map((_, column) => column).slice(1))}\n`;
+}
+
+/** A count, with its first digits where it is none that is whole. */
+function formatCount(count: number): string {
+  if (!Number.isFinite(count)) return "–";
+  const rounded = Math.abs(count) >= 100 ? Math.round(count) : Number(count.toPrecision(2));
+  return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
+}
+
+/** Each kind of work, done once: what is billed, what of it are the registry's, and how long objects are at it. */
+function formatCounts(counts: Counts, repository: Repository, scenarios: readonly string[]): string {
+  const columns: Readonly<Record<string, (scenario: string, bill: Quantities) => number>> = {
+    "Worker requests": (_, bill) => bill.workerRequests,
+    "object requests": (_, bill) => bill.objectRequests,
+    "the registry's": (scenario) => counts.sum(repository, scenario, "registry requests"),
+    "its rows read": (scenario) => counts.sum(repository, scenario, "registry rows read"),
+    "its rows written": (scenario) => counts.sum(repository, scenario, "registry rows written"),
+    "rows read": (_, bill) => bill.rowsRead,
+    "rows written": (_, bill) => bill.rowsWritten,
+    "class A": (_, bill) => bill.classA,
+    "class B": (_, bill) => bill.classB,
+    "repository ms": (scenario) => counts.read(repository, scenario, "work", "repository active ms"),
+    "ms after": (scenario) => counts.read(repository, scenario, "after", "repository active ms"),
+    "registry ms": (scenario) => counts.sum(repository, scenario, "registry active ms"),
+    "CPU ms": (_, bill) => bill.cpuMs,
+  };
+  const rows = scenarios.flatMap((scenario) => {
+    const bill = counts.bill(repository, scenario);
+    if (Number.isNaN(bill.workerRequests)) return [];
+    const values = Object.values(columns).map((column) => formatCount(column(scenario, bill)));
+    return [[scenario, ...values, formatValue(1000 * dollarsOf(bill))]];
+  });
+  return format([`${nameOf(repository)}, once`, ...Object.keys(columns), "$ per 1,000"], rows);
+}
+
+function formatStorage(counts: Counts, repositories: readonly Repository[]): string {
+  const head = ["", "objects", "commits", "MB of objects", "R2 per GB", "SQLite per GB", "$ a GB-month"];
+  const rows = repositories.map((repository) => {
+    const read = (measure: string): number => counts.read(repository, "push, new repository", "after", measure);
+    const { bucket, database } = counts.storageOf(repository);
+    const dollars = dollarsFor("bucketGbMonths", bucket) + dollarsFor("databaseGbMonths", database);
+    const told = [read("objects"), read("commits"), read("object bytes") / 1e6].map(formatCount);
+    const perObject = `${formatValue(database)} (${formatCount(read("repository SQLite bytes") / read("objects"))} bytes an object)`;
+    return [nameOf(repository), ...told, formatValue(bucket), perObject, formatValue(dollars)];
+  });
+  return format(head, rows);
+}
+
+/** Days that are billed as a month. */
+const DAYS = 30;
+
+const LARGE: Repository = { repository: "noise", files: 5_000 };
+const HISTORY: Repository = { repository: "history", files: 300 };
+const LONG: Repository = { repository: "long history", files: 40 };
+
+/** A use of a deployment: GB of objects, commits of the graph that are more than was counted, and how often a
+ * day which scenario comes. */
+interface Use {
+  readonly gb: number;
+  readonly stored: Repository;
+  readonly commits?: number;
+  readonly counted: Repository;
+  readonly perDay: Readonly<Record<string, number>>;
+}
+
+const USES: Readonly<Record<string, Use>> = {
+  small: { gb: 1, stored: HISTORY, counted: HISTORY, perDay: listDay([50, 20, 200, 200, 10, 500]) },
+  CI: {
+    gb: 0.5,
+    stored: LARGE,
+    counted: LARGE,
+    perDay: { ...listDay([100, 0, 300, 1_000, 10, 500]), "CI clones, 20 at once, new commit": 2_000 },
+  },
+  monorepo: {
+    gb: 5,
+    stored: HISTORY,
+    commits: 200_000,
+    counted: LARGE,
+    perDay: { ...listDay([500, 100, 2_000, 2_000, 5, 2_000]), "CI clone, new commit": 2_000 },
+  },
+};
+
+function listDay(times: readonly number[]): Record<string, number> {
+  const works = [
+    "push, small",
+    "commit by the API",
+    "fetch, one commit",
+    "fetch, nothing new",
+    "clone, first",
+    "read files",
+  ];
+  return Object.fromEntries(works.map((work, index) => [work, times[index]!]));
+}
+
+/** What the uses of docs/cost.md are billed for in a month. */
+function formatMonths(counts: Counts): string {
+  const months = Object.values(USES).map((use) => monthOf(use, counts));
+  if (!months.every((month) => Number.isFinite(dollarsOf(month)))) return "";
+  const rows = ITEMS.map((item) => [
+    PRICES[item].what,
+    ...months.flatMap((month) => [formatCount(month[item]), formatValue(dollarsFor(item, month[item]))]),
+  ]);
+  const total = (name: string, of: (month: Quantities) => number): string[] => [
+    name,
+    ...months.flatMap((month) => ["", formatValue(of(month))]),
+  ];
+  rows.push(total("at list prices", dollarsOf), total("billed, with the plan", billedDollars));
+  return format(["a month", ...Object.keys(USES).flatMap((name) => [name, "$"])], rows);
+}
+
+function monthOf({ gb, stored, commits = 0, counted, perDay }: Use, counts: Counts): Quantities {
+  const month = newQuantities();
+  for (const [scenario, times] of Object.entries(perDay)) {
+    const bill = counts.bill(counted, scenario);
+    for (const item of ITEMS) month[item] += bill[item] * times * DAYS;
+  }
+  // A waking object reads a row for each commit of its history: as if it woke for each piece of work.
+  const wakes = Object.values(perDay).reduce((sum, times) => sum + times, 0) * DAYS;
+  const rows = counts.read(LONG, "clone, first", "work", "repository rows read");
+  const perCommit = rows / counts.read(LONG, "push, new repository", "after", "commits");
+  if (commits > 0) month.rowsRead += wakes * commits * perCommit;
+  const { bucket, database } = counts.storageOf(stored);
+  return { ...month, bucketGbMonths: gb * bucket, databaseGbMonths: gb * database };
+}

@@ -1,0 +1,196 @@
+/** Writers who save one file after the other, at the same time, to equal repositories on every host. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
+import { git } from "../../../test/harness/git.ts";
+import type { Bench } from "../figures/bench.ts";
+import type { Measures } from "../figures/sample.ts";
+import { measureCost } from "../hosts/cost.ts";
+import { apiPathOf, askHoldfast, makeWithoutWorktree } from "../hosts/holdfast.ts";
+import type { Host } from "../hosts/host.ts";
+import { type Hosts, listHosts } from "../hosts/hosts.ts";
+import { allOf } from "../work/all-of.ts";
+import { branchOf, EDITS, makeStoreSource, type Shape } from "./edits.ts";
+import { openApiWriter, openGitWriter, type Saved, type Writer } from "./writers.ts";
+
+/** Longest wait for the worktrees of new repositories. */
+const WORKTREE_MS = 300_000;
+
+/** By the API so many saves take no longer than one by git, and their percentiles need them. Where
+ * writers meet, equally many do. */
+const API_SAVES = 10;
+
+/** Saves of each writer before the first round. */
+const WARM_UP_SAVES = 1;
+
+/** What the loops of a run have in common. */
+export interface SavePlan {
+  /** Saves by git in all rounds together, at least; the writers share them out evenly. */
+  readonly samples: number;
+  readonly rounds: number;
+  /** How long Holdfast is left alone after a round's last save, so that the jobs which saves leave have
+   * begun when its CPU is read. */
+  readonly restMs: number;
+  /** Whether the files of `main` also lie in R2 one by one. */
+  readonly hasWorktree: boolean;
+}
+
+/** One way to save. */
+interface Lane {
+  /** `api` is at Holdfast, the others are by git. */
+  readonly side: "native" | "holdfast" | "api";
+  readonly host: Host;
+  /** For each writer of the shape, those they are in each repository that they save to, in turn. */
+  readonly writers: readonly (readonly Writer[])[];
+}
+
+/** Saves of one shape by each lane. */
+export interface Loop {
+  /** What its samples call it. */
+  readonly phase: string;
+  readonly edits: keyof typeof EDITS;
+  readonly shape: Shape;
+  readonly lanes: readonly Lane[];
+  /** Whether writers meet: merges, conflicts and retries are figures then. */
+  readonly isContended: boolean;
+}
+
+/** Makes equal repositories on every host, and waits until nothing is left to do for them.
+ * @returns what opens the lanes of a shape */
+export async function openStores(
+  hosts: Hosts,
+  { repositories, files, branches, hasWorktree }: Omit<Shape, "writers"> & Pick<SavePlan, "hasWorktree">,
+): Promise<(shape: Shape) => Promise<Lane[]>> {
+  const { native, holdfast } = hosts;
+  process.stderr.write(
+    `pushing ${repositories} repositories of ${files} files and ${branches} branches to each host\n`,
+  );
+  const source = await makeStoreSource({ files, branches });
+  const urls = new Map<Host, string[]>();
+  for (const host of listHosts(hosts)) {
+    urls.set(host, await Array.fromAsync({ length: repositories }, () => host.makeRepository()));
+    for (const url of urls.get(host)!) {
+      if (host === holdfast && !hasWorktree) await makeWithoutWorktree(url);
+      await git(source, "push", "-q", "--mirror", url);
+    }
+  }
+  if (hasWorktree) for (const url of urls.get(holdfast)!) await waitForWorktree(url);
+  const openLane = async (side: Lane["side"], host: Host, shape: Shape): Promise<Lane> => {
+    const open = side === "api" ? openApiWriter : openGitWriter;
+    const writers: Writer[][] = [];
+    for (let writer = 0; writer < shape.writers; writer++) {
+      const places: Writer[] = [];
+      for (const [repository, branch] of placesOf(writer, shape))
+        places.push(await open(urls.get(host)![repository]!, branch));
+      writers.push(places);
+    }
+    return { side, host, writers };
+  };
+  return async (shape) => [
+    ...(native === null ? [] : [await openLane("native", native, shape)]),
+    await openLane("holdfast", holdfast, shape),
+    await openLane("api", holdfast, shape),
+  ];
+}
+
+/** Where a writer saves: with as many repositories as writers, each in their own; with more, in several by
+ * turns; with fewer, those who share one take a branch each, as long as there are enough. */
+export function placesOf(
+  writer: number,
+  { writers, repositories, branches }: Shape,
+): readonly (readonly [repository: number, branch: string])[] {
+  const branch = branchOf(Math.floor(writer / repositories) % branches);
+  const count = Math.max(1, Math.ceil((repositories - writer) / writers));
+  return Array.from({ length: count }, (_, turn) => [(writer + turn * writers) % repositories, branch]);
+}
+
+/** @throws Error if the files do not come to lie in R2 */
+async function waitForWorktree(url: string): Promise<void> {
+  const path = `${apiPathOf(url)}/worktrees`;
+  for (const deadline = Date.now() + WORKTREE_MS; ; await sleep(250)) {
+    const { worktrees } = await askHoldfast<{ worktrees: readonly { state: string }[] }>(url, path);
+    if (worktrees.every(({ state }) => state !== "writing")) return;
+    if (Date.now() > deadline)
+      throw new Error(`${url}: its worktree is still being written after ${WORKTREE_MS / 1000} s`);
+  }
+}
+
+/** Runs loops round by round, so that the rounds of each meet many minutes of the machine; and the lanes of
+ * each in turns, so that they meet the same one. */
+export async function measureLoops(loops: readonly Loop[], plan: SavePlan, bench: Bench): Promise<void> {
+  for (let round = 0; round <= plan.rounds; round++) {
+    for (const loop of loops) {
+      const { writers, files } = loop.shape;
+      process.stderr.write(`${loop.phase}, ${writers} writers, ${files} files: round ${round} of ${plan.rounds}\n`);
+      const savesByGit = Math.max(1, Math.ceil(plan.samples / plan.rounds / writers));
+      for (const lane of loop.lanes) {
+        for (const writer of lane.writers.flat()) await writer.catchUp();
+        const savesEach = lane.side === "api" && !loop.isContended ? API_SAVES * savesByGit : savesByGit;
+        if (round === 0) await saveAll(loop, lane, WARM_UP_SAVES);
+        else await measureLane(loop, lane, { round, restMs: plan.restMs }, () => saveAll(loop, lane, savesEach), bench);
+      }
+    }
+  }
+}
+
+async function measureLane(
+  { phase, shape, isContended }: Loop,
+  { side, host }: Lane,
+  { round, restMs }: { readonly round: number; readonly restMs: number },
+  saveAll: () => Promise<Saved[]>,
+  bench: Bench,
+): Promise<void> {
+  let saves: Saved[] = [];
+  host.takeEvents();
+  const work = async (): Promise<void> => void (saves = await saveAll());
+  const cost = await measureCost(host, work, { delayMs: side === "native" ? 0 : restMs });
+  const count = saves.length;
+  const perSave = (of: "merges" | "conflicts" | "retries"): number =>
+    saves.reduce((sum, saved) => sum + saved[of], 0) / count;
+  const described = { phase, ...shape };
+  for (const { steps } of saves) bench.note(described, side, round, steps);
+  bench.note(described, side, round, {
+    "saves/s": count / cost["wall s"],
+    "server CPU ms per save": (cost["server CPU s"] * 1000) / count,
+    ...measureEvents(host.takeEvents(), count),
+    ...(isContended && {
+      "merges per save": perSave("merges"),
+      "conflicts per save": perSave("conflicts"),
+      "retries per save": perSave("retries"),
+    }),
+  });
+}
+
+/** What the server told of, for each save: its own part, and what jobs did behind it. */
+function measureEvents(events: readonly RepositoryEvent[], count: number): Measures {
+  const pushes = events.flatMap((event) => {
+    if (event.event === "push") return [event];
+    return event.event === "call" ? (event.pushes ?? []) : [];
+  });
+  const jobs = events.filter((event) => event.event === "job");
+  if (pushes.length === 0) return {};
+  const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / count;
+  const operations = ({ operations: { puts, parts, gets } }: (typeof pushes | typeof jobs)[number]): number =>
+    puts + parts + gets;
+  return {
+    "indexing ms": mean(pushes.map(({ indexMs }) => indexMs)),
+    "applying ms": mean(pushes.map(({ applyMs }) => applyMs)),
+    "pack KB": mean(pushes.map(({ packBytes }) => packBytes)) / 1000,
+    "R2 operations": mean(pushes.map(operations)),
+    "R2 operations of jobs": mean(jobs.map(operations)),
+  };
+}
+
+/** Saves so far, which number them. */
+let count = 0;
+
+/** Has every writer save so many times. */
+async function saveAll({ edits, shape }: Loop, lane: Lane, savesEach: number): Promise<Saved[]> {
+  const saves: Saved[] = [];
+  const write = async (places: readonly Writer[], writer: number): Promise<void> => {
+    for (let turn = 0; turn < savesEach; turn++) {
+      saves.push(await places[turn % places.length]!.save(EDITS[edits](++count, writer, shape)));
+    }
+  };
+  await allOf(lane.writers.map(write));
+  return saves;
+}

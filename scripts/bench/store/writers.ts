@@ -1,0 +1,161 @@
+/** Somebody who saves: with git, in a clone of their own, or through `POST …/commits`. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Answer, askApi } from "../../../test/harness/api.ts";
+import { git, tryGit } from "../../../test/harness/git.ts";
+import { makeTempDir } from "../../../test/harness/temp-dir.ts";
+import { apiPathOf } from "../hosts/holdfast.ts";
+import type { Edit } from "./edits.ts";
+
+/** A writer of one branch of one repository. */
+export interface Writer {
+  /** Learns what the branch holds by now. */
+  catchUp(): Promise<void>;
+  /** Saves, again and again until the edit is in the branch.
+   * @throws Error if it is refused for another reason than that others have saved meanwhile */
+  save(edit: Edit): Promise<Saved>;
+}
+
+/** How a save went. */
+export interface Saved {
+  /** How long each step took, in `… ms`, all attempts together. */
+  readonly steps: Readonly<Record<string, number>>;
+  /** How often what others had saved was merged. */
+  readonly merges: number;
+  /** How often it could not be, so that the edit was made anew. */
+  readonly conflicts: number;
+  /** How often somebody else was faster, so that it was tried again. */
+  readonly retries: number;
+}
+
+/** Attempts after which a save counts as hopeless. */
+const MAX_ATTEMPTS = 1000;
+
+const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
+
+/** @returns what runs a step, and adds what it took to what it took before */
+function clockInto(steps: Record<string, number>) {
+  return async <Result>(step: string, run: () => Promise<Result>): Promise<Result> => {
+    const start = performance.now();
+    try {
+      return await run();
+    } finally {
+      steps[`${step} ms`] = (steps[`${step} ms`] ?? 0) + performance.now() - start;
+    }
+  };
+}
+
+function giveUp({ subject }: Edit, branch: string): Error {
+  return new Error(`${subject}: ${MAX_ATTEMPTS} attempts did not get it into ${branch}`);
+}
+
+/** Clones a repository to save there. A save is to change the file, `git add`, `git commit`, `git pull`,
+ * `git push`; the last two until nobody else was faster. */
+export async function openGitWriter(url: string, branch: string): Promise<Writer> {
+  const dir = join(makeTempDir("writer"), "clone");
+  await git(".", "clone", "-q", "-b", branch, url, dir);
+  const saveSteps = async (edit: Edit, steps: Record<string, number>): Promise<Omit<Saved, "steps">> => {
+    const time = clockInto(steps);
+    let [merges, conflicts, retries] = [0, 0, 0];
+    const commit = async (): Promise<void> => {
+      const path = join(dir, edit.path);
+      const was = edit.needsText ? readFileSync(path, "utf8") : "";
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, edit.write(was));
+      await time("add", () => git(dir, "add", edit.path));
+      await time("commit", () => git(dir, "commit", "-q", "-m", edit.subject));
+    };
+    await commit();
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const pulled = await time("pull", () => pull(dir));
+      if (pulled === "conflict") {
+        conflicts += 1;
+        await git(dir, "reset", "-q", "--hard", `origin/${branch}`);
+        await commit();
+        continue;
+      }
+      if (pulled === "merged") merges += 1;
+      if (await time("push", () => push(dir, branch))) return { merges, conflicts, retries };
+      retries += 1;
+    }
+    throw giveUp(edit, branch);
+  };
+  return {
+    catchUp: async () => void (await git(dir, "pull", "-q", "--ff-only")),
+    async save(edit) {
+      const steps = {};
+      const saved = await clockInto(steps)("save", () => saveSteps(edit, steps));
+      return { steps, ...saved };
+    },
+  };
+}
+
+async function pull(dir: string): Promise<"up to date" | "merged" | "conflict"> {
+  const { code, stdout, stderr } = await tryGit(dir, ["pull", "--no-rebase", "--no-edit"]);
+  if (code === 0) return stdout.includes("Merge made by") ? "merged" : "up to date";
+  if (stdout.includes("CONFLICT")) return "conflict";
+  throw new Error(`git pull ended with ${code}:\n${stdout}${stderr}`);
+}
+
+/** @returns whether the branch moved; it does not when somebody else was faster */
+async function push(dir: string, branch: string): Promise<boolean> {
+  const { code, stderr } = await tryGit(dir, ["push", "-q", "origin", branch]);
+  if (code === 0) return true;
+  // `[rejected]` by the client, which sees that it is behind; `[remote rejected]` by the server.
+  if (/rejected\]/.test(stderr)) return false;
+  throw new Error(`git push ended with ${code}:\n${stderr}`);
+}
+
+/** Readies a writer who says with each save which commit they saw last: their own last one, so that what
+ * others have saved since is merged by the server. */
+export function openApiWriter(url: string, branch: string): Writer {
+  const server = { url: new URL(url).origin };
+  const repository = apiPathOf(url);
+  let base: string | undefined;
+  const catchUp = async (): Promise<void> => {
+    const { commit } = expect(200, await askApi<{ commit: string }>(server, `${repository}/branches/${branch}`));
+    base = commit;
+  };
+  const read = async ({ path, needsText }: Edit): Promise<string> =>
+    needsText ? expect(200, await askApi<string>(server, `${repository}/raw/${base}/${path}`)) : "";
+  return {
+    catchUp,
+    async save(edit) {
+      const steps = {};
+      const time = clockInto(steps);
+      let was = await read(edit);
+      for (let conflicts = 0; conflicts < MAX_ATTEMPTS; conflicts++) {
+        const operations = [{ op: "put", path: edit.path, content: edit.write(was) }];
+        const json = { branch, base, message: edit.subject, author: AUTHOR, operations };
+        const answer = await time("save", () =>
+          askApi<Made & Failure>(server, `${repository}/commits`, { method: "POST", json }),
+        );
+        if (answer.status === 409 && answer.body.error.code === "conflict") {
+          await time("save", async () => {
+            await catchUp();
+            was = await read(edit);
+          });
+          continue;
+        }
+        const { commit, kind } = expect(201, answer);
+        base = commit;
+        return { steps, merges: kind === "rebased" ? 1 : 0, conflicts, retries: conflicts };
+      }
+      throw giveUp(edit, branch);
+    },
+  };
+}
+
+interface Made {
+  readonly kind: string;
+  readonly commit: string;
+}
+
+interface Failure {
+  readonly error: { readonly code: string };
+}
+
+function expect<Body>(status: number, answer: Answer<Body>): Body {
+  if (answer.status !== status) throw new Error(`answered with ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
