@@ -81,7 +81,7 @@ export class BranchDraft {
    * @param repository as its author may see it */
   add(repository: OpenRepository, { oid, tree, parent, objects }: MadeCommit): void {
     if (this.#steps.length === 0) this.#root = parent;
-    this.objects.addAll(objects);
+    for (const object of objects) this.objects.addKnown(object);
     this.#pack.add(objects);
     this.#trees.set(toHex(oid), tree);
     this.#steps.push({

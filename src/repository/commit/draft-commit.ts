@@ -116,7 +116,7 @@ class Drafting {
     const labels = { ours: this.#request.branch, theirs: "the change" };
     const merged = await mergeTrees(this.#repository, { base: was, ours: tree, theirs }, labels, made);
     if (merged.kind === "conflicts") throw mergeConflict("change", merged.conflicts);
-    for (const { type, content, origin } of merged.newObjects) this.#objects.add(type, content, origin);
+    for (const object of merged.newObjects) this.#objects.addKnown(object);
     return merged.tree;
   }
 

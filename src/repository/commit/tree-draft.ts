@@ -71,8 +71,7 @@ export class TreeDraft {
   /** Makes a file from content.
    * @throws GitError "sha1-collision" */
   newFile(mode: number, content: Uint8Array): DraftEntry {
-    const [oid] = this.#repository.state.platform.codec.hashObjects([{ type: "blob", content }]);
-    return { kind: "file", mode, oid: oid!, content };
+    return { kind: "file", mode, oid: this.#objects.idOf("blob", content), content };
   }
 
   /** Adds the new objects. Directories without entries are left out.
@@ -83,7 +82,8 @@ export class TreeDraft {
       const before = this.#lookUp(name);
       const after = this.#write(entry);
       if (isSameEntry(before, after)) continue;
-      if (entry?.kind === "file") this.#objects.add("blob", entry.content);
+      if (entry?.kind === "file")
+        this.#objects.addKnown({ oid: entry.oid, type: "blob", content: entry.content, origin: null });
       changes.set(name, after);
     }
     if (changes.size === 0) return this.#was?.oid ?? null;

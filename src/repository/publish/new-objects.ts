@@ -33,18 +33,25 @@ export class NewObjects {
     this.#before = before;
   }
 
+  /** The id of an object that may be added later.
+   * @throws GitError "sha1-collision" */
+  idOf(type: ObjectType, content: Uint8Array): Oid {
+    const [oid] = this.#codec.hashObjects([{ type, content }]);
+    return oid!;
+  }
+
   /** Adds an object; it may be here already.
    * @param content must not be changed by the caller afterwards
    * @throws GitError "sha1-collision" */
   add(type: ObjectType, content: Uint8Array, origin: Origin | null = null): Oid {
-    const [oid] = this.#codec.hashObjects([{ type, content }]);
-    if (this.#before?.find(oid!) === undefined) this.#objects.set(toHex(oid!), { oid: oid!, type, content, origin });
-    return oid!;
+    const oid = this.idOf(type, content);
+    this.addKnown({ oid, type, content, origin });
+    return oid;
   }
 
-  /** Adds objects that were made after these. */
-  addAll(objects: readonly NewObject[]): void {
-    for (const object of objects) this.#objects.set(toHex(object.oid), object);
+  /** Adds an object whose id is known, as `idOf` gave it: content is not hashed again. */
+  addKnown(object: NewObject): void {
+    if (this.#before?.find(object.oid) === undefined) this.#objects.set(toHex(object.oid), object);
   }
 
   /** Finds an object; undefined: it is not new. */

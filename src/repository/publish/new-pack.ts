@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Codec } from "../../codec/codec.ts";
 import { encodeDelta } from "../../format/delta.ts";
+import { toTypeNumber } from "../../format/object.ts";
 import { encodeEntryHeader, encodePackHeader, PACK_HEADER_BYTES, REF_DELTA } from "../../format/pack.ts";
 import type { PackSource } from "../state/push.ts";
 import type { NewObject } from "./new-objects.ts";
@@ -70,8 +71,9 @@ export function packInMemory(pack: Uint8Array): PackSource {
 }
 
 function encodeEntry(codec: Codec, { type, content, origin }: NewObject): Uint8Array[] {
+  // The id is known already: the indexer hashes the content once more, to prove it.
   if (origin === null || content.length < DELTA_FROM_BYTES)
-    return [codec.encodeObject(type, content, CONTENT_LEVEL).entry];
+    return [encodeEntryHeader(toTypeNumber(type), content.length), codec.deflate(content, CONTENT_LEVEL)];
   const delta = encodeDelta(origin.content.length, origin.pieces);
   return [encodeEntryHeader(REF_DELTA, delta.length), origin.oid, codec.deflate(delta, DELTA_LEVEL)];
 }
