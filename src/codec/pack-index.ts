@@ -1,6 +1,14 @@
 /** The result of the pack indexer: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
+import type { Column, Kind } from "../format/kinds.ts";
 import { COMMIT } from "../format/object.ts";
+
+/** An object that a pack holds or mentions, which has one node however many entries have its id; −1: none. (The commit graph has nodes,
+ * too: those go by their position.) */
+export type PackNode = Kind<"pack node">;
+
+/** An entry of a pack, or an external base behind them: its place in the order of the pack. */
+export type PackEntry = Kind<"pack entry">;
 
 /** How an entry is stored: the numbers of `Stored` in entries.zig. */
 export const STORED = { plain: 0, ofsDelta: 1, refDelta: 2, external: 3, made: 4 } as const;
@@ -32,8 +40,8 @@ export interface PackIndex {
   /** Inflated size of each object (bytes). */
   readonly sizes: Uint32Array;
   /** Base entry of each delta; `NO_INDEX` for others. */
-  readonly bases: Uint32Array;
-  readonly entryNodes: Uint32Array;
+  readonly bases: Column<PackEntry>;
+  readonly entryNodes: Column<PackNode>;
   /** Where each entry's record begins in `edges`; 0: none. */
   readonly entryEdges: Uint32Array;
   /** Object types, 1–4. */
@@ -41,12 +49,12 @@ export interface PackIndex {
   readonly stored: Uint8Array;
   /** Entries that were pushed as deltas and stored undeltified after the pack (`STORED.made`). By
    * entry, in the order of their offsets. */
-  readonly made: ReadonlyMap<number, MadeEntry>;
+  readonly made: ReadonlyMap<PackEntry, MadeEntry>;
   /** Number of distinct ids. */
   readonly nodeCount: number;
   readonly oids: Uint8Array;
   /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
-  readonly nodeEntries: Uint32Array;
+  readonly nodeEntries: Column<PackEntry>;
   readonly nodeFlags: Uint8Array;
   /** The whole memory, which contains the records. A record is the number of words that follow; for
    * a commit its time (low, high word); then nodes: a commit's tree before its parents, a tree's
@@ -60,7 +68,7 @@ const IN_RUNS = 0x8000_0000;
 
 /** The nodes that an entry's object refers to: a commit's tree before its parents, a tree's entries
  * in order. */
-export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: number): Uint32Array {
+export function readReferences({ entryEdges, edges, kinds }: PackIndex, entry: PackEntry): Column<PackNode> {
   const start = entryEdges[entry]!;
   if (start === 0) return edges.subarray(0, 0);
   const count = edges[start]!;
@@ -88,7 +96,7 @@ export interface ReferenceWords {
  * @param words changed and returned */
 export function referenceWords(
   { entryEdges, edges, kinds }: PackIndex,
-  entry: number,
+  entry: PackEntry,
   words: ReferenceWords,
 ): ReferenceWords {
   const start = entryEdges[entry]!;
@@ -100,7 +108,7 @@ export function referenceWords(
 }
 
 /** Time of an entry's commit, seconds; 0 for other objects. */
-export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: number): number {
+export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: PackEntry): number {
   const start = entryEdges[entry]!;
   return kinds[entry] === COMMIT ? edges[start + 2]! * 2 ** 32 + edges[start + 1]! : 0;
 }

@@ -3,7 +3,7 @@
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
-import type { MadeEntry, PackIndex } from "./pack-index.ts";
+import type { MadeEntry, PackEntry, PackIndex, PackNode } from "./pack-index.ts";
 import { explainRefusal } from "./pack-refusal.ts";
 
 /** Copies stored bytes of the pack from `offset` into `out` if they are in memory. Returns how
@@ -13,11 +13,11 @@ export type ReadBack = (offset: number, out: Uint8Array) => number;
 /** What `finish` needs before it can continue. */
 export type IndexNeed =
   | { kind: "bytes"; offset: number; length: number }
-  | { kind: "base"; entry: number; oid: Uint8Array }
+  | { kind: "base"; entry: PackEntry; oid: Uint8Array }
   /** A delta whose base, result or instructions are too large for memory. `content` is the base's;
    * null: the base itself is stored as a large object. A view, valid until the indexer is used
    * again. */
-  | { kind: "large"; delta: number; base: number; content: Uint8Array | null }
+  | { kind: "large"; delta: PackEntry; base: PackEntry; content: Uint8Array | null }
   /** Permission, by `allow`, to hold a large object in memory. */
   | { kind: "memory" }
   /** Nothing: other requests may run now. */
@@ -46,8 +46,8 @@ interface IndexerExports {
   indexer_finish(): number;
   indexer_allow(maxBlobBytes: number): void;
   indexer_external(node: number): number;
-  indexer_supply(entry: number, type: number, sizeBytes: number): number;
-  indexer_lack(entry: number): number;
+  indexer_supply(entry: PackEntry, type: number, sizeBytes: number): number;
+  indexer_lack(entry: PackEntry): number;
   indexer_supply_outside(entry: number, sizeBytes: number): number;
   indexer_settle_large(oid: number, sizeBytes: number): number;
   indexer_count_work(bytes: number): number;
@@ -138,7 +138,7 @@ export class PackIndexer {
   readonly #instance: Instance;
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
-  readonly #made = new Map<number, MadeEntry>();
+  readonly #made = new Map<PackEntry, MadeEntry>();
   #needsMemory = false;
 
   constructor(module: WebAssembly.Module, options: PackIndexerOptions) {
@@ -271,8 +271,8 @@ export class PackIndexer {
     }
     if (status === STATUS.needBase) {
       const entry = this.#value("neededEntry");
-      const node = this.#words("entryNodes", entry + 1)[entry]!;
-      const address = this.#value("oids") + node * OID_BYTES;
+      const packNode = this.#words("entryNodes", entry + 1)[entry]!;
+      const address = this.#value("oids") + packNode * OID_BYTES;
       return { kind: "base", entry, oid: new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).slice() };
     }
     this.#check(status);
@@ -281,26 +281,26 @@ export class PackIndexer {
 
   /** Makes `finish` request an object that the pack refers to by a checked name (`.gitmodules`) but
    * does not contain. */
-  addExternal(node: number): void {
-    this.#check(this.#exports.indexer_external(node));
+  addExternal(packNode: PackNode): void {
+    this.#check(this.#exports.indexer_external(packNode));
   }
 
   /** Supplies the content of an external entry; a large one needs permission.
    * @param type object type, 1–4 */
-  supply(entry: number, type: number, content: Uint8Array): void {
+  supply(entry: PackEntry, type: number, content: Uint8Array): void {
     const address = this.#exports.indexer_supply(entry, type, content.length);
     if (address === 0) throw this.#failure();
     new Uint8Array(this.#exports.memory.buffer, address, content.length).set(content);
   }
 
   /** Declares that an external entry is a blob too large for memory. */
-  supplyLarge(entry: number, sizeBytes: number): void {
+  supplyLarge(entry: PackEntry, sizeBytes: number): void {
     this.#check(this.#exports.indexer_supply_outside(entry, sizeBytes));
   }
 
   /** Answers a need for a large object: it is stored undeltified.
    * @param place its location after the pack */
-  placeLarge(delta: number, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
+  placeLarge(delta: PackEntry, oid: Uint8Array, sizeBytes: number, place: MadeEntry): void {
     const address = this.#exports.indexer_room();
     new Uint8Array(this.#exports.memory.buffer, address, OID_BYTES).set(oid);
     this.#made.set(delta, place);
@@ -308,7 +308,7 @@ export class PackIndexer {
   }
 
   /** Location of an entry's bytes in the pack or after it. */
-  place(entry: number): MadeEntry {
+  place(entry: PackEntry): MadeEntry {
     const made = this.#made.get(entry);
     if (made !== undefined) return made;
     const offsets = this.#words("offsets", this.count);
@@ -317,7 +317,7 @@ export class PackIndexer {
   }
 
   /** Size of an entry's object (bytes); undefined for an unresolved delta. */
-  sizeOf(entry: number): number {
+  sizeOf(entry: PackEntry): number {
     return this.#words("sizes", entry + 1)[entry]!;
   }
 
@@ -329,7 +329,7 @@ export class PackIndexer {
 
   /** Declares that the repository lacks the object of an external entry. The pack may still contain
    * it, as an unresolved delta. */
-  lack(entry: number): void {
+  lack(entry: PackEntry): void {
     this.#check(this.#exports.indexer_lack(entry));
   }
 

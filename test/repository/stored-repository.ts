@@ -251,7 +251,7 @@ export class StoredRepository implements FetchSource {
       const own = [...closure].filter((object) => !inherited.has(object)).sort((a, b) => a - b);
       introduced.push(NumberSet.fromSorted(own));
       const again = own.filter((object) => this.#introducers.has(object));
-      this.reachability.reintroduce(again.map((object) => ({ object, node: number })));
+      this.reachability.reintroduce(again.map((object) => ({ object, introducer: number })));
       for (const object of own) if (!this.#introducers.has(object)) this.#introducers.set(object, number);
     }
     this.graph.write(this.sql, before, introduced);

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { MAX_SHARED_BYTES, MAX_SHARED_COMMITS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -70,7 +71,7 @@ export class BranchDraft {
   }
 
   /** The object number of a stored ancestor of the tip. */
-  numberOf(commit: Oid): number {
+  numberOf(commit: Oid): ObjectNumber {
     const hex = toHex(commit);
     const number = this.#numbers.get(hex) ?? this.#repository.numberOf(commit);
     this.#numbers.set(hex, number);

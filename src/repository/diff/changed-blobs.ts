@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { fromByteString } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -16,7 +17,7 @@ const NOTHING = new Uint8Array(0);
 export class ChangedBlobs implements RenameBlobs {
   readonly #repository: OpenRepository;
   readonly #slice: TimeSlice;
-  readonly #sizes = new Map<number, number>();
+  readonly #sizes = new Map<ObjectNumber, number>();
 
   constructor(repository: OpenRepository, slice: TimeSlice) {
     this.#repository = repository;
@@ -27,14 +28,14 @@ export class ChangedBlobs implements RenameBlobs {
     return this.#slice.pause();
   }
 
-  sizes(numbers: readonly number[]): ReadonlyMap<number, number> {
+  sizes(numbers: readonly ObjectNumber[]): ReadonlyMap<ObjectNumber, number> {
     const unknown = NumberSet.fromUnsorted(numbers.filter((number) => !this.#sizes.has(number)));
     const { number, size } = this.#repository.tables.objects.locate(unknown);
     number.forEach((found, i) => this.#sizes.set(found, size[i]!));
     return this.#sizes;
   }
 
-  async *read(numbers: readonly number[]): AsyncGenerator<readonly [number, Uint8Array], void, void> {
+  async *read(numbers: readonly ObjectNumber[]): AsyncGenerator<readonly [ObjectNumber, Uint8Array], void, void> {
     for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
       yield [number, bytes];
     }
@@ -72,7 +73,7 @@ function numbersOf({ old, next }: FileChange): number[] {
 }
 
 /** What git compares. For a gitlink this is a line that names the commit. */
-function contentOf(version: FileVersion | null, contents: ReadonlyMap<number, Uint8Array>): Uint8Array {
+function contentOf(version: FileVersion | null, contents: ReadonlyMap<ObjectNumber, Uint8Array>): Uint8Array {
   if (version === null) return NOTHING;
   if (version.number === 0) return fromByteString(`Subproject commit ${toHex(version.oid)}\n`);
   return contents.get(version.number) ?? NOTHING;

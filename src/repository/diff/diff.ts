@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { formatMode } from "../../format/tree.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
@@ -149,7 +150,7 @@ async function findChanges(
   return { changes, blobs, isCut: false, isRenameLimited: isLimited };
 }
 
-function treeOf(repository: OpenRepository, oid: string): number {
+function treeOf(repository: OpenRepository, oid: string): ObjectNumber {
   const row = repository.find(fromHex(oid));
   if (row === null) throw new GitError("not-found", { what: "commit", reason: oid });
   return peel(repository, revisionOf(repository, row.number), "tree").number;

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { kindBits } from "../../format/tree.ts";
 import type { Oid } from "../../format/oid.ts";
 
@@ -7,7 +8,7 @@ export interface FileVersion {
   readonly mode: number;
   readonly oid: Oid;
   /** Object number; 0 for a gitlink. */
-  readonly number: number;
+  readonly number: ObjectNumber;
 }
 
 /** A file that differs between the two sides of a comparison. At least one of the versions

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import { isFileMode } from "../../format/tree.ts";
 import { type FileChange, type FileVersion } from "./file-change.ts";
@@ -21,10 +22,10 @@ const COMPARISONS_PER_PAUSE = 256;
 export interface RenameBlobs {
   /** The sizes of blobs in bytes.
    * @param numbers object numbers, each once */
-  sizes(numbers: readonly number[]): ReadonlyMap<number, number>;
+  sizes(numbers: readonly ObjectNumber[]): ReadonlyMap<ObjectNumber, number>;
   /** Reads blobs, in any order.
    * @param numbers object numbers, each once */
-  read(numbers: readonly number[]): AsyncIterable<readonly [number: number, content: Uint8Array]>;
+  read(numbers: readonly ObjectNumber[]): AsyncIterable<readonly [number: ObjectNumber, content: Uint8Array]>;
   /** Lets other requests run when it is time. */
   pause(): Promise<void>;
 }
@@ -90,8 +91,8 @@ export class RenameSearch {
   #sources: Candidate[] = [];
   #destinations: Candidate[] = [];
   readonly #matches: Match[] = [];
-  readonly #sizes = new Map<number, number>();
-  readonly #fingerprints = new Map<number, Fingerprint>();
+  readonly #sizes = new Map<ObjectNumber, number>();
+  readonly #fingerprints = new Map<ObjectNumber, Fingerprint>();
   #readBytes = 0;
   #comparisons = 0;
 

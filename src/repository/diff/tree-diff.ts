@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { equalOids } from "../../format/oid.ts";
 import { canonicalMode, isTreeMode, TREE_MODE } from "../../format/tree.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -66,10 +67,10 @@ export async function diffTrees(
 async function readTrees(
   reader: ObjectReader,
   directories: readonly ChangedDirectory[],
-): Promise<Map<number, NamedTree>> {
+): Promise<Map<ObjectNumber, NamedTree>> {
   const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));
   numbers.delete(0);
-  const trees = new Map<number, NamedTree>();
+  const trees = new Map<ObjectNumber, NamedTree>();
   for await (const tree of reader.readTrees(NumberSet.fromUnsorted(numbers))) {
     trees.set(tree.number, tree);
   }
@@ -78,7 +79,7 @@ async function readTrees(
 
 function compareDirectory(
   { path, old, next }: ChangedDirectory,
-  trees: ReadonlyMap<number, NamedTree>,
+  trees: ReadonlyMap<ObjectNumber, NamedTree>,
   changes: FileChange[],
   below: ChangedDirectory[],
 ): void {
@@ -107,7 +108,7 @@ function versionsOf(tree: NamedTree | undefined): Map<string, FileVersion> {
   return versions;
 }
 
-function treeNumber(version: FileVersion | null): number {
+function treeNumber(version: FileVersion | null): ObjectNumber {
   return version?.mode === TREE_MODE ? version.number : 0;
 }
 

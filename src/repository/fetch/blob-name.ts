@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isHexOid } from "../../format/oid.ts";
 import { BLOB, TREE } from "../../format/object.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
@@ -34,7 +35,7 @@ export async function findBlob(
 }
 
 /** The tree that a commit or tag points to; anything else is returned itself. */
-function rootTree(graph: CommitGraph, number: number): number {
+function rootTree(graph: CommitGraph, number: ObjectNumber): ObjectNumber {
   for (let position = graph.position(number); position >= 0; position = graph.parents(position)[0]!) {
     if (graph.tree(position) !== 0) return graph.tree(position);
   }
@@ -44,7 +45,7 @@ function rootTree(graph: CommitGraph, number: number): number {
 async function findEntry(
   reader: ObjectReader,
   objects: ObjectIndex,
-  tree: number,
+  tree: ObjectNumber,
   name: string,
 ): Promise<number | null> {
   if (typeOf(objects, tree) !== TREE) return null;
@@ -55,6 +56,6 @@ async function findEntry(
   return null;
 }
 
-function typeOf(objects: ObjectIndex, number: number): number {
+function typeOf(objects: ObjectIndex, number: ObjectNumber): number {
   return objects.locate(NumberSet.of(number)).type[0]!;
 }

@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { Lookup } from "../../store/index/object-index.ts";
 import type { Negotiation, PackCondition } from "../state/fetch-source.ts";
@@ -13,7 +14,7 @@ const NEVER = 0xffff_ffff;
  * history
  * @param haves the looked-up haves, in the client's order
  * @see git's upload-pack.c: got_oid(), ok_to_give_up() */
-export function negotiate(graph: CommitGraph, wants: readonly number[], haves: Lookup): Negotiation {
+export function negotiate(graph: CommitGraph, wants: readonly GraphPosition[], haves: Lookup): Negotiation {
   const common = Uint8Array.from(haves.number, (number) => (number === 0 ? 0 : 1));
   let last = common.indexOf(1);
   if (last < 0) return { common, readyAfter: 0 };
@@ -24,9 +25,9 @@ export function negotiate(graph: CommitGraph, wants: readonly number[], haves: L
 
 /** For each ancestor of the wants: the first have that is among its own ancestors, or whose parent
  * is. */
-function findFirstHaves(graph: CommitGraph, wants: readonly number[], haves: Lookup): Uint32Array {
+function findFirstHaves(graph: CommitGraph, wants: readonly GraphPosition[], haves: Lookup): Uint32Array {
   const first = new Uint32Array(graph.length).fill(NEVER);
-  const note = (position: number, have: number): void => {
+  const note = (position: GraphPosition, have: number): void => {
     first[position] = Math.min(first[position]!, have);
   };
   haves.number.forEach((number, have) => {

@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { TREE } from "../../format/object.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
@@ -12,18 +14,18 @@ import { type FindHad, walkSparse, walkTrees } from "../objects/tree-walk.ts";
 export interface SelectionRequest {
   /** Nodes that it will have with their trees: all that the wants reach, down to the shallow
    * boundary. */
-  readonly wanted: Bitset;
+  readonly wanted: PositionSet;
   /** Nodes that it has with their trees. */
-  readonly had: Bitset;
+  readonly had: PositionSet;
   /** Those of them at its shallow boundary. */
-  readonly hadBorder: Bitset;
+  readonly hadBorder: PositionSet;
   /** Wanted trees and blobs that are not nodes of the graph. */
   readonly ungraphed: NumberSet;
   /** Objects that it names, and tags and commits that named tags point to: no filter removes
    * them. */
   readonly given: NumberSet;
   /** Positions of the tags among them that point to a tree or a blob. */
-  readonly tags: readonly number[];
+  readonly tags: readonly GraphPosition[];
   readonly filter: PackFilter;
 }
 
@@ -87,9 +89,9 @@ export class ObjectSelection {
   /** Blobs and trees that tags point to. They count as named, except for the root trees of commits
    * that are sent, as in git.
    * @see git's list-objects.c: NOT_USER_GIVEN */
-  #findTagged(tags: readonly number[], sent: Bitset): NumberSet {
+  #findTagged(tags: readonly GraphPosition[], sent: PositionSet): NumberSet {
     if (tags.length === 0) return NumberSet.EMPTY;
-    const those = new Bitset(this.#graph.length);
+    const those = new Bitset<GraphPosition>(this.#graph.length);
     for (const position of tags) those.add(position);
     return this.#rootsOf(those).difference(this.#rootsOf(sent.difference(those)));
   }
@@ -104,18 +106,18 @@ export class ObjectSelection {
     );
   }
 
-  #isClosed(nodes: Bitset): boolean {
+  #isClosed(nodes: PositionSet): boolean {
     return this.#graph.ancestors(nodes).count() === nodes.count();
   }
 
-  #selectClosed(wanted: Bitset, had: Bitset, hadCut: NumberSet | null): NumberSet {
+  #selectClosed(wanted: PositionSet, had: PositionSet, hadCut: NumberSet | null): NumberSet {
     if (hadCut === null) return this.#reachability.between(wanted, had);
-    return this.#reachability.between(wanted, new Bitset(0)).difference(hadCut);
+    return this.#reachability.between(wanted, new Bitset<GraphPosition>(0)).difference(hadCut);
   }
 
   /** The nodes, and what their trees reach. */
-  async #walk(nodes: Bitset, find: FindHad, filter: PackFilter): Promise<NumberSet> {
-    const numbers = this.#numbersOf(nodes);
+  async #walk(nodes: PositionSet, find: FindHad, filter: PackFilter): Promise<NumberSet> {
+    const numbers = this.#graph.numbers(nodes);
     const found = await this.#walkRoots(this.#rootsOf(nodes), find, filter);
     return numbers.union(found);
   }
@@ -137,9 +139,9 @@ export class ObjectSelection {
   /** The objects that a client with a shallow history has. Exact except for reappearing objects: a
    * file from below the boundary that a later commit restored counts only if the newest commits, or
    * those next to the sent ones, have it too. */
-  async #findCutObjects({ had, hadBorder }: SelectionRequest, sent: Bitset): Promise<NumberSet> {
-    const ends = new Bitset(this.#graph.length);
-    const hasChild = new Bitset(this.#graph.length);
+  async #findCutObjects({ had, hadBorder }: SelectionRequest, sent: PositionSet): Promise<NumberSet> {
+    const ends = new Bitset<GraphPosition>(this.#graph.length);
+    const hasChild = new Bitset<GraphPosition>(this.#graph.length);
     for (const position of sent) {
       for (const parent of this.#graph.parents(position)) if (had.has(parent)) ends.add(parent);
     }
@@ -151,15 +153,11 @@ export class ObjectSelection {
     const roots = this.#rootsOf(ends);
     const end = this.#objects.lastNumber() + 1;
     const trees = await walkTrees(this.#reader, roots, () => NumberSet.EMPTY, Infinity, end);
-    return trees.union(this.#reachability.introducedBy(had)).union(this.#numbersOf(had));
+    return trees.union(this.#reachability.introducedBy(had)).union(this.#graph.numbers(had));
   }
 
-  #numbersOf(nodes: Bitset): NumberSet {
-    return NumberSet.fromSorted(Uint32Array.from(nodes, (position) => this.#graph.number(position)).sort());
-  }
-
-  /** Root trees of nodes; for a tag, the tree or blob that it points to. */
-  #rootsOf(nodes: Bitset): NumberSet {
+  /** Root trees of nodes; of a tag, the tree or blob that it leads to. */
+  #rootsOf(nodes: PositionSet): NumberSet {
     const roots = Uint32Array.from(nodes, (position) => this.#graph.tree(position)).filter((tree) => tree !== 0);
     return NumberSet.fromSorted(roots.sort());
   }

@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { type Deepen, INFINITE_DEPTH } from "../state/fetch-source.ts";
@@ -9,22 +11,22 @@ const UNREACHED = 0xffff_ffff;
  * boundary nodes do not count. */
 export interface ShallowBoundary {
   /** The client's shallow commits. */
-  readonly before: Bitset;
-  readonly after: Bitset;
+  readonly before: PositionSet;
+  readonly after: PositionSet;
   /** Commits that become shallow, and that are no longer: the client must be told. */
-  readonly shallow: readonly number[];
-  readonly unshallow: readonly number[];
+  readonly shallow: readonly GraphPosition[];
+  readonly unshallow: readonly GraphPosition[];
 }
 
 /** The input of a fetch that changes the depth. Positions of commits, tags peeled. */
 export interface DeepenStart {
-  readonly wants: readonly number[];
+  readonly wants: readonly GraphPosition[];
   /** The client's shallow commits. */
-  readonly shallows: readonly number[];
+  readonly shallows: readonly GraphPosition[];
   /** All nodes that any ref reaches. */
-  readonly reachable: Bitset;
+  readonly reachable: PositionSet;
   /** Commits that the refs of `deepen-not` point to. */
-  readonly not: readonly number[];
+  readonly not: readonly GraphPosition[];
 }
 
 /** Finds a client's new shallow boundary.
@@ -38,7 +40,7 @@ export function findBoundary(graph: CommitGraph, deepen: Deepen | null, start: D
   if (border === null) return null;
   const { cut, isInside } = border;
   const unshallow = start.shallows.filter(isInside);
-  const after = new Bitset(graph.length);
+  const after = new Bitset<GraphPosition>(graph.length);
   for (const position of start.shallows) if (!isInside(position)) after.add(position);
   for (const position of cut) after.add(position);
   return { before, after, shallow: cut.filter((position) => !before.has(position)), unshallow };
@@ -46,8 +48,8 @@ export function findBoundary(graph: CommitGraph, deepen: Deepen | null, start: D
 
 /** Where the history ends, and which commits are inside: those keep their parents. */
 interface Border {
-  readonly cut: number[];
-  readonly isInside: (position: number) => boolean;
+  readonly cut: GraphPosition[];
+  readonly isInside: (position: GraphPosition) => boolean;
 }
 
 function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Border | null {
@@ -70,11 +72,11 @@ function findBorder(graph: CommitGraph, deepen: Deepen, start: DeepenStart): Bor
 
 /** The boundary consists of the commits `depth - 1` steps away from the nearest start. As in git,
  * it includes roots at that distance. */
-function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth: number): Border {
+function findBorderAtDepth(graph: CommitGraph, starts: readonly GraphPosition[], depth: number): Border {
   const distance = new Uint32Array(graph.length).fill(UNREACHED);
   const reached = toBitset(graph, starts);
   for (const position of starts) distance[position] = 0;
-  const cut: number[] = [];
+  const cut: GraphPosition[] = [];
   // Positions ascend from parents to children: walking down, each node is visited after all its
   // descendants.
   for (let p = reached.previous(graph.length); p >= 0; p = reached.previous(p)) {
@@ -95,13 +97,13 @@ function findBorderAtDepth(graph: CommitGraph, starts: readonly number[], depth:
  * with a parent that is not kept. */
 function findBorderOfRevisions(
   graph: CommitGraph,
-  wants: readonly number[],
+  wants: readonly GraphPosition[],
   since: number | null,
-  excluded: Bitset,
+  excluded: PositionSet,
 ): Border | null {
-  const isKept = (position: number): boolean =>
+  const isKept = (position: GraphPosition): boolean =>
     !excluded.has(position) && (since === null || graph.time(position) >= since);
-  const kept = new Bitset(graph.length);
+  const kept = new Bitset<GraphPosition>(graph.length);
   for (const position of wants) if (isKept(position)) kept.add(position);
   for (let p = kept.previous(graph.length); p >= 0; p = kept.previous(p)) {
     for (const parent of graph.parents(p)) if (isKept(parent)) kept.add(parent);
@@ -112,8 +114,8 @@ function findBorderOfRevisions(
   return { cut, isInside: (position) => kept.has(position) && !border.has(position) };
 }
 
-function toBitset(graph: CommitGraph, positions: readonly number[]): Bitset {
-  const set = new Bitset(graph.length);
+function toBitset(graph: CommitGraph, positions: readonly GraphPosition[]): PositionSet {
+  const set = new Bitset<GraphPosition>(graph.length);
   for (const position of positions) set.add(position);
   return set;
 }

@@ -1,3 +1,4 @@
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import type { ObjectFilter } from "../../format/filter.ts";
 import { isGitError } from "../../format/errors.ts";
@@ -50,15 +51,15 @@ type Patterns = Map<string, { readonly number: number; readonly list: SparsePatt
 interface Asked {
   readonly request: FetchRequest;
   /** Object numbers of the wants. */
-  readonly wants: readonly number[];
+  readonly wants: readonly ObjectNumber[];
   /** Positions of those that are nodes of the graph. */
-  readonly nodes: readonly number[];
+  readonly nodes: readonly GraphPosition[];
   /** The wants and what their tags point to, without trees and blobs. */
   readonly given: NumberSet;
   /** Positions of the tags among them that point to a tree or a blob. */
-  readonly tags: readonly number[];
-  /** The commits that these point to, tags peeled. */
-  readonly commits: readonly number[];
+  readonly tags: readonly GraphPosition[];
+  /** The positions of the commits that these point to, tags peeled. */
+  readonly commits: readonly GraphPosition[];
   readonly haves: Lookup;
   readonly wantedRefs: readonly WantedRef[];
 }
@@ -147,13 +148,13 @@ export class UploadPack {
     return reachability.within(NumberSet.fromUnsorted(numbers.filter((number) => number !== 0)), advertised.reachable);
   }
 
-  #locate(request: FetchRequest, wants: readonly number[], wantedRefs: readonly WantedRef[]): Asked {
+  #locate(request: FetchRequest, wants: readonly ObjectNumber[], wantedRefs: readonly WantedRef[]): Asked {
     const { objects, graph } = this.#stores;
     const nodes = wants.map((number) => graph.position(number)).filter((position) => position >= 0);
     const peeling = new TagPeeling(graph);
     const peeled = nodes.map((position) => peeling.endOf(position));
     const passed = Array.from(peeling.passed, (position) => graph.number(position));
-    const ends = objects.locate(NumberSet.fromUnsorted(peeled.map((position) => graph.number(position))));
+    const ends = objects.locate(graph.numbers(peeled));
     const commits = ends.number.filter((_, i) => ends.type[i] === COMMIT);
     const tags = ends.number.filter((_, i) => ends.type[i] === TAG);
     return {
@@ -172,12 +173,12 @@ export class UploadPack {
   #findBoundary({ request: { deepen, shallows }, commits }: Asked): ShallowBoundary | string {
     const { objects, graph, advertised } = this.#stores;
     const known = objects.lookupMany(shallows);
-    const isCommit = (_: number, i: number): boolean => known.type[i] === COMMIT;
+    const isCommit = (_: ObjectNumber, i: number): boolean => known.type[i] === COMMIT;
     const start = {
       wants: commits,
       shallows: Array.from(new Set(known.number.filter(isCommit)), (number) => graph.position(number)),
       reachable: advertised.reachable,
-      not: [] as number[],
+      not: [] as GraphPosition[],
     };
     for (const name of deepen?.kind === "revisions" ? deepen.not : []) {
       const [oid, ...others] = advertised.expand(name);
@@ -187,15 +188,14 @@ export class UploadPack {
     return findBoundary(graph, deepen, start) ?? "no commits selected for shallow requests";
   }
 
-  #positionOf(oid: string): number {
+  #positionOf(oid: string): GraphPosition {
     const { objects, graph } = this.#stores;
     return graph.position(objects.lookupMany(Uint8Array.fromHex(oid)).number[0]!);
   }
 
   #toShallowUpdate({ shallow, unshallow }: ShallowBoundary): ShallowUpdate {
     const { objects, graph } = this.#stores;
-    const oids = (positions: readonly number[]): Uint8Array =>
-      objects.locate(NumberSet.fromUnsorted(positions.map((position) => graph.number(position)))).oid;
+    const oids = (positions: readonly GraphPosition[]): Uint8Array => objects.locate(graph.numbers(positions)).oid;
     return { shallow: oids(shallow), unshallow: oids(unshallow) };
   }
 
@@ -203,7 +203,8 @@ export class UploadPack {
    * equal responses. */
   #digest({ request, wants, wantedRefs, haves }: Asked, boundary: ShallowBoundary, patterns: Patterns): Uint8Array {
     const { graph, advertised } = this.#stores;
-    const numbers = (positions: Iterable<number>): number[] => Array.from(positions, (at) => graph.number(at));
+    const numbers = (positions: Iterable<GraphPosition>): ObjectNumber[] =>
+      Array.from(positions, (at) => graph.number(at));
     const facts = JSON.stringify({
       answers: ANSWERS,
       wants: wants.toSorted((a, b) => a - b),
@@ -236,7 +237,7 @@ export class UploadPack {
     patterns: Patterns,
   ): Promise<PackPlan> {
     const { graph, objects, chunks, reader } = this.#stores;
-    const named = Array.from(haves.number, (number) => (number === 0 ? -1 : graph.position(number)));
+    const named = Array.from(haves.number, (number): GraphPosition => (number === 0 ? -1 : graph.position(number)));
     // Git's server also counts commits that are no longer shallow as had. But a client may be told
     // of shallow commits that it does not get: a commit with one parent kept and another left out
     // is at the boundary, and the kept parent may be shallow itself.
@@ -286,7 +287,7 @@ export class UploadPack {
     const { advertised, objects, graph } = this.#stores;
     const { tags, targets } = advertised.listAnnotatedTags();
     const targetNumbers = objects.lookupMany(targets).number;
-    const added = new Set<number>();
+    const added = new Set<ObjectNumber>();
     objects.lookupMany(tags).number.forEach((number, i) => {
       if (!sent.has(targetNumbers[i]!)) return;
       // An added tag has already brought what it points to.

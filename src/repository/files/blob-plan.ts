@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { collectChains } from "../pack/collect-chains.ts";
 import { type Extent, CHAIN_STRIDE, type PackPlan } from "../pack/pack-plan.ts";
 import { PackDraft } from "../pack/pack-draft.ts";
@@ -14,7 +15,7 @@ export interface BlobPlan extends Pick<PackPlan, "extents" | "chains"> {
  * from the first to the last needed entry.
  * @param numbers object numbers, in the order in which they will be read
  * @throws GitError "storage-failed" when one is missing */
-export function planBlobs({ objects, chunks }: Tables, numbers: readonly number[]): BlobPlan {
+export function planBlobs({ objects, chunks }: Tables, numbers: readonly ObjectNumber[]): BlobPlan {
   const draft = new PackDraft(chunks);
   const { chains, undeltified } = collectChains(objects, draft, numbers);
   const { extents } = draft.finish(numbers.length, chains, undeltified);

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { type AttributeFile, type Attributes, parseAttributes, TreeAttributes } from "../../format/attributes.ts";
 import { checkLimit, MAX_ATTRIBUTE_BYTES, MAX_SPARSE_FILE_BYTES } from "../../format/limits.ts";
 import { isTreeMode, type TreeEntry, typeOfMode } from "../../format/tree.ts";
@@ -23,7 +24,7 @@ const STEPS_PER_BYTE = 8;
 /** A `.gitattributes` file in memory. */
 interface ReadFile extends AttributeFile {
   /** Object number. */
-  readonly number: number;
+  readonly number: ObjectNumber;
   readonly sizeBytes: number;
   /** How many directories on the current path have this file. */
   directories: number;
@@ -38,7 +39,7 @@ export class ExportAttributes {
   readonly #budget: WalkBudget;
   readonly #attributes = new TreeAttributes();
   /** The files in effect, by number. One file in several directories occurs once. */
-  readonly #files = new Map<number, ReadFile>();
+  readonly #files = new Map<ObjectNumber, ReadFile>();
   #heldBytes = 0;
 
   /** @param budget for the files and their patterns */
@@ -69,7 +70,7 @@ export class ExportAttributes {
     return kept;
   }
 
-  async #add(directory: string, number: number, sizeBytes: number): Promise<void> {
+  async #add(directory: string, number: ObjectNumber, sizeBytes: number): Promise<void> {
     let file = this.#files.get(number);
     if (file === undefined) {
       this.#budget.spend(sizeBytes * STEPS_PER_BYTE);

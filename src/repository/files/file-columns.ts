@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { concatOids } from "../../format/oid.ts";
 import { typeOfMode } from "../../format/tree.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
@@ -12,7 +14,7 @@ export interface FileColumns {
   /** Packed ids. */
   readonly oids: Uint8Array;
   /** Object numbers, 0 for a gitlink. */
-  readonly numbers: Uint32Array;
+  readonly numbers: Column<ObjectNumber>;
   /** Bytes, 0 for a gitlink. */
   readonly sizes: Uint32Array;
 }

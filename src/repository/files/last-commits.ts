@@ -1,3 +1,4 @@
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { CALL_MS } from "../../format/limits.ts";
 import { concatOids, equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
@@ -40,12 +41,12 @@ export async function findLastCommits(
   const ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
   const listings = new Listings(repository, path === "" ? [] : path.split("/"), ahead);
   /** The entries whose last commit is at a position. */
-  const found = new Map<number, number[]>();
+  const found = new Map<GraphPosition, number[]>();
   /** The entries currently at a commit, by its position. */
   const waiting = new Map([[graph.position(tip), entries.map((_, i) => i)]]);
   /** The positions that are or were in `waiting`. Parents have lower positions than their
    * children. */
-  const met = new Bitset(graph.length);
+  const met = new Bitset<GraphPosition>(graph.length);
   for (const position of waiting.keys()) met.add(position);
   // Entries not resolved in time get no commit.
   for (let position = met.previous(met.length); position >= 0; position = met.previous(position)) {
@@ -77,7 +78,7 @@ function isSame(entry: TreeEntry, listing: Listing | null): boolean {
 
 async function showCommits(
   repository: OpenRepository,
-  found: ReadonlyMap<number, readonly number[]>,
+  found: ReadonlyMap<GraphPosition, readonly number[]>,
   count: number,
 ): Promise<LastCommits> {
   const { graph, objects } = repository.tables;
@@ -99,8 +100,8 @@ class Listings {
   readonly #parts: readonly string[];
   readonly #ahead: number;
   /** Object number of the directory by position of the commit; 0: missing there. */
-  #trees = new Map<number, number>();
-  #listings = new Map<number, Listing>();
+  #trees = new Map<GraphPosition, ObjectNumber>();
+  #listings = new Map<ObjectNumber, Listing>();
 
   /** @param parts of the directory's path @param ahead commits that are read at a time */
   constructor(repository: OpenRepository, parts: readonly string[], ahead: number) {
@@ -110,17 +111,17 @@ class Listings {
   }
 
   /** Whether some of these commits have not been read. */
-  lacks(positions: readonly number[]): boolean {
+  lacks(positions: readonly GraphPosition[]): boolean {
     return positions.some((position) => !this.#trees.has(position));
   }
 
   /** The directory in a commit that was read; null: missing there. */
-  get(position: number): Listing | null {
+  get(position: GraphPosition): Listing | null {
     return this.#listings.get(this.#trees.get(position)!) ?? null;
   }
 
   /** Reads a commit, its parents, and their first parents; forgets what was read before. */
-  async load(position: number): Promise<void> {
+  async load(position: GraphPosition): Promise<void> {
     const { graph } = this.#repository.tables;
     const positions = new Set([position, ...graph.parents(position)]);
     for (let at: number | undefined = position; at !== undefined && positions.size < this.#ahead;) {
@@ -141,8 +142,8 @@ class Listings {
   }
 
   /** Reads the trees that the commits have reached on the way down. */
-  async #read<Result>(use: (listing: Listing) => Result): Promise<Map<number, Result>> {
-    const results = new Map<number, Result>();
+  async #read<Result>(use: (listing: Listing) => Result): Promise<Map<ObjectNumber, Result>> {
+    const results = new Map<ObjectNumber, Result>();
     const trees = [...new Set(this.#trees.values())].filter((tree) => tree !== 0);
     const unknown = NumberSet.fromUnsorted(trees);
     for await (const [number, { bytes }] of this.#repository.reader.readEach(unknown)) {

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
@@ -114,7 +115,7 @@ export async function treeAt(
   repository: OpenRepository,
   commit: Revision,
   path: string,
-): Promise<{ oid: Oid; number: number }> {
+): Promise<{ oid: Oid; number: ObjectNumber }> {
   const root = peel(repository, commit, "tree");
   if (path === "") return root;
   const entry = await entryAt(repository, root.number, path);

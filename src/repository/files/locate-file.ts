@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
@@ -73,7 +74,7 @@ export async function locateFile(repository: OpenRepository, parts: readonly str
 /** Finds a file in the worktree of its commit, if there is one. */
 function findWritten(
   repository: OpenRepository,
-  commit: number,
+  commit: ObjectNumber,
   path: string,
   { oid, size }: ObjectRow,
 ): WrittenFile | null {

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex, OID_BYTES } from "../../format/oid.ts";
 import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
 import type { FileColumns } from "./file-columns.ts";
@@ -14,7 +15,7 @@ export interface PlannedFile {
   /** Bits of `CONVERT`. */
   readonly conversion: number;
   /** Its index among the blobs; −1: not a blob. */
-  readonly blob: number;
+  readonly blob: ObjectNumber;
   /** The blobs of its window. */
   readonly blobs: OpenBlobs;
 }

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
@@ -107,7 +108,7 @@ async function checkSealed(run: FsckRun, chunk: ChunkRow, key: string): Promise<
 function checkRow(run: FsckRun, chunk: ChunkRow, rows: readonly ObjectRow[]): void {
   const say = (detail: string): void => run.report({ kind: "chunk-row", chunk: chunk.id, detail });
   if (rows.length === 0) return say("it has no objects");
-  const lowest = (numbers: readonly number[]): number =>
+  const lowest = (numbers: readonly ObjectNumber[]): number =>
     numbers.reduce((low, number) => Math.min(low, number), Infinity);
   const floors = {
     baseFloor: lowest(rows.filter(({ base }) => base !== 0).map(({ base }) => base)),

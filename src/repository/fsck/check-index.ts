@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-index.ts";
@@ -56,7 +57,7 @@ function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {
 /** Checks that the graph nodes named as introducers exist, and list the object. */
 function checkIntroducers(run: FsckRun, rows: readonly ObjectRow[]): void {
   const several = run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.map(({ number }) => number)));
-  const introducersOf = ({ number, introducer }: ObjectRow): readonly number[] =>
+  const introducersOf = ({ number, introducer }: ObjectRow): readonly ObjectNumber[] =>
     several.get(number) ?? (introducer === 0 ? [] : [introducer]);
   const nodes = run.audit.nodes(rows.flatMap(introducersOf));
   for (const row of rows) {

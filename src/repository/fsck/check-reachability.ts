@@ -1,6 +1,8 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { TREE, isObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
-import type { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-index.ts";
@@ -42,9 +44,9 @@ export const checkReachability: FsckStage = async (run, after) => {
 
 /** Positions after a place, by generation and number: an order that does not depend on when the
  * graph was loaded. */
-function orderNodes(graph: CommitGraph, after: string): number[] {
+function orderNodes(graph: CommitGraph, after: string): GraphPosition[] {
   const [generation = 0, number = 0] = after.split(".").map(Number);
-  const isBehind = (position: number): boolean =>
+  const isBehind = (position: GraphPosition): boolean =>
     graph.generation(position) > generation ||
     (graph.generation(position) === generation && graph.number(position) > number);
   return Array.from({ length: graph.length }, (_, position) => position)
@@ -52,7 +54,7 @@ function orderNodes(graph: CommitGraph, after: string): number[] {
     .toSorted((a, b) => graph.generation(a) - graph.generation(b) || graph.number(a) - graph.number(b));
 }
 
-function placeOf(graph: CommitGraph, position: number): string {
+function placeOf(graph: CommitGraph, position: GraphPosition): string {
   return `${graph.generation(position)}.${graph.number(position)}`;
 }
 
@@ -60,25 +62,25 @@ function placeOf(graph: CommitGraph, position: number): string {
 interface Known {
   readonly type: number;
   /** Object numbers of graph nodes. */
-  readonly introducers: readonly number[];
+  readonly introducers: readonly ObjectNumber[];
 }
 
 /** Some nodes, and the objects that they introduced. */
 class Page {
   readonly #run: FsckRun;
   /** The objects that each node introduced, according to its row. */
-  readonly nodes = new Map<number, NumberSet>();
+  readonly nodes = new Map<ObjectNumber, NumberSet>();
   /** The trees among these objects. */
   #rows: ObjectRow[] = [];
   /** Object numbers in trees; null: the tree cannot be read. */
-  readonly #trees = new Map<number, readonly number[] | null>();
-  readonly #known = new Map<number, Known>();
+  readonly #trees = new Map<ObjectNumber, readonly ObjectNumber[] | null>();
+  readonly #known = new Map<ObjectNumber, Known>();
 
   /** How many of the nodes this page covers. */
   readonly length: number;
 
   /** @param nodes the page covers as many of the first as the limits allow */
-  constructor(run: FsckRun, nodes: readonly number[]) {
+  constructor(run: FsckRun, nodes: readonly ObjectNumber[]) {
     this.#run = run;
     const rows = run.audit.nodes(nodes);
     const end = run.tables.objects.lastNumber() + 1;
@@ -100,7 +102,7 @@ class Page {
 
   /** Takes in trees until the limit is reached, and leaves out the remaining nodes.
    * @returns how many nodes are left */
-  #cutTrees(nodes: readonly number[]): number {
+  #cutTrees(nodes: readonly ObjectNumber[]): number {
     const rows = this.#run.audit.namedObjects(
       [...this.nodes.values()].flatMap((introduced) => [...introduced.toArray()]),
     );
@@ -141,12 +143,12 @@ class Page {
    * row.
    * @param isInherited whether a node is a parent or an ancestor */
   async check(
-    node: number,
+    node: ObjectNumber,
     root: number,
     introduced: NumberSet,
-    isInherited: (node: number) => boolean,
+    isInherited: (node: ObjectNumber) => boolean,
   ): Promise<void> {
-    const brought = new Set<number>();
+    const brought = new Set<ObjectNumber>();
     const pending = root === 0 ? [node] : [node, root];
     for (let object = pending.pop(); object !== undefined; object = pending.pop()) {
       if (brought.has(object) || this.#get(object).introducers.some(isInherited)) continue;
@@ -163,8 +165,8 @@ class Page {
     this.#compare(node, NumberSet.fromUnsorted(brought), introduced);
   }
 
-  #compare(node: number, brought: NumberSet, introduced: NumberSet): void {
-    const say = (numbers: Uint32Array, detail: string): void => {
+  #compare(node: ObjectNumber, brought: NumberSet, introduced: NumberSet): void {
+    const say = (numbers: Column<ObjectNumber>, detail: string): void => {
       if (numbers.length === 0) return;
       const rows = this.#run.audit.namedObjects(numbers);
       for (const number of numbers) {
@@ -180,7 +182,7 @@ class Page {
     say(unsaid, `node ${node} introduced it, but its row does not say so`);
   }
 
-  async #entries(tree: number): Promise<readonly number[] | null> {
+  async #entries(tree: ObjectNumber): Promise<readonly ObjectNumber[] | null> {
     if (!this.#trees.has(tree)) {
       // No node of the page lists this tree.
       this.#rows = [...this.#run.audit.namedObjects([tree]).values()];
@@ -202,12 +204,12 @@ class Page {
     }
   }
 
-  #get(object: number): Known {
+  #get(object: ObjectNumber): Known {
     if (!this.#known.has(object)) this.#learn(new Set([object]));
     return this.#known.get(object)!;
   }
 
-  #learn(objects: ReadonlySet<number>): void {
+  #learn(objects: ReadonlySet<ObjectNumber>): void {
     const rows = this.#run.audit.namedObjects(objects);
     const several = this.#run.tables.reachability.severalIntroducers(NumberSet.fromSorted(rows.keys()));
     for (const object of objects) {
@@ -220,14 +222,14 @@ class Page {
 /** The ancestors of nodes, cached for an order in which parents precede children. */
 class AncestorSets {
   readonly #graph: CommitGraph;
-  readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
+  readonly #sets = new ByteCache<PositionSet>(ANCESTOR_BYTES);
 
   constructor(graph: CommitGraph) {
     this.#graph = graph;
   }
 
   /** Returns a function that says whether a position is among the node's ancestors. */
-  of(position: number): (position: number) => boolean {
+  of(position: GraphPosition): (position: GraphPosition) => boolean {
     const [first, ...rest] = this.#graph.parents(position);
     if (first === undefined) return () => false;
     const known = this.#sets.get(String(first));

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isRefName } from "../../format/ref-name.ts";
 import { parseTag } from "../../format/tag.ts";
 import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
@@ -61,12 +62,12 @@ function checkName(run: FsckRun, name: string): void {
 
 /** The objects that tags are finally peeled to, by object number. Chains of tags may be long: each
  * tag is read once, however many point to it. */
-type Peeled = Map<number, Oid>;
+type Peeled = Map<ObjectNumber, Oid>;
 
 async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Peeled): Promise<void> {
   let row: ObjectRow | null = target;
   let peeled: Oid | null = null;
-  const way: number[] = [];
+  const way: ObjectNumber[] = [];
   try {
     while (row?.type === TAG) {
       const end = known.get(row.number);

@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
@@ -32,7 +33,7 @@ const ATTEMPTS = 3;
 /** The chunk being checked. It stays readable in this form, whatever maintenance does meanwhile. */
 interface EnteredChunk {
   readonly chunk: ChunkRow;
-  readonly rows: ReadonlyMap<number, ObjectRow>;
+  readonly rows: ReadonlyMap<ObjectNumber, ObjectRow>;
   /** Null: it is too large to hold. */
   readonly bytes: Uint8Array | null;
 }
@@ -47,12 +48,12 @@ export class StoredEntries {
   readonly #chunks = new ByteCache<Uint8Array>(CHUNK_BYTES);
   readonly #objects = new ByteCache<WholeObject>(OBJECT_BYTES);
   readonly #failed = new Set<number>();
-  readonly #lost = new Set<number>();
+  readonly #lost = new Set<ChunkId>();
   #entered: EnteredChunk | null = null;
   /** Rows of chunks, and of objects and their bases, as first read. */
-  readonly #chunkRows = new Map<number, ChunkRow>();
-  #known: ReadonlyMap<number, ObjectRow> = new Map();
-  #window: { readonly chunk: number; readonly start: number; readonly bytes: Uint8Array } | null = null;
+  readonly #chunkRows = new Map<ChunkId, ChunkRow>();
+  #known: ReadonlyMap<ObjectNumber, ObjectRow> = new Map();
+  #window: { readonly chunk: ChunkId; readonly start: number; readonly bytes: Uint8Array } | null = null;
 
   constructor(audit: RowAudit, tablesNow: () => Tables, store: ChunkStore, codec: DeltaCodec) {
     this.#audit = audit;
@@ -74,7 +75,7 @@ export class StoredEntries {
   }
 
   /** Records that a chunk's bytes are missing. */
-  lose(chunk: number): void {
+  lose(chunk: ChunkId): void {
     this.#lost.add(chunk);
   }
 
@@ -174,7 +175,7 @@ export class StoredEntries {
     return { type: base!.type, bytes: this.#codec.applyDelta(base!.bytes, content) };
   }
 
-  #rowOf(number: number): ObjectRow | undefined {
+  #rowOf(number: ObjectNumber): ObjectRow | undefined {
     return this.#entered?.rows.get(number) ?? this.#known.get(number) ?? this.#audit.namedObjects([number]).get(number);
   }
 
@@ -246,7 +247,7 @@ export function hasOid(type: ObjectTypeNumber, content: Uint8Array, oid: Uint8Ar
   return equalOids(new Uint8Array(createHash("sha1").update(header).update(content).digest()), oid);
 }
 
-function lost(chunk: number): GitError {
+function lost(chunk: ChunkId): GitError {
   return damaged(`the bytes of its chunk ${chunk} are missing`);
 }
 

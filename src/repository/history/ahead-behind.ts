@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
 /** How far two commits have diverged. */
@@ -18,17 +19,17 @@ const COMMON = BY_BASE | BY_TIP;
  * @param tips positions of commits
  * @returns one for each tip, in their order
  * @see git-rev-list(1) --left-right --count */
-export function aheadBehind(graph: CommitGraph, base: number, tips: readonly number[]): AheadBehind[] {
+export function aheadBehind(graph: CommitGraph, base: GraphPosition, tips: readonly GraphPosition[]): AheadBehind[] {
   const marks = new Uint8Array(tips.reduce((highest, tip) => Math.max(highest, tip), base) + 1);
   return tips.map((tip) => countBetween(graph, base, tip, marks));
 }
 
 /** @param marks one byte per position, all zero before and after the call */
-function countBetween(graph: CommitGraph, base: number, tip: number, marks: Uint8Array): AheadBehind {
+function countBetween(graph: CommitGraph, base: GraphPosition, tip: GraphPosition, marks: Uint8Array): AheadBehind {
   const count = { ahead: 0, behind: 0 };
   /** Commits seen but not yet visited that, as far as is known, only one of the two reaches. */
   let open = 0;
-  const mark = (position: number, bits: number): void => {
+  const mark = (position: GraphPosition, bits: number): void => {
     const before = marks[position]!;
     const after = before | bits;
     marks[position] = after;

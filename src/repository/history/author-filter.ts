@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { readCommits } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -12,7 +13,7 @@ export class AuthorFilter {
   readonly #budget: WorkBudget;
   readonly #lookAhead: LookAhead;
   /** The result for each commit that was read. */
-  readonly #fits = new Map<number, boolean>();
+  readonly #fits = new Map<GraphPosition, boolean>();
 
   /** @param author text that is part of the author's `name <email>`
    * @see git-log(1) --author, with --fixed-strings */
@@ -27,7 +28,7 @@ export class AuthorFilter {
   /** Whether a commit is by the author. Reads it, together with those likely to come next.
    * @param starts the current positions of the walk, the commit among them
    * @throws GitError "storage-failed" */
-  async fits(position: number, starts: () => Iterable<number>): Promise<boolean> {
+  async fits(position: GraphPosition, starts: () => Iterable<GraphPosition>): Promise<boolean> {
     if (!this.#fits.has(position)) {
       const upcoming = this.#lookAhead.next(starts(), (at) => this.#graph.parents(at));
       await this.#read([...new Set([position, ...upcoming])].filter((at) => !this.#fits.has(at)));
@@ -35,7 +36,7 @@ export class AuthorFilter {
     return this.#fits.get(position)!;
   }
 
-  async #read(positions: readonly number[]): Promise<void> {
+  async #read(positions: readonly GraphPosition[]): Promise<void> {
     const numbers = positions.map((position) => this.#graph.number(position));
     for await (const [number, { author }] of readCommits(this.#repository, numbers)) {
       this.#fits.set(this.#graph.position(number), `${author.name} <${author.email}>`.includes(this.#author));

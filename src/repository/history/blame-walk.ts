@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
@@ -16,17 +18,17 @@ import type { WorkBudget } from "../pacing/work-budget.ts";
 /** Lines that a commit introduced. */
 export interface Blame extends BlamedLines {
   /** Position of the commit; null: not found in time. */
-  readonly commit: number | null;
+  readonly commit: GraphPosition | null;
   /** Byte string: the file's path in the commit. */
   readonly path: string;
 }
 
 /** A file in a commit. */
 interface Origin {
-  readonly commit: number;
+  readonly commit: GraphPosition;
   readonly path: string;
   /** Object number of the blob. */
-  readonly blob: number;
+  readonly blob: ObjectNumber;
 }
 
 /** The most bytes of a version whose lines are traced. */
@@ -49,10 +51,10 @@ export class BlameWalk {
   readonly #graph: CommitGraph;
   readonly #budget: WorkBudget;
   /** By commit, then by path: the lines traced back to that file so far. */
-  readonly #pending = new Map<number, Map<string, readonly BlamedLines[]>>();
+  readonly #pending = new Map<GraphPosition, Map<string, readonly BlamedLines[]>>();
   /** The positions that are or were in `#pending`. Parents have lower positions than their
    * children. */
-  readonly #met: Bitset;
+  readonly #met: PositionSet;
   readonly #histories = new Map<string, PathHistory>();
   readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
   readonly #blames: Blame[] = [];
@@ -60,7 +62,7 @@ export class BlameWalk {
   constructor(repository: OpenRepository, budget: WorkBudget) {
     this.#repository = repository;
     this.#graph = repository.tables.graph;
-    this.#met = new Bitset(this.#graph.length);
+    this.#met = new Bitset<GraphPosition>(this.#graph.length);
     this.#budget = budget;
   }
 
@@ -69,7 +71,7 @@ export class BlameWalk {
    * @param path byte string; the commit must have a blob there
    * @returns in the order of the lines; neighbours with the same origin are joined
    * @throws GitError "storage-failed" */
-  async run(commit: number, path: string, lines: BlamedLines): Promise<Blame[]> {
+  async run(commit: GraphPosition, path: string, lines: BlamedLines): Promise<Blame[]> {
     this.#suspect(commit, path, [lines]);
     for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
@@ -85,7 +87,7 @@ export class BlameWalk {
   }
 
   /** Passes lines on to the parents of a commit that have them. */
-  async #pass(commit: number, path: string, lines: readonly BlamedLines[]): Promise<void> {
+  async #pass(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): Promise<void> {
     const history = this.#history(path);
     await history.prepare(commit, () => this.#pending.keys());
     const own = { commit, path, blob: numberOfCode(history.at(commit)) };
@@ -107,7 +109,7 @@ export class BlameWalk {
     this.#attribute(commit, path, rest);
   }
 
-  #attribute(commit: number | null, path: string, lines: readonly BlamedLines[]): void {
+  #attribute(commit: GraphPosition | null, path: string, lines: readonly BlamedLines[]): void {
     for (const one of lines) this.#blames.push({ ...one, commit, path });
   }
 
@@ -140,7 +142,7 @@ export class BlameWalk {
     return inParentOrder(found, this.#graph.parents(own.commit));
   }
 
-  #suspect(commit: number, path: string, lines: readonly BlamedLines[]): void {
+  #suspect(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): void {
     if (lines.length === 0) return;
     const files = this.#pending.get(commit) ?? new Map<string, readonly BlamedLines[]>();
     this.#pending.set(commit, files);
@@ -156,7 +158,7 @@ export class BlameWalk {
 
   /** Reads a version of a file, together with those likely to be compared next.
    * @throws GitError "too-large", "storage-failed" */
-  async #read(blob: number, history: PathHistory): Promise<Uint8Array> {
+  async #read(blob: ObjectNumber, history: PathHistory): Promise<Uint8Array> {
     const kept = this.#texts.get(String(blob));
     if (kept !== undefined) return kept;
     const ahead = history.known(this.#pending.keys()).map(numberOfCode);
@@ -180,8 +182,8 @@ export class BlameWalk {
 export function readTexts(
   { reader, tables }: OpenRepository,
   needed: number,
-  blobs: ReadonlySet<number>,
-): AsyncGenerator<[number: number, object: WholeObject], void, void> {
+  blobs: ReadonlySet<ObjectNumber>,
+): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
   const { number, size } = tables.objects.locate(NumberSet.fromUnsorted(blobs));
   const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
   let sizeBytes = sizes.get(needed)!;
@@ -196,7 +198,7 @@ export function readTexts(
 }
 
 /** The type of file that a commit has at the path, executable or not; null: none. */
-function fileKind(history: PathHistory, commit: number): "file" | "symlink" | "gitlink" | null {
+function fileKind(history: PathHistory, commit: GraphPosition): "file" | "symlink" | "gitlink" | null {
   const code = history.at(commit);
   const kind = kindOfCode(code);
   if (code === ABSENT || kind === "tree") return null;

@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isTreeMode } from "../../format/tree.ts";
@@ -67,7 +68,7 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
   const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));
   const blames = await walk.run(graph.position(revision.number), query.path, lines);
   const positions = [...new Set(blames.map(({ commit }) => commit).filter((commit) => commit !== null))];
-  const commits = new Map<number, CommitRecord>();
+  const commits = new Map<GraphPosition, CommitRecord>();
   const numbers = positions.map((position) => graph.number(position));
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(graph.position(number), commit);
   return {
@@ -89,7 +90,10 @@ async function countLines(repository: OpenRepository, { mode, oid, number }: Pat
   return splitLines(bytes).count;
 }
 
-function toRange({ line, start, count, commit, path }: Blame, commits: ReadonlyMap<number, CommitRecord>): BlameRange {
+function toRange(
+  { line, start, count, commit, path }: Blame,
+  commits: ReadonlyMap<GraphPosition, CommitRecord>,
+): BlameRange {
   return {
     start: line + 1,
     count,

@@ -1,3 +1,4 @@
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
 import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
@@ -48,13 +49,13 @@ export async function commitsBetween(
   const { graph } = repository.tables;
   const seen = graph.ancestors([graph.position(base.number)]);
   const queue = new DateQueue(graph);
-  const push = (position: number): void => {
+  const push = (position: GraphPosition): void => {
     if (seen.has(position)) return;
     seen.add(position);
     queue.push(position);
   };
   push(graph.position(head.number));
-  const numbers: number[] = [];
+  const numbers: ObjectNumber[] = [];
   while (numbers.length < query.limit && queue.size > 0) {
     const position = queue.pop()!;
     numbers.push(graph.number(position));

@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
 /** The queue of a walk, in git's order: the newest commit first; of commits with the same second,
@@ -6,7 +7,7 @@ import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 export class DateQueue {
   readonly #graph: CommitGraph;
   /** A binary heap: each entry precedes its children, at 2i + 1 and 2i + 2. */
-  readonly #heap: { readonly position: number; readonly turn: number }[] = [];
+  readonly #heap: { readonly position: GraphPosition; readonly turn: number }[] = [];
   #turns = 0;
 
   constructor(graph: CommitGraph) {
@@ -19,12 +20,12 @@ export class DateQueue {
   }
 
   /** Queued positions, the newest first. */
-  positions(): number[] {
+  positions(): GraphPosition[] {
     return this.#heap.toSorted((a, b) => (this.#isBefore(a, b) ? -1 : 1)).map(({ position }) => position);
   }
 
   /** Adds a position. One that is already queued would come out twice. */
-  push(position: number): void {
+  push(position: GraphPosition): void {
     const entry = { position, turn: this.#turns++ };
     let at = this.#heap.length;
     while (at > 0) {
@@ -37,7 +38,7 @@ export class DateQueue {
   }
 
   /** Removes and returns the next position; undefined: the queue is empty. */
-  pop(): number | undefined {
+  pop(): GraphPosition | undefined {
     const first = this.#heap[0];
     const last = this.#heap.pop();
     if (last === undefined || first === last) return first?.position;
@@ -53,7 +54,7 @@ export class DateQueue {
     return first!.position;
   }
 
-  #isBefore(a: { position: number; turn: number }, b: { position: number; turn: number }): boolean {
+  #isBefore(a: { position: GraphPosition; turn: number }, b: { position: GraphPosition; turn: number }): boolean {
     const newer = this.#graph.time(a.position) - this.#graph.time(b.position);
     return newer === 0 ? a.turn < b.turn : newer > 0;
   }

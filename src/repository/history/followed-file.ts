@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { findOriginal } from "./find-original.ts";
@@ -37,7 +38,7 @@ export class FollowedFile {
    * @param starts the current positions of the walk
    * @throws GitError "storage-failed"
    * @see log_tree_diff() in git's log-tree.c */
-  async isChangedBy(position: number, starts: () => Iterable<number>): Promise<boolean> {
+  async isChangedBy(position: GraphPosition, starts: () => Iterable<GraphPosition>): Promise<boolean> {
     const parents = this.#graph.parents(position);
     if (parents.length > 1 && !this.#firstParent) return false;
     await this.#history.prepare(position, starts);

@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
@@ -6,10 +8,10 @@ import { DateQueue } from "./date-queue.ts";
  * change. */
 export interface WalkPlace {
   /** Commits met but not yet visited, in the order of the queue. */
-  readonly open: readonly number[];
+  readonly open: readonly ObjectNumber[];
   /** Visited commits that an unvisited one reaches. This happens where clocks were wrong or
    * equal. */
-  readonly walked: readonly number[];
+  readonly walked: readonly ObjectNumber[];
 }
 
 /** Walks a history as `git log` does: the newest of the commits met is visited next, and its
@@ -18,24 +20,24 @@ export interface WalkPlace {
 export class HistoryWalk {
   readonly #graph: CommitGraph;
   readonly #queue: DateQueue;
-  readonly #met: Bitset;
+  readonly #met: PositionSet;
 
   /** @param place its numbers must be of commits in the graph */
   constructor(graph: CommitGraph, { open, walked }: WalkPlace) {
     this.#graph = graph;
     this.#queue = new DateQueue(graph);
-    this.#met = new Bitset(graph.length);
+    this.#met = new Bitset<GraphPosition>(graph.length);
     for (const number of walked) this.#met.add(graph.position(number));
     this.meet(open.map((number) => graph.position(number)));
   }
 
   /** Takes the next commit; undefined: all are visited. The caller passes its parents to `meet`. */
-  next(): number | undefined {
+  next(): GraphPosition | undefined {
     return this.#queue.pop();
   }
 
   /** Queues the commits that were not met before. */
-  meet(positions: Iterable<number>): void {
+  meet(positions: Iterable<GraphPosition>): void {
     for (const position of positions) {
       if (this.#met.has(position)) continue;
       this.#met.add(position);
@@ -44,14 +46,14 @@ export class HistoryWalk {
   }
 
   /** Commits met but not yet visited, the next one first. */
-  get open(): number[] {
+  get open(): GraphPosition[] {
     return this.#queue.positions();
   }
 
   /** The current state of the walk. */
   place(): WalkPlace {
     const { open } = this;
-    const isOpen = new Bitset(this.#met.length);
+    const isOpen = new Bitset<GraphPosition>(this.#met.length);
     for (const position of open) isOpen.add(position);
     // Only those visited commits matter that the walk would reach again.
     const walked = this.#met.difference(isOpen);
@@ -60,7 +62,7 @@ export class HistoryWalk {
     return { open: this.#toNumbers(open), walked: this.#toNumbers(again) };
   }
 
-  #toNumbers(positions: readonly number[]): number[] {
+  #toNumbers(positions: readonly GraphPosition[]): ObjectNumber[] {
     return positions.map((position) => this.#graph.number(position));
   }
 }

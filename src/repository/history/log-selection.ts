@@ -1,3 +1,4 @@
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { AuthorFilter } from "./author-filter.ts";
@@ -32,7 +33,7 @@ export interface LogPlace extends WalkPlace {
 /** A chosen commit. */
 export interface ChosenCommit {
   /** Object number. */
-  readonly number: number;
+  readonly number: ObjectNumber;
   /** Byte string: the name of a followed file in this commit; null: none is followed. */
   readonly path: string | null;
 }
@@ -84,7 +85,7 @@ export class LogSelection {
 
   /** Visits a commit.
    * @returns whether it is wanted */
-  async #pass(position: number): Promise<boolean> {
+  async #pass(position: GraphPosition): Promise<boolean> {
     const { since, until } = this.#filter;
     const time = this.#graph.time(position);
     if (since !== null && time < since) return false;
@@ -97,7 +98,7 @@ export class LogSelection {
     return this.#file === null || this.#file.isChangedBy(position, starts);
   }
 
-  async #step(position: number): Promise<PathStep> {
+  async #step(position: GraphPosition): Promise<PathStep> {
     if (this.#path !== null) {
       await this.#path.prepare(position, () => [position, ...this.#walk.open]);
       return this.#path.step(position);

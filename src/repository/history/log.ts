@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { CALL_MS } from "../../format/limits.ts";
@@ -38,7 +39,7 @@ export async function log(repository: OpenRepository, query: LogQuery): Promise<
   checkPlace(repository, start);
   const selection = new LogSelection(repository, query, start, new WorkBudget(CALL_MS));
   const chosen = await selection.choose(query.limit);
-  const commits = new Map<number, CommitRecord>();
+  const commits = new Map<ObjectNumber, CommitRecord>();
   const numbers = chosen.map(({ number }) => number);
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(number, commit);
   const entries = chosen.map(({ number, path }) => ({

@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { DateQueue } from "./date-queue.ts";
 
@@ -20,10 +21,10 @@ export class LookAhead {
   /** The next commits, newest first; twice as many at the next call.
    * @param starts the current positions of the walk
    * @param guess the commits that probably follow a commit */
-  next(starts: Iterable<number>, guess: (position: number) => Iterable<number>): number[] {
+  next(starts: Iterable<GraphPosition>, guess: (position: GraphPosition) => Iterable<GraphPosition>): GraphPosition[] {
     const queue = new DateQueue(this.#graph);
-    const met = new Set<number>();
-    const meet = (positions: Iterable<number>): void => {
+    const met = new Set<GraphPosition>();
+    const meet = (positions: Iterable<GraphPosition>): void => {
       for (const position of positions) {
         if (met.has(position)) continue;
         met.add(position);
@@ -31,7 +32,7 @@ export class LookAhead {
       }
     };
     meet(starts);
-    const upcoming: number[] = [];
+    const upcoming: GraphPosition[] = [];
     for (let position = queue.pop(); position !== undefined; position = queue.pop()) {
       upcoming.push(position);
       if (upcoming.length === this.#count) break;

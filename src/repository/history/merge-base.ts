@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -21,13 +22,13 @@ const FOUND = 16;
  * @returns positions, the newest first
  * @see git-merge-base(1) --all, and paint_down_to_common() in its commit-reach.c; the order of
  * commits with the same second is the same */
-export function mergeBases(graph: CommitGraph, one: number, others: readonly number[]): number[] {
+export function mergeBases(graph: CommitGraph, one: GraphPosition, others: readonly GraphPosition[]): GraphPosition[] {
   if (others.includes(one)) return [one];
   const marks = new Uint8Array(graph.length);
   const queue = new DateQueue(graph);
   /** Queued commits that may still reach a best one. */
   let open = 0;
-  const mark = (position: number, bits: number): void => {
+  const mark = (position: GraphPosition, bits: number): void => {
     const before = marks[position]!;
     if ((before & bits) === bits) return;
     const isOpen = (before & QUEUED) !== 0 && (before & STALE) === 0;
@@ -37,7 +38,7 @@ export function mergeBases(graph: CommitGraph, one: number, others: readonly num
   };
   mark(one, BY_ONE);
   for (const other of others) mark(other, BY_OTHERS);
-  const found: number[] = [];
+  const found: GraphPosition[] = [];
   while (open > 0) {
     const position = queue.pop()!;
     marks[position]! &= ~QUEUED;
@@ -86,12 +87,12 @@ export async function mergeBase(
 
 /** Where clocks were wrong, the walk may visit a common commit before another one that reaches
  * it. */
-function withoutAncestors(graph: CommitGraph, positions: readonly number[]): readonly number[] {
+function withoutAncestors(graph: CommitGraph, positions: readonly GraphPosition[]): readonly GraphPosition[] {
   if (positions.length < 2) return positions;
   const below = graph.ancestors(positions.flatMap((position) => [...graph.parents(position)]));
   return positions.filter((position) => !below.has(position));
 }
 
-function newestFirst(graph: CommitGraph, positions: readonly number[]): number[] {
+function newestFirst(graph: CommitGraph, positions: readonly GraphPosition[]): GraphPosition[] {
   return positions.toSorted((a, b) => graph.time(b) - graph.time(a));
 }

@@ -2,6 +2,8 @@
 // order, and searched for one name. Results are cached by tree and name for the lifetime of the
 // repository's object, as they never change. So a second look at a path's history reads no trees,
 // and a look at a neighbouring path reads few.
+import type { Kind as NumberKind } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import { findTreeEntry } from "../../format/tree-splice.ts";
 import { canonicalMode, EXECUTABLE_MODE, FILE_MODE, SYMLINK_MODE, TREE_MODE, typeOfMode } from "../../format/tree.ts";
@@ -11,7 +13,7 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** The entry at a path as one number. Two are equal when git sees no difference. 0: none. */
-export type EntryCode = number;
+export type EntryCode = NumberKind<"entry code">;
 
 /** No entry. */
 export const ABSENT: EntryCode = 0;
@@ -28,7 +30,7 @@ const KIND_SHIFT = 8;
 const MAX_REMEMBERED = 150_000;
 
 /** The entry's object number; 0 for a gitlink and for no entry. */
-export function numberOfCode(code: EntryCode): number {
+export function numberOfCode(code: EntryCode): ObjectNumber {
   return code > 0 ? Math.floor(code / KIND_SHIFT) : 0;
 }
 
@@ -42,7 +44,7 @@ export class PathEntries {
   readonly #repository: OpenRepository;
   readonly #names: readonly string[];
   /** By level: the entry with that level's name in each tree that was searched. */
-  readonly #levels: readonly Map<number, EntryCode>[];
+  readonly #levels: readonly Map<ObjectNumber, EntryCode>[];
   readonly #memory: EntryMemory;
 
   /** @param path byte string, parts separated by "/" */
@@ -54,7 +56,7 @@ export class PathEntries {
   }
 
   /** The entry at the path below a root tree; undefined: trees must be loaded first. */
-  find(root: number): EntryCode | undefined {
+  find(root: ObjectNumber): EntryCode | undefined {
     let tree = root;
     for (const [level, entries] of this.#levels.entries()) {
       const code = entries.get(tree);
@@ -67,7 +69,7 @@ export class PathEntries {
 
   /** Reads what `find` needs for these root trees.
    * @throws GitError "storage-failed" when a tree cannot be read */
-  async load(roots: Iterable<number>, budget: WorkBudget): Promise<void> {
+  async load(roots: Iterable<ObjectNumber>, budget: WorkBudget): Promise<void> {
     let trees = new Set(roots);
     for (const [level, name] of this.#names.entries()) {
       const entries = this.#levels[level]!;
@@ -81,12 +83,12 @@ export class PathEntries {
 
   /** Searches trees for a name. */
   async #look(
-    trees: readonly number[],
+    trees: readonly ObjectNumber[],
     name: string,
-    entries: Map<number, EntryCode>,
+    entries: Map<ObjectNumber, EntryCode>,
     budget: WorkBudget,
   ): Promise<void> {
-    const found: { tree: number; mode: number; hex: string }[] = [];
+    const found: { tree: ObjectNumber; mode: number; hex: string }[] = [];
     const oids = new Map<string, Oid>();
     const { reader } = this.#repository;
     for await (const [tree, { bytes }] of reader.readEach(NumberSet.fromUnsorted(trees))) {
@@ -107,20 +109,20 @@ export class PathEntries {
 
 /** The cached entries of a repository's trees. */
 class EntryMemory {
-  readonly #byName = new Map<string, Map<number, EntryCode>>();
+  readonly #byName = new Map<string, Map<ObjectNumber, EntryCode>>();
   /** Gitlinks have no object number: their codes are negative. */
   readonly #gitlinks = new Map<string, EntryCode>();
 
   /** The entries of a name, by tree. */
-  entriesOf(name: string): Map<number, EntryCode> {
-    const entries = this.#byName.get(name) ?? new Map<number, EntryCode>();
+  entriesOf(name: string): Map<ObjectNumber, EntryCode> {
+    const entries = this.#byName.get(name) ?? new Map<ObjectNumber, EntryCode>();
     // Move the name to the end: the name used last is dropped last.
     this.#byName.delete(name);
     this.#byName.set(name, entries);
     return entries;
   }
 
-  encode(mode: number, hex: string, number: number): EntryCode {
+  encode(mode: number, hex: string, number: ObjectNumber): EntryCode {
     if (typeOfMode(mode) !== "commit") return number * KIND_SHIFT + MODES.indexOf(canonicalMode(mode));
     const code = this.#gitlinks.get(hex) ?? -1 - this.#gitlinks.size;
     this.#gitlinks.set(hex, code);

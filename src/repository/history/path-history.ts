@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
@@ -32,21 +34,21 @@ export class PathHistory {
   }
 
   /** The entry of a commit that was prepared, or whose child was. */
-  at(position: number): EntryCode {
+  at(position: GraphPosition): EntryCode {
     return this.#find(position)!;
   }
 
   /** How a prepared commit changes the path. If a parent has the same entry, history continues only
    * at the first such parent.
    * @see try_to_simplify_commit() in git's revision.c */
-  step(position: number): PathStep {
+  step(position: GraphPosition): PathStep {
     return this.#tryStep(position)!;
   }
 
   /** Reads the trees needed for a commit, and those needed for the commits likely to come next.
    * @param starts the current positions of the walk, the commit among them
    * @throws GitError "storage-failed" */
-  async prepare(position: number, starts: () => Iterable<number>): Promise<void> {
+  async prepare(position: GraphPosition, starts: () => Iterable<GraphPosition>): Promise<void> {
     if (this.#tryStep(position) !== null) return;
     // Most merges bring no change to the path. Then history continues at the first parent.
     const guess = (at: number) => this.#tryStep(at)?.leadsTo ?? this.#parents(at).subarray(0, 1);
@@ -58,13 +60,13 @@ export class PathHistory {
 
   /** The entries of the commits that come next, as far as their trees were read: each once.
    * @param starts the current positions of the walk */
-  known(starts: Iterable<number>): EntryCode[] {
+  known(starts: Iterable<GraphPosition>): EntryCode[] {
     const commits = new LookAhead(this.#graph, KNOWN_COMMITS).next(starts, (at) => this.#tryStep(at)?.leadsTo ?? []);
     return [...new Set(commits.map((at) => this.#find(at) ?? ABSENT))];
   }
 
   /** @returns null when trees must be read first */
-  #tryStep(position: number): PathStep | null {
+  #tryStep(position: GraphPosition): PathStep | null {
     const parents = this.#parents(position);
     const own = this.#find(position);
     if (own === undefined) return null;
@@ -76,11 +78,11 @@ export class PathHistory {
     return { leadsTo: parents, isChange: parents.length > 0 || own !== ABSENT };
   }
 
-  #find(position: number): EntryCode | undefined {
+  #find(position: GraphPosition): EntryCode | undefined {
     return this.#entries.find(this.#graph.tree(position));
   }
 
-  #parents(position: number): Uint32Array {
+  #parents(position: GraphPosition): Column<GraphPosition> {
     const parents = this.#graph.parents(position);
     return this.#firstParent ? parents.subarray(0, 1) : parents;
   }

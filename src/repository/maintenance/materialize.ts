@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isGitError } from "../../format/errors.ts";
 import type { Tables } from "../../store/tables.ts";
 import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/jobs/worktree-table.ts";
@@ -84,11 +85,11 @@ class Materialization {
     }
   }
 
-  async #findChanges(known: Worktree | null, commit: number): Promise<FileChange[]> {
+  async #findChanges(known: Worktree | null, commit: ObjectNumber): Promise<FileChange[]> {
     const { graph, objects, worktrees } = this.#tables;
     const { store, repository } = this.#run;
     const { codec, limits } = repository.platform;
-    const treeOf = (number: number): number => (number === 0 ? 0 : graph.tree(graph.position(number)));
+    const treeOf = (number: ObjectNumber): ObjectNumber => (number === 0 ? 0 : graph.tree(graph.position(number)));
     const planned = known?.planned ?? 0;
     // The planned commit may have been pruned. Then only the rows say which files existed.
     const isPruned = planned !== 0 && graph.position(planned) < 0;

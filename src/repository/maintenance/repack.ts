@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
@@ -67,14 +68,14 @@ function numbersOf(chunks: readonly ChunkRow[]): NumberSet {
 
 /** The objects to undeltify, so that no chain among them is longer than `MAX_CHAIN_LINKS`, and
  * every base precedes its deltas. */
-function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<number> {
+function findDeep(objects: ObjectIndex, numbers: NumberSet): Set<ObjectNumber> {
   const { number, base, size } = objects.locate(objects.withBases(numbers));
   const rowOf = new Map(Array.from(number, (n, i) => [n, i]));
-  const links = new Map<number, number>();
-  const deep = new Set<number>();
+  const links = new Map<ObjectNumber, number>();
+  const deep = new Set<ObjectNumber>();
   let inflatedBytes = 0;
   for (const last of numbers.toArray()) {
-    const pending: number[] = [];
+    const pending: ObjectNumber[] = [];
     let at = last;
     for (; at !== 0 && !links.has(at); at = base[rowOf.get(at)!]!) pending.push(at);
     let length = at === 0 ? -1 : links.get(at)!;

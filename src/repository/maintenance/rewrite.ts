@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
@@ -18,7 +20,7 @@ export interface Rewrite {
    * Otherwise objects simply follow each other. */
   readonly splitAtGaps: boolean;
   /** Objects to store whole. Other deltas stay deltas. */
-  readonly undeltified: ReadonlySet<number>;
+  readonly undeltified: ReadonlySet<ObjectNumber>;
 }
 
 /** The rewritten entries, not in any table yet. */
@@ -50,7 +52,7 @@ interface Entry {
   readonly head: Uint8Array;
   readonly body: Uint8Array;
   /** As in `ObjectColumns`. */
-  readonly base: number;
+  readonly base: ObjectNumber;
   readonly distance: number;
 }
 
@@ -63,8 +65,8 @@ class Rewriting {
   readonly #rewrite: Rewrite;
   readonly #reader: ObjectReader;
   readonly #rows: ObjectColumns;
-  readonly #sources: Map<number, ChunkRow>;
-  readonly #baseOids: Map<number, Uint8Array>;
+  readonly #sources: Map<ChunkId, ChunkRow>;
+  readonly #baseOids: Map<ObjectNumber, Uint8Array>;
   readonly #pruned: NumberSet;
   readonly #moved: ObjectColumns;
   readonly #chunks: Rewritten["chunks"] = [];
@@ -73,7 +75,7 @@ class Rewriting {
   /** The open chunk: its entries' bytes, and the offset of each object. */
   #open: Uint8Array[] = [];
   #openBytes = 0;
-  readonly #positions = new Map<number, number>();
+  readonly #positions = new Map<ObjectNumber, number>();
   #doneBytes = 0;
   #peakBytes = 0;
 
@@ -140,7 +142,7 @@ class Rewriting {
     return { head: encodeOfsHead(sizeBytes, distance), body, base, distance };
   }
 
-  async #undeltify(number: number): Promise<Entry> {
+  async #undeltify(number: ObjectNumber): Promise<Entry> {
     const { type, bytes } = await this.#reader.read(number);
     return { head: encodeEntryHeader(type, bytes.length), body: this.#codec.deflate(bytes), base: 0, distance: 0 };
   }
@@ -193,14 +195,14 @@ class Rewriting {
   }
 
   /** How many objects have numbers between two; −1 when these are equal. */
-  #countBetween(first: number, last: number): number {
+  #countBetween(first: ObjectNumber, last: ObjectNumber): number {
     if (first === last) return -1;
     if (last === first + 1) return 0;
     return NumberSet.range(first + 1, last).difference(this.#pruned).size;
   }
 
   /** Ids of all delta bases, by number. */
-  #readBaseOids(): Map<number, Uint8Array> {
+  #readBaseOids(): Map<ObjectNumber, Uint8Array> {
     const bases = NumberSet.fromSorted(new Uint32Array(this.#rows.base.filter((base) => base !== 0)).sort());
     const { number, oid } = this.#tables.objects.locate(bases);
     return new Map(Array.from(number, (base, k) => [base, oid.subarray(k * OID_BYTES, (k + 1) * OID_BYTES)]));
@@ -208,6 +210,6 @@ class Rewriting {
 }
 
 /** The lowest number except 0; 0 if there is no other. */
-function lowest(numbers: Uint32Array): number {
+function lowest(numbers: Column<ObjectNumber>): ObjectNumber {
   return numbers.reduce((low, number) => (number !== 0 && (low === 0 || number < low) ? number : low), 0);
 }

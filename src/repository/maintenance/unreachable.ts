@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { TREE } from "../../format/object.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -11,7 +13,7 @@ export interface Unreachable {
   readonly objects: NumberSet;
   /** Remaining objects that lose their first introducer, and its successor; 0: no other node
    * reaches them. */
-  readonly orphaned: readonly { object: number; introducer: number }[];
+  readonly orphaned: readonly { object: ObjectNumber; introducer: ObjectNumber }[];
   /** Whether one run cannot remove all of it. */
   readonly isPart: boolean;
 }
@@ -19,8 +21,8 @@ export interface Unreachable {
 /** What must not be removed yet: the number from which objects are recent, the nodes that refs or
  * recent pushes reach, and recent unreferenced trees and blobs. */
 export interface Kept {
-  readonly recentFrom: number;
-  readonly nodes: Bitset;
+  readonly recentFrom: ObjectNumber;
+  readonly nodes: PositionSet;
   readonly recentObjects: NumberSet;
 }
 
@@ -29,7 +31,7 @@ export interface Kept {
 export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: number): Kept {
   const recent = pushes.since(cutoffMs);
   const recentFrom = objects.lastNumber() + 1 - recent.objects;
-  const positions: number[] = [];
+  const positions: GraphPosition[] = [];
   for (const oids of [refs.all().oids, recent.oids]) {
     for (const number of objects.lookupMany(oids).number) if (number !== 0) positions.push(graph.position(number));
   }
@@ -53,20 +55,20 @@ export function recentTrees({ objects }: Tables, { recentObjects }: Kept): Numbe
  * @param most objects, unless a single node introduced more */
 export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, most: number): Unreachable {
   const { graph, objects, reachability } = tables;
-  const all = new Bitset(graph.length);
+  const all = new Bitset<GraphPosition>(graph.length);
   all.addRange(0, graph.length);
   const dead = [...all.difference(kept.nodes)].toReversed();
-  let chosen = new Bitset(graph.length);
+  let chosen = new Bitset<GraphPosition>(graph.length);
   let count = dead.length;
   let introduced = NumberSet.EMPTY;
   for (; ; count = Math.ceil(count / 2)) {
-    chosen = new Bitset(graph.length);
+    chosen = new Bitset<GraphPosition>(graph.length);
     for (const position of dead.slice(0, count)) chosen.add(position);
     introduced = reachability.introducedBy(chosen);
     if (introduced.size <= most || count <= 1) break;
   }
-  const stays = (node: number): boolean => !chosen.has(graph.position(node));
-  const successors = new Map<number, number>();
+  const stays = (introducer: ObjectNumber): boolean => !chosen.has(graph.position(introducer));
+  const successors = new Map<ObjectNumber, ObjectNumber>();
   for (const [object, nodes] of reachability.severalIntroducers(introduced)) {
     const successor = nodes.find(stays);
     if (successor !== undefined) successors.set(object, successor);
@@ -80,7 +82,7 @@ export function findUnreachable(tables: Tables, kept: Kept, walked: NumberSet, m
     .map(({ object }) => ({ object, introducer: successors.get(object)! }));
   const oldObjects = objects.unintroduced().difference(kept.recentObjects).difference(walked);
   return {
-    nodes: NumberSet.fromSorted(Uint32Array.from(chosen, (position) => graph.number(position)).sort()),
+    nodes: graph.numbers(chosen),
     objects: introduced.difference(staying).union(oldObjects),
     orphaned,
     isPart: count < dead.length,

@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { decodeText, toByteString } from "../../format/byte-string.ts";
 import { type Commit, encodeCommit } from "../../format/commit.ts";
 import { GitError } from "../../format/errors.ts";
@@ -36,7 +37,7 @@ export class BranchTip {
   readonly #request: BranchRequest;
   readonly oid: Oid;
   /** In the graph. */
-  readonly position: number;
+  readonly position: GraphPosition;
 
   /** The full name of a branch. */
   static refOf({ branch }: BranchRequest): string {
@@ -60,7 +61,7 @@ export class BranchTip {
 
   /** The tree of a commit.
    * @param position in the graph */
-  treeOf(position: number): Oid {
+  treeOf(position: GraphPosition): Oid {
     return revisionOf(this.#repository, this.#repository.tables.graph.tree(position)).oid;
   }
 
@@ -87,7 +88,7 @@ export class BranchTip {
   /** Moves the branch to an existing commit, if it is elsewhere.
    * @param position in the graph
    * @throws GitError as `publish` */
-  async moveTo<Kind extends string>(kind: Kind, position: number): Promise<BranchAnswer<Kind>> {
+  async moveTo<Kind extends string>(kind: Kind, position: GraphPosition): Promise<BranchAnswer<Kind>> {
     const { graph } = this.#repository.tables;
     const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
     const oid = oidAt(position);

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import type { FileChange, FileVersion } from "../diff/file-change.ts";
 import { type Candidate, type RenameBlobs, RenameSearch } from "../diff/renames.ts";
@@ -128,12 +129,12 @@ class CandidateBlobs implements RenameBlobs {
     return { mode, oid, number };
   }
 
-  sizes(numbers: readonly number[]): Map<number, number> {
+  sizes(numbers: readonly ObjectNumber[]): Map<ObjectNumber, number> {
     const sizes = this.#objects.sizes(this.#oidsOf(numbers));
     return new Map(numbers.map((number) => [number, sizes.get(toHex(this.#oids[number - 1]!))!]));
   }
 
-  async *read(numbers: readonly number[]): AsyncGenerator<[number, Uint8Array], void, void> {
+  async *read(numbers: readonly ObjectNumber[]): AsyncGenerator<[ObjectNumber, Uint8Array], void, void> {
     for await (const [hex, content] of this.#objects.readEach(this.#oidsOf(numbers)))
       yield [this.#numbers.get(hex)!, content];
   }
@@ -142,7 +143,7 @@ class CandidateBlobs implements RenameBlobs {
     return this.#slice.pause();
   }
 
-  #oidsOf(numbers: readonly number[]): Oid[] {
+  #oidsOf(numbers: readonly ObjectNumber[]): Oid[] {
     return numbers.map((number) => this.#oids[number - 1]!);
   }
 }

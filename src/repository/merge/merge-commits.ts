@@ -1,3 +1,4 @@
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Oid } from "../../format/oid.ts";
 import type { NewObjects } from "../publish/new-objects.ts";
@@ -49,7 +50,7 @@ class MergeBaseTrees {
   }
 
   /** The tree of a commit. */
-  treeOf(position: number): Oid {
+  treeOf(position: GraphPosition): Oid {
     const { graph } = this.#repository.tables;
     return revisionOf(this.#repository, graph.tree(position)).oid;
   }
@@ -57,7 +58,7 @@ class MergeBaseTrees {
   /** The common base tree of two commits.
    * @param ours position of a commit, or of several: a merge of them
    * @returns null when they have no common history */
-  async baseOf(ours: readonly number[], theirs: number, depth: number): Promise<Oid | null> {
+  async baseOf(ours: readonly GraphPosition[], theirs: GraphPosition, depth: number): Promise<Oid | null> {
     const { graph } = this.#repository.tables;
     // The oldest first, as git takes them.
     const bases = ours.length === 1 ? mergeBases(graph, ours[0]!, [theirs]) : mergeBases(graph, theirs, ours);

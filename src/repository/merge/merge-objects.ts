@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import type { ObjectType } from "../../format/object.ts";
@@ -103,7 +104,7 @@ export class MergeObjects {
   }
 
   /** The numbers of stored objects, with their ids in hex. */
-  #numbersOf(oids: readonly Oid[]): Map<number, string> {
+  #numbersOf(oids: readonly Oid[]): Map<ObjectNumber, string> {
     const { number } = this.#repository.tables.objects.lookupMany(concatOids(oids));
     return new Map(oids.map((oid, i) => [number[i] || missing(oid), toHex(oid)]));
   }

@@ -1,4 +1,5 @@
 // Commits as the API shows them: text where objects have bytes.
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { fromByteString } from "../../format/byte-string.ts";
 import { parseCommit } from "../../format/commit.ts";
 import type { Ident } from "../../format/ident.ts";
@@ -51,8 +52,8 @@ export function toCommitRecord(oid: string, content: Uint8Array): CommitRecord {
  * @throws GitError "storage-failed" when one cannot be read */
 export async function* readCommits(
   { reader, tables }: OpenRepository,
-  numbers: readonly number[],
-): AsyncGenerator<[number: number, commit: CommitRecord], void, void> {
+  numbers: readonly ObjectNumber[],
+): AsyncGenerator<[number: ObjectNumber, commit: CommitRecord], void, void> {
   const sorted = NumberSet.fromUnsorted(numbers);
   const { oid } = tables.objects.locate(sorted);
   let at = 0;

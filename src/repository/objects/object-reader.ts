@@ -1,10 +1,12 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
-import { toEntryWord, type TreeTable } from "../../store/index/tree-table.ts";
+import { type EntryWord, toEntryWord, type TreeTable } from "../../store/index/tree-table.ts";
 import { ISOLATE_MEMORY, type MemoryBudget } from "../pacing/memory-budget.ts";
 import { DeltaChains, type DeltaCodec, type WholeObject } from "../pack-bytes/delta-chains.ts";
 import { collectChains } from "../pack/collect-chains.ts";
@@ -22,10 +24,10 @@ export interface ObjectTables {
 
 /** A tree as it was read. */
 export interface NamedTree {
-  readonly number: number;
+  readonly number: ObjectNumber;
   readonly entries: readonly TreeEntry[];
   /** Object number of each entry, 0 for a gitlink. */
-  readonly numbers: Uint32Array;
+  readonly numbers: Column<ObjectNumber>;
 }
 
 /** Reads stored objects whole. */
@@ -52,7 +54,7 @@ export class ObjectReader {
   /** Reads one object by its number.
    * @throws GitError "storage-failed", "corrupt-pack" when the stored bytes are not those that were
    * checked */
-  async read(number: number): Promise<WholeObject> {
+  async read(number: ObjectNumber): Promise<WholeObject> {
     for await (const [, object] of this.readEach(NumberSet.of(number))) return object;
     throw new RangeError(`object ${number} was not read`);
   }
@@ -60,7 +62,7 @@ export class ObjectReader {
   /** Reads objects in the order of their numbers. Memory: the caches of `DeltaChains` and one
    * object.
    * @throws GitError as `read` */
-  async *readEach(numbers: NumberSet): AsyncGenerator<[number: number, object: WholeObject], void, void> {
+  async *readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
     const all = numbers.toArray();
     for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
@@ -80,10 +82,10 @@ export class ObjectReader {
   /** The objects that trees name, without gitlinks, as words of table `trees`. Trees missing there
    * are read and added.
    * @throws GitError as `read` */
-  async readEntries(trees: NumberSet): Promise<Map<number, Uint32Array>> {
+  async readEntries(trees: NumberSet): Promise<Map<ObjectNumber, Column<EntryWord>>> {
     const found = this.#tables.trees.find(trees);
     const unknown = NumberSet.fromSorted(trees.toArray().filter((tree) => !found.has(tree)));
-    const read: [number, Uint32Array][] = [];
+    const read: [ObjectNumber, Column<EntryWord>][] = [];
     for await (const { number, entries, numbers } of this.readTrees(unknown)) {
       const words = entries.map(({ mode }, i) => toEntryWord(numbers[i]!, isTreeMode(mode)));
       read.push([number, Uint32Array.from(words.filter((_, i) => numbers[i] !== 0))]);
@@ -96,7 +98,7 @@ export class ObjectReader {
   /** Reads trees with their entries' names.
    * @throws GitError as `read` */
   async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
-    let batch: { number: number; entries: TreeEntry[] }[] = [];
+    let batch: { number: ObjectNumber; entries: TreeEntry[] }[] = [];
     let ids = 0;
     for await (const [number, { bytes }] of this.readEach(trees)) {
       const entries = parseTree(bytes);
@@ -110,7 +112,7 @@ export class ObjectReader {
     yield* this.#findNumbers(batch, ids);
   }
 
-  *#findNumbers(trees: readonly { number: number; entries: TreeEntry[] }[], ids: number): Generator<NamedTree> {
+  *#findNumbers(trees: readonly { number: ObjectNumber; entries: TreeEntry[] }[], ids: number): Generator<NamedTree> {
     const oids = new Uint8Array(ids * OID_BYTES);
     let at = 0;
     for (const { entries } of trees) for (const { oid } of entries) oids.set(oid, OID_BYTES * at++);

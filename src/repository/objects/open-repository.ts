@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { Requester } from "../../access/caller.ts";
 import { GitError } from "../../format/errors.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
@@ -63,7 +64,7 @@ export class OpenRepository {
   }
 
   /** Whether a ref reaches an object. */
-  isReachable(number: number): boolean {
+  isReachable(number: ObjectNumber): boolean {
     const wanted = NumberSet.of(number);
     return this.tables.reachability.within(wanted, this.advertised.reachable).has(number);
   }
@@ -75,7 +76,7 @@ export class OpenRepository {
 
   /** The object number of an id that must exist.
    * @throws GitError "storage-failed" when it is missing: every stored reference has its target */
-  numberOf(oid: Oid): number {
+  numberOf(oid: Oid): ObjectNumber {
     const row = this.tables.objects.find(oid);
     if (row === null)
       throw new GitError("storage-failed", { key: "object_chunks", reason: `${toHex(oid)} is missing` });

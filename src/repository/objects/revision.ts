@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
@@ -11,7 +12,7 @@ import { entryAt } from "./tree-path.ts";
 /** The object that a revision names. */
 export interface Revision {
   readonly oid: Oid;
-  readonly number: number;
+  readonly number: ObjectNumber;
   readonly type: ObjectType;
 }
 
@@ -87,7 +88,7 @@ function peelTags(repository: OpenRepository, revision: Revision): Revision {
 }
 
 /** The id and type of a stored object. */
-export function revisionOf({ tables }: OpenRepository, number: number): Revision {
+export function revisionOf({ tables }: OpenRepository, number: ObjectNumber): Revision {
   const { oid, type } = tables.objects.locate(NumberSet.of(number));
   return { oid, number, type: fromTypeNumber(type[0]!) };
 }

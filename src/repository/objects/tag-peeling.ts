@@ -1,3 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 
@@ -5,20 +7,20 @@ import type { CommitGraph } from "../../store/graph/commit-graph.ts";
  * however many point to it. */
 export class TagPeeling {
   readonly #graph: CommitGraph;
-  readonly #ends = new Map<number, number>();
+  readonly #ends = new Map<GraphPosition, GraphPosition>();
   /** Positions of the visited tags of commits and of tags. */
-  readonly passed: Bitset;
+  readonly passed: PositionSet;
 
   constructor(graph: CommitGraph) {
     this.#graph = graph;
-    this.passed = new Bitset(graph.length);
+    this.passed = new Bitset<GraphPosition>(graph.length);
   }
 
   /** The node that a node peels to: a commit, or the last tag if that is of a tree or a blob;
    * itself, if it is not a tag.
    * @param position of a node, as is the result */
-  endOf(position: number): number {
-    const way: number[] = [];
+  endOf(position: GraphPosition): GraphPosition {
+    const way: GraphPosition[] = [];
     let at = position;
     // Only tags of commits and of tags have parents and no tree.
     while (!this.#ends.has(at) && this.#graph.tree(at) === 0 && this.#graph.parents(at).length > 0) {

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { Oid } from "../../format/oid.ts";
 import { isTreeMode, parseTree, typeOfMode } from "../../format/tree.ts";
 import type { OpenRepository } from "./open-repository.ts";
@@ -7,7 +8,7 @@ export interface PathEntry {
   readonly mode: number;
   readonly oid: Oid;
   /** Object number; 0: a gitlink, whose commit is in another repository. */
-  readonly number: number;
+  readonly number: ObjectNumber;
 }
 
 /** Finds the entry at a path below a tree, reading the trees on the way.
@@ -15,7 +16,7 @@ export interface PathEntry {
  * @param path byte string, parts separated by "/"
  * @returns null when there is none
  * @throws GitError "storage-failed" when a tree cannot be read */
-export async function entryAt(repository: OpenRepository, tree: number, path: string): Promise<PathEntry | null> {
+export async function entryAt(repository: OpenRepository, tree: ObjectNumber, path: string): Promise<PathEntry | null> {
   const parts = path.split("/");
   let number = tree;
   for (const [depth, part] of parts.entries()) {

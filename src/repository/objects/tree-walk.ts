@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { checkLimit, MAX_SPARSE_PATH_BYTES } from "../../format/limits.ts";
 import { isTreeMode } from "../../format/tree.ts";
 import type { SparsePatterns } from "../../format/sparse-patterns.ts";
@@ -28,15 +29,15 @@ export async function walkTrees(
   depth: number,
   end: number,
 ): Promise<NumberSet> {
-  const seen = new Bitset(end);
+  const seen = new Bitset<ObjectNumber>(end);
   let steps = 0;
   let found = NumberSet.EMPTY;
   let trees = roots.difference(had(roots));
   for (let level = 0; level < depth && trees.size > 0; level++) {
     found = found.union(trees);
     if (level + 1 === depth) break;
-    const met: number[] = [];
-    const subtrees: number[] = [];
+    const met: ObjectNumber[] = [];
+    const subtrees: ObjectNumber[] = [];
     const numbers = trees.toArray();
     for (let from = 0; from < numbers.length; from += TREES_READ) {
       const slice = NumberSet.fromSorted(numbers.subarray(from, from + TREES_READ));
@@ -88,17 +89,17 @@ export async function walkSparse(
   depth: number,
   patterns: readonly SparsePatterns[],
 ): Promise<NumberSet> {
-  const found = new Set<number>();
+  const found = new Set<ObjectNumber>();
   const visited = new Set<string>();
   let visitedBytes = 0;
   const budget = new WalkBudget();
   const hadHere = roots.difference(had(roots));
   const included = patterns.map((list) => list.match("", "", true, budget) === "include");
-  let places = new Map<number, Place[]>();
+  let places = new Map<ObjectNumber, Place[]>();
   for (const root of hadHere.toArray()) places.set(root, [{ path: "", included }]);
   for (let level = 0; level < depth && places.size > 0; level++) {
-    const below = new Map<number, Place[]>();
-    const blobs: number[] = [];
+    const below = new Map<ObjectNumber, Place[]>();
+    const blobs: ObjectNumber[] = [];
     if (level + 1 === depth) {
       for (const tree of places.keys()) found.add(tree);
       break;

@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { PackDraft } from "./pack-draft.ts";
@@ -6,10 +7,10 @@ import { WordRows } from "./word-rows.ts";
 
 /** Where an entry is stored, and its delta base (0: none). */
 interface ChainEntry {
-  readonly chunk: number;
+  readonly chunk: ChunkId;
   readonly offset: number;
   readonly length: number;
-  readonly base: number;
+  readonly base: ObjectNumber;
 }
 
 /** Writes the delta chains of objects to undeltify, as `PackPlan.chains`.
@@ -19,14 +20,14 @@ interface ChainEntry {
 export function collectChains(
   objects: ObjectIndex,
   draft: PackDraft,
-  numbers: readonly number[],
+  numbers: readonly ObjectNumber[],
 ): { chains: Uint32Array; undeltified: Uint32Array } {
   const found = findChains(objects, numbers);
   draft.addChunks(Array.from(found.values(), ({ chunk }) => chunk));
   const rows = new WordRows();
-  const rowOf = new Map<number, number>();
+  const rowOf = new Map<ObjectNumber, number>();
   for (const number of numbers) {
-    const pending: number[] = [];
+    const pending: ObjectNumber[] = [];
     for (let at = number; at !== 0 && !rowOf.has(at); at = found.get(at)!.base) pending.push(at);
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const { chunk, offset, length, base } = found.get(at)!;
@@ -38,7 +39,7 @@ export function collectChains(
 }
 
 /** Reads the rows of the objects and of all entries in their chains. */
-function findChains(objects: ObjectIndex, numbers: readonly number[]): Map<number, ChainEntry> {
+function findChains(objects: ObjectIndex, numbers: readonly ObjectNumber[]): Map<ObjectNumber, ChainEntry> {
   const rows = objects.locate(objects.withBases(NumberSet.fromUnsorted(numbers)));
   const chains = Array.from(rows.number, (number, i): [number, ChainEntry] => [
     number,

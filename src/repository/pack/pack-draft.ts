@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { PACK_HEADER_BYTES } from "../../format/pack.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
@@ -9,11 +10,11 @@ export class PackDraft {
   readonly #chunks: ChunkTable;
   readonly #extents: Extent[] = [];
   /** Extent of each chunk by its id. */
-  readonly #extentOfChunk = new Map<number, number>();
+  readonly #extentOfChunk = new Map<ChunkId, number>();
   readonly #pieces = new WordRows();
   readonly #bases: Uint8Array[] = [];
   /** Index in `#bases` by object number. */
-  readonly #baseOfObject = new Map<number, number>();
+  readonly #baseOfObject = new Map<ObjectNumber, number>();
   #position = PACK_HEADER_BYTES;
 
   constructor(chunks: ChunkTable) {
@@ -40,12 +41,12 @@ export class PackDraft {
   }
 
   /** The extent of a chunk that was added. */
-  extentOf(chunk: number): number {
+  extentOf(chunk: ChunkId): number {
     return this.#extentOfChunk.get(chunk)!;
   }
 
   /** Adds entries in stored form. Neighbours in one chunk become one piece. */
-  addVerbatim(chunk: number, offset: number, length: number): void {
+  addVerbatim(chunk: ChunkId, offset: number, length: number): void {
     const extent = this.extentOf(chunk);
     this.#position += length;
     const pieces = this.#pieces;
@@ -60,14 +61,21 @@ export class PackDraft {
 
   /** Adds a delta with its distance rewritten.
    * @param sentBytes its length as sent */
-  addOfsDelta(chunk: number, offset: number, length: number, sentBytes: number, distance: number): void {
+  addOfsDelta(chunk: ChunkId, offset: number, length: number, sentBytes: number, distance: number): void {
     this.#pieces.push(PIECE.ofsDelta, this.extentOf(chunk), offset, length, distance);
     this.#position += sentBytes;
   }
 
   /** Adds a delta whose base is named by its id.
    * @param base the base's object number @param oid its id */
-  addRefDelta(chunk: number, offset: number, length: number, sentBytes: number, base: number, oid: Uint8Array): void {
+  addRefDelta(
+    chunk: ChunkId,
+    offset: number,
+    length: number,
+    sentBytes: number,
+    base: ObjectNumber,
+    oid: Uint8Array,
+  ): void {
     let index = this.#baseOfObject.get(base);
     if (index === undefined) {
       index = this.#bases.length;

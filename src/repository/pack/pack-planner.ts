@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { ofsDistanceLength } from "../../format/pack.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
@@ -58,7 +60,7 @@ class PackPlanner {
   readonly #wholePositions: Float64Array;
   #wholeCount = 0;
   /** Numbers of the other objects, and their positions. */
-  readonly #numbers: Uint32Array;
+  readonly #numbers: Column<ObjectNumber>;
   readonly #positions: Float64Array;
   readonly #undeltified: number[] = [];
 
@@ -68,7 +70,7 @@ class PackPlanner {
     this.#contents = contents;
     this.#whole = whole;
     this.#wholePositions = new Float64Array(whole.length);
-    const inWhole = new Bitset((whole.at(-1)?.lastNumber ?? 0) + 1);
+    const inWhole = new Bitset<ObjectNumber>((whole.at(-1)?.lastNumber ?? 0) + 1);
     for (const { firstNumber, lastNumber } of whole) inWhole.addRange(firstNumber, lastNumber + 1);
     this.#numbers = contents.objects.difference(NumberSet.fromBitset(inWhole)).toArray();
     this.#positions = new Float64Array(this.#numbers.length);
@@ -85,7 +87,7 @@ class PackPlanner {
   }
 
   /** Sends the whole chunks whose objects precede `number`. */
-  #placeWholeBefore(number: number): void {
+  #placeWholeBefore(number: ObjectNumber): void {
     for (
       let chunk;
       (chunk = this.#whole[this.#wholeCount]) !== undefined && chunk.firstNumber < number;
@@ -135,14 +137,14 @@ class PackPlanner {
 
   /** How far before the next entry a base was sent; 0 when a distance cannot name it: the base was
    * undeltified, or is too far away. */
-  #distanceTo(base: number, bases: Bases): number {
+  #distanceTo(base: ObjectNumber, bases: Bases): number {
     if (!this.#contents.ofsDelta) return 0;
     const position = this.#positionOf(base, bases);
     const distance = this.#draft.position - position;
     return position === 0 || distance > MAX_DISTANCE_BYTES ? 0 : distance;
   }
 
-  #positionOf(base: number, bases: Bases): number {
+  #positionOf(base: ObjectNumber, bases: Bases): number {
     const index = lastIndexUpTo(this.#numbers.length, (k) => this.#numbers[k]! <= base);
     if (index >= 0 && this.#numbers[index] === base) return this.#positions[index]!;
     const k = lastIndexUpTo(this.#wholeCount, (w) => this.#whole[w]!.firstNumber <= base);
@@ -151,8 +153,8 @@ class PackPlanner {
 
   /** Reads what is needed of the rows' delta bases. */
   #readBases(rows: ObjectColumns): Bases {
-    const needed = new Set<number>();
-    const foreign = new Set<number>();
+    const needed = new Set<ObjectNumber>();
+    const foreign = new Set<ObjectNumber>();
     rows.base.forEach((base, i) => {
       if (base === 0) return;
       if (!this.#contents.objects.has(base)) foreign.add(base);
@@ -177,17 +179,17 @@ class Bases {
   }
 
   /** Offset of a base in its chunk, bytes. */
-  offset(number: number): number {
+  offset(number: ObjectNumber): number {
     return this.#rows.offset[this.#index(number)]!;
   }
 
   /** The id of a base. */
-  oid(number: number): Uint8Array {
+  oid(number: ObjectNumber): Uint8Array {
     const at = this.#index(number) * OID_BYTES;
     return this.#rows.oid.subarray(at, at + OID_BYTES);
   }
 
-  #index(number: number): number {
+  #index(number: ObjectNumber): number {
     return lastIndexUpTo(this.#rows.number.length, (k) => this.#rows.number[k]! <= number);
   }
 }

@@ -1,3 +1,4 @@
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { nameOf, type Requester } from "../../access/caller.ts";
 import { type RefChange, RefRules } from "../../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
@@ -8,6 +9,7 @@ import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
 import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { NewNode } from "../../store/graph/commit-graph.ts";
+import type { Reintroduction } from "../../store/graph/reachability.ts";
 import type { NewPush, PushedRef } from "../../store/refs/push-log.ts";
 import type { RefChanges } from "../../store/refs/ref-changes.ts";
 import { REF_ROW_BYTES } from "../../store/refs/refs.ts";
@@ -50,11 +52,11 @@ export type ApplyOutcome =
   /** Nothing moved: the transaction must be rolled back. */
   | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
   /** These stored trees must be read first, and the transaction rolled back. */
-  | { readonly kind: "unread"; readonly trees: number[] };
+  | { readonly kind: "unread"; readonly trees: ObjectNumber[] };
 
 /** The object that a command's new value names. */
 interface Target {
-  readonly number: number;
+  readonly number: ObjectNumber;
   readonly type: number;
 }
 
@@ -69,7 +71,7 @@ export function applyPush(tables: Tables, push: PushToApply, returned: ReturnedT
 /** Finds the stored trees that must be read before a push can be applied, as far as those already
  * read reach. Needs no transaction: nothing is written, and the graph in memory stays unchanged.
  * @throws GitError as `applyPush` */
-export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): number[] {
+export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): ObjectNumber[] {
   return new PushApplication(tables, push, returned).findUnread();
 }
 
@@ -113,7 +115,7 @@ class PushApplication {
     }
   }
 
-  findUnread(): number[] {
+  findUnread(): ObjectNumber[] {
     const { graph } = this.#tables;
     const before = graph.length;
     try {
@@ -137,13 +139,13 @@ class PushApplication {
     const oids = new Uint8Array(commands.length * OID_BYTES);
     commands.forEach((command, i) => oids.set(command.new, i * OID_BYTES));
     const stored = this.#tables.objects.lookupMany(oids);
-    const nodes = pushed.findNodes(oids);
+    const packNodes = pushed.findPackNodes(oids);
     return commands.map((_, i) => {
       if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
-      const node = nodes[i]!;
-      return node < 0 || pushed.numbers[node] === 0
+      const packNode = packNodes[i]!;
+      return packNode < 0 || pushed.numbers[packNode] === 0
         ? null
-        : { number: pushed.numbers[node]!, type: pushed.types[node]! };
+        : { number: pushed.numbers[packNode]!, type: pushed.types[packNode]! };
     });
   }
 
@@ -154,18 +156,18 @@ class PushApplication {
     for (const entry of pushed.fresh) {
       const type = pushed.index.kinds[entry]!;
       if (type !== COMMIT && type !== TAG) continue;
-      const node = pushed.index.entryNodes[entry]!;
-      const [first, ...rest] = Array.from(pushed.references(node), (target) => pushed.numbers[target]!);
-      const targetType = pushed.types[pushed.references(node)[0]!]!;
+      const packNode = pushed.index.entryNodes[entry]!;
+      const [first, ...rest] = Array.from(pushed.references(packNode), (target) => pushed.numbers[target]!);
+      const targetType = pushed.types[pushed.references(packNode)[0]!]!;
       const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
       nodes.push({
-        number: pushed.numbers[node]!,
+        number: pushed.numbers[packNode]!,
         parents: leadsToNode ? [first!] : rest,
         tree: leadsToNode ? 0 : first!,
-        time: pushed.time(node),
+        time: pushed.time(packNode),
       });
     }
-    const direct = new Set<number>();
+    const direct = new Set<ObjectNumber>();
     for (const target of targets) {
       if (target === null || target.type === COMMIT || target.type === TAG) continue;
       if (this.#tables.graph.position(target.number) < 0) direct.add(target.number);
@@ -177,15 +179,15 @@ class PushApplication {
   #storedObjects(): StoredObjects {
     const { objects } = this.#tables;
     const { pushed } = this.#push;
-    const known = new Map<number, StoredObject>();
-    const add = (number: number, introducer: number, type: number): void => {
+    const known = new Map<ObjectNumber, StoredObject>();
+    const add = (number: ObjectNumber, introducer: ObjectNumber, type: number): void => {
       known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
     };
-    const numbers: number[] = [];
-    pushed.numbers.forEach((number, node) => {
-      if (number === 0 || pushed.isFresh(node)) return;
+    const numbers: ObjectNumber[] = [];
+    pushed.numbers.forEach((number, packNode) => {
+      if (number === 0 || pushed.isFresh(packNode)) return;
       numbers.push(number);
-      add(number, pushed.storedIntroducers[node]!, pushed.types[node]!);
+      add(number, pushed.storedIntroducers[packNode]!, pushed.types[packNode]!);
     });
     this.#addSeveral(known, numbers);
     return {
@@ -201,7 +203,7 @@ class PushApplication {
     };
   }
 
-  #addSeveral(known: Map<number, StoredObject>, numbers: readonly number[]): void {
+  #addSeveral(known: Map<ObjectNumber, StoredObject>, numbers: readonly ObjectNumber[]): void {
     const several = this.#tables.reachability.severalIntroducers(NumberSet.fromUnsorted(numbers));
     for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
   }
@@ -290,7 +292,7 @@ class PushApplication {
     return this.#push.pushed.freshOid(number) ?? objects.locate(NumberSet.of(number)).oid;
   }
 
-  #typeOf(number: number): number {
+  #typeOf(number: ObjectNumber): number {
     return this.#push.pushed.freshType(number) ?? this.#tables.objects.locate(NumberSet.of(number)).type[0]!;
   }
 
@@ -323,7 +325,7 @@ class PushApplication {
    * @returns R2 objects that no row names */
   #write(
     { introduced, introducers, adopted, reintroduced }: Introductions,
-    before: number,
+    before: GraphPosition,
     pushes: readonly number[],
     refBytes: number,
   ): string[] {
@@ -337,11 +339,11 @@ class PushApplication {
     chunks.insert(rows.chunks, firstChunk);
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);
-    for (const [node, set] of groupByNode(adopted)) objects.setIntroducer(set, node);
+    for (const [introducer, set] of groupByIntroducer(adopted)) objects.setIntroducer(set, introducer);
     reachability.reintroduce(reintroduced);
-    pushed.index.nodeFlags.forEach((flags, node) => {
-      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[node] !== 0)
-        vetted.add(pushed.numbers[node]!, flags & NODE_SPECIAL_MASK);
+    pushed.index.nodeFlags.forEach((flags, packNode) => {
+      if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[packNode] !== 0)
+        vetted.add(pushed.numbers[packNode]!, flags & NODE_SPECIAL_MASK);
     });
     return rows.unusedKeys;
   }
@@ -367,10 +369,13 @@ export function changeOf(command: RefCommand, isForward: RefChange["isForward"])
   return { name: command.name, kind, isForward };
 }
 
-function groupByNode(pairs: readonly { object: number; node: number }[]): Map<number, NumberSet> {
-  const groups = Map.groupBy(pairs, ({ node }) => node);
+function groupByIntroducer(pairs: readonly Reintroduction[]): Map<ObjectNumber, NumberSet> {
+  const groups = Map.groupBy(pairs, ({ introducer }) => introducer);
   return new Map(
-    [...groups].map(([node, members]) => [node, NumberSet.fromUnsorted(members.map(({ object }) => object))]),
+    [...groups].map(([introducer, members]) => [
+      introducer,
+      NumberSet.fromUnsorted(members.map(({ object }) => object)),
+    ]),
   );
 }
 

@@ -1,7 +1,10 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import {
   NODE_TYPE_MASK,
   NO_INDEX,
   type PackIndex,
+  type PackNode,
   type ReferenceWords,
   referenceWords,
   STORED,
@@ -20,7 +23,7 @@ export interface BrokenObjects {
  * delta's base.
  * @param numbers object numbers of the nodes that are stored; 0: not stored
  * @returns null: nothing is missing */
-export function findBroken(index: PackIndex, numbers: Uint32Array): BrokenObjects | null {
+export function findBroken(index: PackIndex, numbers: Column<ObjectNumber>): BrokenObjects | null {
   return new Search(index, numbers).run();
 }
 
@@ -38,7 +41,7 @@ const BASE_SEEN = 5;
  * followed once. Memory is at most 40 bytes per node, whatever the nodes name. */
 class Search {
   readonly #index: PackIndex;
-  readonly #numbers: Uint32Array;
+  readonly #numbers: Column<ObjectNumber>;
   readonly #broken: Uint8Array;
   /** When each node was found, from 1 on; 0: not yet. */
   readonly #found: Uint32Array;
@@ -46,14 +49,14 @@ class Search {
    * is complete. */
   readonly #low: Uint32Array;
   /** Nodes whose component is incomplete. */
-  readonly #open: Uint32Array;
+  readonly #open: Column<PackNode>;
   #openCount = 0;
   #frames = new Uint32Array(1024 * FRAME_WORDS);
   #depth = 0;
   #foundCount = 0;
   readonly #words: ReferenceWords = { at: 0, end: 0, isRuns: false };
 
-  constructor(index: PackIndex, numbers: Uint32Array) {
+  constructor(index: PackIndex, numbers: Column<ObjectNumber>) {
     const { nodeCount } = index;
     this.#index = index;
     this.#numbers = numbers;
@@ -69,10 +72,11 @@ class Search {
     const { nodeCount } = this.#index;
     const first = this.#firstMissing();
     if (first === nodeCount) return null;
-    for (let node = first; node < nodeCount; node++) if (this.#isMissing(node)) this.#broken[node] = 1;
-    for (let node = 0; node < nodeCount; node++) {
-      if (this.#found[node] !== 0) continue;
-      this.#enter(node);
+    for (let packNode: PackNode = first; packNode < nodeCount; packNode++)
+      if (this.#isMissing(packNode)) this.#broken[packNode] = 1;
+    for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
+      if (this.#found[packNode] !== 0) continue;
+      this.#enter(packNode);
       while (this.#depth > 0) this.#step();
     }
     const needer = this.#firstNeeding(first);
@@ -82,69 +86,69 @@ class Search {
     };
   }
 
-  #oid(node: number): string {
-    return toHex(this.#index.oids, node * OID_BYTES);
+  #oid(packNode: PackNode): string {
+    return toHex(this.#index.oids, packNode * OID_BYTES);
   }
 
-  #inPack(node: number): boolean {
-    return this.#index.nodeEntries[node]! < this.#index.count;
+  #inPack(packNode: PackNode): boolean {
+    return this.#index.nodeEntries[packNode]! < this.#index.count;
   }
 
-  #isMissing(node: number): boolean {
-    if (this.#numbers[node] !== 0 || this.#inPack(node)) return false;
+  #isMissing(packNode: PackNode): boolean {
+    if (this.#numbers[packNode] !== 0 || this.#inPack(packNode)) return false;
     // Referenced, or read as the base of a delta while the pack was indexed: it may have been
     // removed since.
-    return (this.#index.nodeFlags[node]! & NODE_TYPE_MASK) !== 0 || this.#index.nodeEntries[node] !== NO_INDEX;
+    return (this.#index.nodeFlags[packNode]! & NODE_TYPE_MASK) !== 0 || this.#index.nodeEntries[packNode] !== NO_INDEX;
   }
 
-  #firstMissing(): number {
+  #firstMissing(): PackNode {
     const { nodeCount } = this.#index;
-    for (let node = 0; node < nodeCount; node++) if (this.#isMissing(node)) return node;
+    for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) if (this.#isMissing(packNode)) return packNode;
     return nodeCount;
   }
 
   /** The first node that names another, or is a delta on it. */
-  #firstNeeding(wanted: number): number {
+  #firstNeeding(wanted: PackNode): PackNode {
     const { nodeCount } = this.#index;
-    for (let node = 0; node < nodeCount; node++) {
+    for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
       this.#depth = 0;
-      this.#push(node);
-      for (let target = this.#next(); target >= 0; target = this.#next()) if (target === wanted) return node;
+      this.#push(packNode);
+      for (let target = this.#next(); target >= 0; target = this.#next()) if (target === wanted) return packNode;
     }
     return nodeCount;
   }
 
-  #enter(node: number): void {
-    this.#found[node] = this.#low[node] = ++this.#foundCount;
-    this.#open[this.#openCount++] = node;
-    this.#push(node);
+  #enter(packNode: PackNode): void {
+    this.#found[packNode] = this.#low[packNode] = ++this.#foundCount;
+    this.#open[this.#openCount++] = packNode;
+    this.#push(packNode);
   }
 
   #step(): void {
     const frame = (this.#depth - 1) * FRAME_WORDS;
-    const node = this.#frames[frame]!;
+    const packNode = this.#frames[frame]!;
     const target = this.#next();
-    if (target < 0) return this.#leave(node);
+    if (target < 0) return this.#leave(packNode);
     if (this.#found[target] === 0) this.#enter(target);
-    else this.#note(node, target);
+    else this.#note(packNode, target);
   }
 
   /** Updates a node by what is known of one that it reaches. */
-  #note(node: number, target: number): void {
-    if (this.#broken[target] === 1) this.#broken[node] = 1;
+  #note(packNode: PackNode, target: PackNode): void {
+    if (this.#broken[target] === 1) this.#broken[packNode] = 1;
     const low = this.#low[target]!;
-    if (low !== 0 && low < this.#low[node]!) this.#low[node] = low;
+    if (low !== 0 && low < this.#low[packNode]!) this.#low[packNode] = low;
   }
 
   /** Everything that a node reaches has been visited. */
-  #leave(node: number): void {
+  #leave(packNode: PackNode): void {
     this.#depth -= 1;
-    if (this.#low[node] === this.#found[node]) this.#complete(node);
-    if (this.#depth > 0) this.#note(this.#frames[(this.#depth - 1) * FRAME_WORDS]!, node);
+    if (this.#low[packNode] === this.#found[packNode]) this.#complete(packNode);
+    if (this.#depth > 0) this.#note(this.#frames[(this.#depth - 1) * FRAME_WORDS]!, packNode);
   }
 
   /** Completes the component whose first found node is `first`. */
-  #complete(first: number): void {
+  #complete(first: PackNode): void {
     let from = this.#openCount;
     let isBroken = 0;
     do isBroken |= this.#broken[this.#open[--from]!]!;
@@ -156,7 +160,7 @@ class Search {
     this.#openCount = from;
   }
 
-  #push(node: number): void {
+  #push(packNode: PackNode): void {
     const frame = this.#depth * FRAME_WORDS;
     if (frame === this.#frames.length) {
       const grown = new Uint32Array(2 * frame);
@@ -166,20 +170,20 @@ class Search {
     this.#depth += 1;
     const frames = this.#frames;
     frames.fill(0, frame, frame + FRAME_WORDS);
-    frames[frame] = node;
+    frames[frame] = packNode;
     // What a stored object reaches does not matter.
-    if (!this.#inPack(node) || this.#numbers[node] !== 0) {
+    if (!this.#inPack(packNode) || this.#numbers[packNode] !== 0) {
       frames[frame + BASE_SEEN] = 1;
       return;
     }
-    const words = referenceWords(this.#index, this.#index.nodeEntries[node]!, this.#words);
+    const words = referenceWords(this.#index, this.#index.nodeEntries[packNode]!, this.#words);
     const place = words.isRuns ? AT : RUN_AT;
     frames[frame + place] = words.at;
     frames[frame + place + 1] = words.end;
   }
 
   /** The next node that the top one needs; −1: none. */
-  #next(): number {
+  #next(): PackNode {
     const frames = this.#frames;
     const frame = (this.#depth - 1) * FRAME_WORDS;
     const { edges } = this.#index;
@@ -196,9 +200,9 @@ class Search {
   }
 
   /** The node of a delta's base; −1: not a delta. */
-  #base(node: number): number {
+  #base(packNode: PackNode): PackNode {
     const { nodeEntries, stored, bases, entryNodes } = this.#index;
-    const entry = nodeEntries[node]!;
+    const entry = nodeEntries[packNode]!;
     const isDelta = stored[entry] === STORED.ofsDelta || stored[entry] === STORED.refDelta;
     return isDelta && bases[entry] !== NO_INDEX ? entryNodes[bases[entry]!]! : -1;
   }

@@ -1,6 +1,8 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
-import { type MadeEntry, NO_INDEX, type PackIndex, STORED } from "../../codec/pack-index.ts";
+import { type MadeEntry, NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
 import type { NewChunk } from "../../store/index/chunk-table.ts";
 import { newObjectColumns, type ObjectColumns } from "../../store/index/object-index.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
@@ -22,8 +24,8 @@ export interface StoredRows {
 export function layOutRows(
   pushed: PushedObjects,
   written: readonly WrittenChunk[],
-  introducers: Uint32Array,
-  firstChunk: number,
+  introducers: Column<ObjectNumber>,
+  firstChunk: ChunkId,
   pushAt: (packOffset: number) => number,
 ): StoredRows {
   const { index, fresh, firstNumber, numbers } = pushed;
@@ -38,26 +40,26 @@ export function layOutRows(
     const end = chunk.packOffset + chunk.sizeBytes;
     const firstAt = at;
     let count = 0;
-    const floors = { ofs: 0, base: 0 };
+    const floors: { ofs: ObjectNumber; base: ObjectNumber } = { ofs: 0, base: 0 };
     let hasStrayDistance = false;
     let hasLateBase = false;
     for (; next.done !== true && next.value.offset < end; next = places.next(), count++) {
       const { entry, offset, length, isLeft } = next.value;
       if (isLeft || fresh[at] !== entry) continue;
       const baseEntry = index.bases[entry]!;
-      const baseNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
-      const base = baseNode === NO_INDEX ? 0 : numbers[baseNode]!;
-      if (baseNode !== NO_INDEX && base === 0)
-        throw new GitError("missing-object", { oid: toHex(pushed.oid(baseNode)) });
+      const basePackNode = baseEntry === NO_INDEX ? NO_INDEX : index.entryNodes[baseEntry]!;
+      const base = basePackNode === NO_INDEX ? 0 : numbers[basePackNode]!;
+      if (basePackNode !== NO_INDEX && base === 0)
+        throw new GitError("missing-object", { oid: toHex(pushed.oid(basePackNode)) });
       const isOfs = index.stored[entry] === STORED.ofsDelta;
       // An object that is twice in the pack: the distance points to the copy that is not indexed.
-      if (isOfs && index.nodeEntries[baseNode] !== baseEntry) hasStrayDistance = true;
+      if (isOfs && index.nodeEntries[basePackNode] !== baseEntry) hasStrayDistance = true;
       if (base > firstNumber + at) hasLateBase = true;
       if (base !== 0) floors.base = lower(floors.base, base);
       if (isOfs) floors.ofs = lower(floors.ofs, base);
-      const node = index.entryNodes[entry]!;
+      const packNode = index.entryNodes[entry]!;
       objects.number[at] = firstNumber + at;
-      objects.oid.set(pushed.oid(node), at * OID_BYTES);
+      objects.oid.set(pushed.oid(packNode), at * OID_BYTES);
       objects.chunk[at] = firstChunk + chunks.length;
       objects.offset[at] = offset - chunk.packOffset;
       objects.length[at] = length;
@@ -90,14 +92,14 @@ export function layOutRows(
 
 /** The position of an entry, bytes. */
 interface Place extends MadeEntry {
-  readonly entry: number;
+  readonly entry: PackEntry;
   /** Its undeltified form is stored elsewhere: these bytes are unused. */
   readonly isLeft: boolean;
 }
 
 /** The pack's entries in order, then those that were appended undeltified. */
 function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generator<Place, void> {
-  for (let entry = 0; entry < count; entry++) {
+  for (let entry: PackEntry = 0; entry < count; entry++) {
     const offset = offsets[entry]!;
     const length = (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
     yield { entry, offset, length, isLeft: stored[entry] === STORED.made };
@@ -106,6 +108,6 @@ function* listPlaces({ count, offsets, end, stored, made }: PackIndex): Generato
 }
 
 /** The lower of two object numbers; the first may be 0 for none. */
-function lower(lowest: number, number: number): number {
+function lower(lowest: ObjectNumber, number: ObjectNumber): ObjectNumber {
   return lowest === 0 ? number : Math.min(lowest, number);
 }

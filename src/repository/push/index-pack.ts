@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Codec } from "../../codec/codec.ts";
-import { NO_INDEX, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
+import { NO_INDEX, NODE_SPECIAL_MASK, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
 import {
@@ -303,13 +303,13 @@ class Indexing {
    * @returns whether there are any */
   #addUnvetted(indexer: PackIndexer): boolean {
     const { nodeFlags, nodeEntries, oids } = indexer.index();
-    const unvetted: number[] = [];
-    nodeFlags.forEach((flags, node) => {
-      if ((flags & NODE_SPECIAL_MASK) === 0 || nodeEntries[node] !== NO_INDEX) return;
-      const oid = oids.slice(node * OID_BYTES, (node + 1) * OID_BYTES);
-      if (!this.#options.isVetted(oid, flags & NODE_SPECIAL_MASK)) unvetted.push(node);
+    const unvetted: PackNode[] = [];
+    nodeFlags.forEach((flags, packNode) => {
+      if ((flags & NODE_SPECIAL_MASK) === 0 || nodeEntries[packNode] !== NO_INDEX) return;
+      const oid = oids.slice(packNode * OID_BYTES, (packNode + 1) * OID_BYTES);
+      if (!this.#options.isVetted(oid, flags & NODE_SPECIAL_MASK)) unvetted.push(packNode);
     });
-    for (const node of unvetted) indexer.addExternal(node);
+    for (const packNode of unvetted) indexer.addExternal(packNode);
     return unvetted.length > 0;
   }
 

@@ -1,9 +1,10 @@
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { MAX_INTRODUCTION_STEPS, MAX_REINTRODUCTIONS } from "../../format/limits.ts";
 import { TREE } from "../../format/object.ts";
 import { StepBudget } from "../../format/step-budget.ts";
-import type { Bitset } from "../../store/numbers/bitset.ts";
-import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { CommitGraph, PositionSet } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
@@ -20,16 +21,16 @@ const EMPTY_NODES_PER_STEP = 2_048;
 /** A stored object that the push mentions. */
 export interface StoredObject {
   /** Object numbers of all nodes that introduced it; empty: none. */
-  readonly introducers: readonly number[];
+  readonly introducers: readonly ObjectNumber[];
   /** Whether it is a tree: whatever reaches it reaches its entries. */
   readonly isTree: boolean;
 }
 
 /** The stored objects, as far as the push needs them. */
 export interface StoredObjects {
-  get(number: number): StoredObject;
+  get(number: ObjectNumber): StoredObject;
   /** Object numbers of a stored tree's entries; null when the tree has not been read yet. */
-  entries(tree: number): readonly number[] | null;
+  entries(tree: ObjectNumber): readonly ObjectNumber[] | null;
 }
 
 /** Which objects each new node of the graph introduces. */
@@ -39,13 +40,13 @@ export interface Introductions {
   readonly introduced: NumberSet[];
   /** First introducer of each fresh object, by index in `PushedObjects.fresh`; 0: nothing reaches
    * it. */
-  readonly introducers: Uint32Array;
+  readonly introducers: Column<ObjectNumber>;
   /** Stored objects that were unreachable so far, and the node that reaches them now. */
-  readonly adopted: { object: number; node: number }[];
+  readonly adopted: Reintroduction[];
   /** Objects that another node introduced before, and the further node, in this order. */
   readonly reintroduced: Iterable<Reintroduction>;
   /** Stored trees whose entries are needed. If there are any, the rest is incomplete. */
-  readonly unread: number[];
+  readonly unread: ObjectNumber[];
 }
 
 /** Finds, for the nodes from position `from` on, the objects that each reaches and its parents do
@@ -58,7 +59,7 @@ export interface Introductions {
 export function introduce(
   pushed: PushedObjects,
   graph: CommitGraph,
-  from: number,
+  from: GraphPosition,
   stored: StoredObjects,
 ): Introductions {
   return new Introducing(pushed, graph, from, stored).run();
@@ -67,23 +68,23 @@ export function introduce(
 class Introducing {
   readonly #pushed: PushedObjects;
   readonly #graph: CommitGraph;
-  readonly #from: number;
+  readonly #from: GraphPosition;
   readonly #stored: StoredObjects;
   readonly #ancestors: AncestorSets;
   /** Position + 1 of each fresh object's first introducer. */
   readonly #first: Uint32Array;
   /** Positions of the further introducers found now, by object number. */
-  readonly #further = new Map<number, number[]>();
+  readonly #further = new Map<ObjectNumber, GraphPosition[]>();
   /** Positions of the introducers of stored objects, by object number. */
-  readonly #positions = new Map<number, readonly number[]>();
+  readonly #positions = new Map<ObjectNumber, readonly GraphPosition[]>();
   readonly #result: Introductions;
-  readonly #unread = new Set<number>();
+  readonly #unread = new Set<ObjectNumber>();
   readonly #budget: StepBudget;
   #reintroductions = 0;
   /** The first node that introduced something again; 0: none. */
-  #firstAgain = 0;
+  #firstAgain: ObjectNumber = 0;
 
-  constructor(pushed: PushedObjects, graph: CommitGraph, from: number, stored: StoredObjects) {
+  constructor(pushed: PushedObjects, graph: CommitGraph, from: GraphPosition, stored: StoredObjects) {
     this.#pushed = pushed;
     this.#graph = graph;
     this.#from = from;
@@ -116,8 +117,8 @@ class Introducing {
   }
 
   /** All objects that the node at `position` introduces, itself included. */
-  #walk(position: number, reached: Bitset | null): number[] {
-    const introduced: number[] = [];
+  #walk(position: GraphPosition, reached: PositionSet | null): ObjectNumber[] {
+    const introduced: ObjectNumber[] = [];
     const root = this.#graph.tree(position);
     const pending = root === 0 ? [this.#graph.number(position)] : [this.#graph.number(position), root];
     for (let number = pending.pop(); number !== undefined; number = pending.pop()) {
@@ -131,7 +132,7 @@ class Introducing {
 
   /** Makes the node an introducer of the object, unless it already is one or a parent reaches the
    * object. */
-  #claim(number: number, position: number, reached: Bitset | null): boolean {
+  #claim(number: ObjectNumber, position: GraphPosition, reached: PositionSet | null): boolean {
     const fresh = number - this.#pushed.firstNumber;
     const known = fresh >= 0 ? this.#freshIntroducers(fresh) : this.#storedIntroducers(number);
     const further = this.#further.get(number);
@@ -141,9 +142,9 @@ class Introducing {
       this.#first[fresh] = position + 1;
       return true;
     }
-    const node = this.#graph.number(position);
-    if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, node });
-    else this.#countReintroduction(node);
+    const introducer = this.#graph.number(position);
+    if (known.length === 0 && further === undefined) this.#result.adopted.push({ object: number, introducer });
+    else this.#countReintroduction(introducer);
     if (further === undefined) this.#further.set(number, [position]);
     else further.push(position);
     return true;
@@ -151,7 +152,7 @@ class Introducing {
 
   /** Whether the node, or anything that its parents reach, is among introducers. The last one is
    * usually the closest. */
-  #isAmong(introducers: readonly number[], position: number, reached: Bitset | null): boolean {
+  #isAmong(introducers: readonly GraphPosition[], position: GraphPosition, reached: PositionSet | null): boolean {
     if (introducers.at(-1) === position) return true;
     if (reached === null) return false;
     this.#budget.spend(introducers.length >>> 4);
@@ -159,32 +160,31 @@ class Introducing {
     return false;
   }
 
-  #countReintroduction(node: number): void {
-    this.#firstAgain ||= node;
+  #countReintroduction(introducer: ObjectNumber): void {
+    this.#firstAgain ||= introducer;
     // A single commit may introduce any amount.
-    if (++this.#reintroductions > MAX_REINTRODUCTIONS && node !== this.#firstAgain) throw tooMany();
+    if (++this.#reintroductions > MAX_REINTRODUCTIONS && introducer !== this.#firstAgain) throw tooMany();
   }
 
   *#listReintroduced(): Generator<Reintroduction> {
     const adopted = new Set(this.#result.adopted.map(({ object }) => object));
-    for (const object of Uint32Array.from(this.#further.keys()).sort()) {
+    const objects: Column<ObjectNumber> = Uint32Array.from(this.#further.keys()).sort();
+    for (const object of objects) {
       const positions = this.#further.get(object)!;
       const again = adopted.has(object) ? positions.slice(1) : positions;
-      for (const node of Uint32Array.from(again, (position) => this.#graph.number(position)).sort()) {
-        yield { object, node };
-      }
+      for (const introducer of this.#graph.numbers(again).toArray()) yield { object, introducer };
     }
   }
 
-  #freshIntroducers(fresh: number): readonly number[] {
+  #freshIntroducers(fresh: number): readonly GraphPosition[] {
     return this.#first[fresh] === 0 ? [] : [this.#first[fresh]! - 1];
   }
 
   /** Positions of the introducers that were stored before. */
-  #storedIntroducers(number: number): readonly number[] {
+  #storedIntroducers(number: ObjectNumber): readonly GraphPosition[] {
     let positions = this.#positions.get(number);
     if (positions === undefined) {
-      positions = this.#stored.get(number).introducers.map((node) => this.#graph.position(node));
+      positions = this.#stored.get(number).introducers.map((introducer) => this.#graph.position(introducer));
       this.#positions.set(number, positions);
     }
     return positions;
@@ -192,7 +192,7 @@ class Introducing {
 
   /** Numbers of a tree's entries; nothing for other objects, whose parents and targets are nodes of
    * the graph. */
-  *#entries(number: number): Generator<number> {
+  *#entries(number: ObjectNumber): Generator<ObjectNumber> {
     const fresh = number - this.#pushed.firstNumber;
     if (fresh < 0) {
       if (!this.#stored.get(number).isTree) return;
@@ -204,7 +204,7 @@ class Introducing {
     const { index, fresh: entries, numbers } = this.#pushed;
     const entry = entries[fresh]!;
     if (index.kinds[entry] !== TREE) return;
-    for (const node of this.#pushed.references(index.entryNodes[entry]!)) yield numbers[node]!;
+    for (const packNode of this.#pushed.references(index.entryNodes[entry]!)) yield numbers[packNode]!;
   }
 }
 
@@ -225,9 +225,9 @@ class AncestorSets {
   readonly #budget: StepBudget;
   /** For each node, old or new: its new children that have not been visited. */
   readonly #childrenLeft: Uint32Array;
-  readonly #sets = new ByteCache<Bitset>(ANCESTOR_BYTES);
+  readonly #sets = new ByteCache<PositionSet>(ANCESTOR_BYTES);
 
-  constructor(graph: CommitGraph, from: number, budget: StepBudget) {
+  constructor(graph: CommitGraph, from: GraphPosition, budget: StepBudget) {
     this.#graph = graph;
     this.#budget = budget;
     this.#childrenLeft = new Uint32Array(graph.length);
@@ -237,7 +237,7 @@ class AncestorSets {
   }
 
   /** Everything that the node's parents reach; null without parents. Must not be changed. */
-  ofParents(position: number): Bitset | null {
+  ofParents(position: GraphPosition): PositionSet | null {
     const parents = this.#graph.parents(position);
     if (parents.length === 0) return null;
     const known = Array.from(parents, (parent) => this.#sets.get(String(parent)));
@@ -256,7 +256,7 @@ class AncestorSets {
 
   /** Ends the visit of a node.
    * @param reached the result of `ofParents` for it */
-  finish(position: number, reached: Bitset | null): void {
+  finish(position: GraphPosition, reached: PositionSet | null): void {
     let isFree = this.#graph.parents(position).length > 1;
     for (const parent of this.#graph.parents(position)) {
       if (--this.#childrenLeft[parent]! > 0) continue;
@@ -270,11 +270,11 @@ class AncestorSets {
     this.#keep(position, own);
   }
 
-  #keep(position: number, set: Bitset): void {
+  #keep(position: GraphPosition, set: PositionSet): void {
     this.#sets.set(String(position), set, set.length / 8);
   }
 
-  #find(positions: Uint32Array): Bitset {
+  #find(positions: Iterable<GraphPosition>): PositionSet {
     const found = this.#graph.ancestors(positions);
     this.#budget.spend(Math.ceil(found.count() / NODES_PER_STEP + this.#graph.length / EMPTY_NODES_PER_STEP));
     return found;

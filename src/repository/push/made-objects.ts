@@ -1,3 +1,4 @@
+import type { PackEntry } from "../../codec/pack-index.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { IndexNeed, PackIndexer } from "../../codec/pack-indexer.ts";
 import { checkLimit, type Limits } from "../../format/limits.ts";
@@ -33,11 +34,11 @@ export class MadeObjects {
   readonly #indexer: PackIndexer;
   readonly #writer: ChunkWriter;
   readonly #options: MadeObjectsOptions;
-  readonly #made = new Set<number>();
+  readonly #made = new Set<PackEntry>();
   /** Large bases outside the pack, by entry. */
-  readonly #bases = new Map<number, LargeBase>();
+  readonly #bases = new Map<PackEntry, LargeBase>();
   /** The base used last: versions of one file often share a base. */
-  #present: { readonly entry: number; readonly content: LargeContent } | null = null;
+  #present: { readonly entry: PackEntry; readonly content: LargeContent } | null = null;
   #end: number;
   #sliceBytes = 0;
 
@@ -54,18 +55,18 @@ export class MadeObjects {
     return this.#present === null ? 0 : LARGE_CONTENT_BYTES;
   }
 
-  has(entry: number): boolean {
+  has(entry: PackEntry): boolean {
     return this.#made.has(entry);
   }
 
   /** Adds a stored base that is not in the pack. */
-  addBase(entry: number, base: LargeBase): void {
+  addBase(entry: PackEntry, base: LargeBase): void {
     this.#bases.set(entry, base);
     this.#indexer.supplyLarge(entry, base.sizeBytes);
   }
 
   /** The content of an object that was made. */
-  async read(entry: number): Promise<Uint8Array> {
+  async read(entry: PackEntry): Promise<Uint8Array> {
     await this.#options.hold();
     const pieces: Uint8Array[] = [];
     for await (const piece of inflateStored(this.#storedEntry(entry), this.#options.codec, this.#count))
@@ -99,7 +100,7 @@ export class MadeObjects {
     this.#end = end;
   }
 
-  #largeBase(entry: number): DeltaBase {
+  #largeBase(entry: PackEntry): DeltaBase {
     if (this.#present?.entry !== entry) {
       const { sizeBytes, entry: stored } = this.#bases.get(entry) ?? {
         sizeBytes: this.#indexer.sizeOf(entry),
@@ -110,7 +111,7 @@ export class MadeObjects {
     return this.#present.content;
   }
 
-  #storedEntry(entry: number): StoredEntry {
+  #storedEntry(entry: PackEntry): StoredEntry {
     const { offset, length } = this.#indexer.place(entry);
     return { lengthBytes: length, read: (at, lengthBytes) => this.#writer.read(offset + at, lengthBytes) };
   }

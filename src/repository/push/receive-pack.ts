@@ -1,3 +1,4 @@
+import type { ChunkId } from "../../store/numbers/kinds.ts";
 import { includesRight, type Requester } from "../../access/caller.ts";
 import { RefRules } from "../../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../../codec/pack-index.ts";
@@ -179,7 +180,7 @@ export class ReceivePack {
 
   /** Opens a blob that is too large to hold, where it is stored. Maintenance keeps old places for
    * long enough. */
-  #openBase(sizeBytes: number, chunk: number, offset: number, lengthBytes: number): LargeBase {
+  #openBase(sizeBytes: number, chunk: ChunkId, offset: number, lengthBytes: number): LargeBase {
     const { chunks } = this.#repository.tables!;
     const { key, start } = chunks.byIds([chunk])[0]!;
     const bytes = key === null ? chunks.hotBytesOf(chunk)! : null;

@@ -1,6 +1,8 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { checkLimit, MAX_RETURNED_ENTRIES } from "../../format/limits.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import { entryNumber, isTreeEntry } from "../../store/index/tree-table.ts";
+import { type EntryWord, entryNumber, isTreeEntry } from "../../store/index/tree-table.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
 import { pause } from "../pacing/pause.ts";
 
@@ -12,13 +14,13 @@ const TREES_AHEAD = 64;
 
 /** Stored trees that a push makes reachable again, by the entries of those read for it. */
 export class ReturnedTrees {
-  readonly #words = new Map<number, Uint32Array>();
+  readonly #words = new Map<ObjectNumber, Column<EntryWord>>();
   #entries = 0;
   /** Levels below the requested ones that are read with them; grows about twofold each time. */
   #levelsAhead = 0;
 
   /** Object numbers of a tree's entries; null: it was not read. */
-  entries(tree: number): readonly number[] | null {
+  entries(tree: ObjectNumber): readonly ObjectNumber[] | null {
     const words = this.#words.get(tree);
     return words === undefined ? null : Array.from(words, entryNumber);
   }
@@ -27,7 +29,7 @@ export class ReturnedTrees {
    * no more than it has asked for. So a tree as deep as a pack allows is read in few rounds, and a
    * wide one not in vain.
    * @throws GitError "too-large" when they have too many entries, "storage-failed" */
-  async read(reader: ObjectReader, asked: readonly number[]): Promise<void> {
+  async read(reader: ObjectReader, asked: readonly ObjectNumber[]): Promise<void> {
     let below = await this.#readLevel(reader, asked);
     let left = Math.max(asked.length, TREES_AHEAD);
     for (let level = 0; level < this.#levelsAhead && left > 0 && below.length > 0; level++) {
@@ -39,8 +41,8 @@ export class ReturnedTrees {
   }
 
   /** @returns the subtrees that were not read */
-  async #readLevel(reader: ObjectReader, trees: readonly number[]): Promise<number[]> {
-    const below = new Set<number>();
+  async #readLevel(reader: ObjectReader, trees: readonly ObjectNumber[]): Promise<ObjectNumber[]> {
+    const below = new Set<ObjectNumber>();
     const sorted = Uint32Array.from(trees).sort();
     for (let from = 0; from < sorted.length; from += TREES_PER_TURN) {
       const read = await reader.readEntries(NumberSet.fromSorted(sorted.subarray(from, from + TREES_PER_TURN)));

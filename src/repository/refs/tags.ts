@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { decodeText, fromByteString, toByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
@@ -131,7 +132,7 @@ async function show(repository: OpenRepository, page: readonly Ref[]): Promise<T
   const { number } = objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
   const targets = objects.lookupMany(concatOids(page.map(({ oid, peeled }) => peeled ?? oid)));
   const annotated = [...new Set(number.filter((_, i) => page[i]!.peeled !== null))].sort((a, b) => a - b);
-  const contents = new Map<number, Tag>();
+  const contents = new Map<ObjectNumber, Tag>();
   for await (const [found, { bytes }] of repository.reader.readEach(NumberSet.fromSorted(annotated))) {
     contents.set(found, parseTag(bytes));
   }

@@ -1,5 +1,5 @@
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
-import type { Bitset } from "../../store/numbers/bitset.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { RefColumns, RefStore } from "../../store/refs/refs.ts";
@@ -15,7 +15,7 @@ export class AdvertisedRefs {
   readonly #graph: CommitGraph;
   #all: RefColumns | null = null;
   #head: RefList["head"] | undefined;
-  #reachable: Bitset | null = null;
+  #reachable: PositionSet | null = null;
 
   constructor(stores: { refs: RefStore; objects: ObjectIndex; graph: CommitGraph }) {
     this.#refs = stores.refs;
@@ -38,7 +38,7 @@ export class AdvertisedRefs {
   }
 
   /** Every graph node that a ref reaches. */
-  get reachable(): Bitset {
+  get reachable(): PositionSet {
     if (this.#reachable === null) {
       const { number } = this.#objects.lookupMany(this.all.oids);
       this.#reachable = this.#graph.ancestors(Array.from(number, (tip) => this.#graph.position(tip)));

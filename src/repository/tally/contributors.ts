@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { decodeText, encodeText, toByteString } from "../../format/byte-string.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { toHex } from "../../format/oid.ts";
@@ -70,7 +71,7 @@ interface ContributorSum {
  * @param commit object number */
 export async function sumContributors(
   repository: OpenRepository,
-  commit: number,
+  commit: ObjectNumber,
 ): Promise<{ oid: string | null; sums: readonly ContributorSum[] }> {
   const { mailmap, oid } = await readMailmap(repository);
   await noteAuthors(repository);
@@ -87,7 +88,7 @@ export async function sumContributors(
 }
 
 /** The sums by author, before the mailmap is applied. */
-function sumAuthors({ graph, authors }: Tables, commit: number): ContributorSum[] {
+function sumAuthors({ graph, authors }: Tables, commit: ObjectNumber): ContributorSum[] {
   const sums: (ContributorSum | undefined)[] = [];
   for (const position of graph.ancestors([graph.position(commit)])) {
     const id = authors.id(position);

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isFileMode, isTreeMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -16,7 +17,7 @@ const SLICE_TREES = 500;
 interface OpenTree {
   readonly sums: SumsByKind;
   /** Its subtrees, each as often as it occurs. */
-  readonly subtrees: readonly number[];
+  readonly subtrees: readonly ObjectNumber[];
   /** How many items of `subtrees` have no sums yet. */
   waitsFor: number;
 }
@@ -30,17 +31,17 @@ interface OpenTree {
  * @throws GitError "storage-failed" when a tree cannot be read */
 export async function sumTree(
   { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
-  root: number,
+  root: ObjectNumber,
   rest: () => Promise<void> = pause,
 ): Promise<readonly FileSum[]> {
   const scheme = languageScheme();
-  const known = new Map<number, readonly FileSum[]>();
-  const open = new Map<number, OpenTree>();
+  const known = new Map<ObjectNumber, readonly FileSum[]>();
+  const open = new Map<ObjectNumber, OpenTree>();
   for (let level = [root]; level.length > 0;) {
     const trees = NumberSet.fromUnsorted(level);
     for (const [tree, sums] of tables.treeSums.find(trees, scheme)) known.set(tree, sums);
     const unknown = trees.toArray().filter((tree) => !known.has(tree));
-    const below = new Set<number>();
+    const below = new Set<ObjectNumber>();
     for (let from = 0; from < unknown.length; from += SLICE_TREES) {
       const slice = NumberSet.fromSorted(unknown.subarray(from, from + SLICE_TREES));
       const read = await Array.fromAsync(reader.readTrees(slice));
@@ -56,7 +57,7 @@ export async function sumTree(
 }
 
 /** The sizes of the files directly in these trees, by object number. */
-function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<number, number> {
+function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMap<ObjectNumber, number> {
   const files = trees.flatMap(({ entries, numbers }) =>
     Array.from(numbers).filter((_, i) => isFileMode(entries[i]!.mode)),
   );
@@ -64,9 +65,9 @@ function findSizes({ objects }: Tables, trees: readonly NamedTree[]): ReadonlyMa
   return new Map(Array.from(number, (one, i) => [one, size[i]!]));
 }
 
-function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<number, number>): OpenTree {
+function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<ObjectNumber, number>): OpenTree {
   const sums = new SumsByKind();
-  const subtrees: number[] = [];
+  const subtrees: ObjectNumber[] = [];
   entries.forEach(({ mode, name }, i) => {
     const number = numbers[i]!;
     if (isTreeMode(mode)) subtrees.push(number);
@@ -77,14 +78,14 @@ function sumFiles({ entries, numbers }: NamedTree, sizes: ReadonlyMap<number, nu
 
 /** Adds up open trees, each after all its subtrees, and adds them to the known ones. */
 function close(
-  open: ReadonlyMap<number, OpenTree>,
-  known: Map<number, readonly FileSum[]>,
-): [tree: number, sums: readonly FileSum[]][] {
+  open: ReadonlyMap<ObjectNumber, OpenTree>,
+  known: Map<ObjectNumber, readonly FileSum[]>,
+): [tree: ObjectNumber, sums: readonly FileSum[]][] {
   /** For each subtree, the trees that wait for it, once per occurrence. */
-  const waiting = new Map<number, number[]>();
+  const waiting = new Map<ObjectNumber, ObjectNumber[]>();
   const closed: [number, readonly FileSum[]][] = [];
-  const ready: number[] = [];
-  const add = (number: number, sums: readonly FileSum[]): void => {
+  const ready: ObjectNumber[] = [];
+  const add = (number: ObjectNumber, sums: readonly FileSum[]): void => {
     const tree = open.get(number)!;
     for (const sum of sums) tree.sums.add(sum);
     tree.waitsFor -= 1;

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { concatOids, equalOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
@@ -80,9 +81,9 @@ async function compareDirectories(
   objects: ObjectTables["objects"],
   directories: readonly ChangedDirectory[],
 ): Promise<ChangedEntry[]> {
-  const trees = new Map<number, Map<string, TreeEntry>>([[0, new Map()]]);
+  const trees = new Map<ObjectNumber, Map<string, TreeEntry>>([[0, new Map()]]);
   let sizeBytes = 0;
-  const take = (number: number, content: Uint8Array): void => {
+  const take = (number: ObjectNumber, content: Uint8Array): void => {
     sizeBytes += content.length;
     checkLimit("trees (bytes)", BATCH_BYTES, sizeBytes);
     trees.set(number, new Map(parseTree(content).map((entry) => [entry.name, entry])));
@@ -90,7 +91,7 @@ async function compareDirectories(
   const numbers = [...new Set(directories.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
   const wanted = numbers.filter((number) => number !== 0);
   const { oid } = objects.locate(NumberSet.fromSorted(wanted));
-  const asked: number[] = [];
+  const asked: ObjectNumber[] = [];
   wanted.forEach((number, i) => {
     // Recently saved trees are cached.
     const kept = keptTree(oid.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));

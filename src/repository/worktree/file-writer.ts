@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { ChunkStore, SizedStream } from "../../store/chunks/chunk-store.ts";
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -91,12 +92,12 @@ export class FileWriter {
 }
 
 /** An entry in a chunk that is not a delta. */
-type ChunkEntry = Omit<PlainEntry, "extent"> & { readonly chunk: number };
+type ChunkEntry = Omit<PlainEntry, "extent"> & { readonly chunk: ChunkId };
 
 /** Where the objects to stream are stored, by number. */
-function findStreamed(tables: Tables, numbers: NumberSet): Map<number, ChunkEntry> {
+function findStreamed(tables: Tables, numbers: NumberSet): Map<ObjectNumber, ChunkEntry> {
   const rows = tables.objects.locate(numbers);
-  const streamed = new Map<number, ChunkEntry>();
+  const streamed = new Map<ObjectNumber, ChunkEntry>();
   rows.number.forEach((number, i) => {
     if (rows.size[i]! < STREAM_BYTES || rows.base[i] !== 0) return;
     streamed.set(number, { chunk: rows.chunk[i]!, offset: rows.offset[i]!, length: rows.length[i]! });
@@ -104,7 +105,7 @@ function findStreamed(tables: Tables, numbers: NumberSet): Map<number, ChunkEntr
   return streamed;
 }
 
-function extentOf({ chunks }: Tables, chunk: number): Extent {
+function extentOf({ chunks }: Tables, chunk: ChunkId): Extent {
   const [{ key, start, size }] = chunks.byIds([chunk]) as [ChunkRow];
   return key === null ? { bytes: chunks.hotBytesOf(chunk)! } : { key, start, length: size };
 }

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { Worktree, WorktreeFile } from "../../store/jobs/worktree-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { worktreeFileKey } from "./file-key.ts";
@@ -15,7 +16,7 @@ export interface MaterializedFile extends Omit<WorktreeFile, "etag"> {
  * @returns null when no worktree has it, or not yet: then it must be read from its chunk */
 export function findMaterialized(
   { tables, state }: OpenRepository,
-  commit: number,
+  commit: ObjectNumber,
   path: string,
 ): MaterializedFile | null {
   const worktree = tables.worktrees.ofCommit(commit);

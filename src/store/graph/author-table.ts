@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { PACKED_ROWS, readIntegers } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -13,7 +15,7 @@ export interface Author {
 /** The authorship of one commit. */
 export interface AuthoredCommit {
   /** Object number. */
-  readonly number: number;
+  readonly number: ObjectNumber;
   readonly author: Author;
   /** Author time, seconds since 1970. */
   readonly time: number;
@@ -57,14 +59,14 @@ export class AuthorTable {
   }
 
   /** The highest number of an entered commit; 0: none. Reads one row. */
-  lastNumber(): number {
+  lastNumber(): ObjectNumber {
     return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM authored").one().last;
   }
 
   /** Object numbers of the nodes that are not entered yet, ascending. */
-  missing(): Uint32Array {
+  missing(): Column<ObjectNumber> {
     this.#load();
-    const numbers: number[] = [];
+    const numbers: ObjectNumber[] = [];
     for (let p = 0; p < this.#graph.length; p++) if (this.#ids[p] === 0) numbers.push(this.#graph.number(p));
     return Uint32Array.from(numbers).sort();
   }
@@ -88,24 +90,24 @@ export class AuthorTable {
   }
 
   /** Excludes nodes that are not commits from `missing`, for the life of the graph. */
-  skip(numbers: Iterable<number>): void {
+  skip(numbers: Iterable<ObjectNumber>): void {
     for (const number of numbers) this.#enter(number, NO_COMMIT, 0, 0);
   }
 
   /** The author's id, a small number, for the commit at a position; 0 for a node that is not a
    * commit. */
-  id(position: number): number {
+  id(position: GraphPosition): number {
     const id = this.#ids[position]!;
     return id === NO_COMMIT ? 0 : id;
   }
 
   /** Author time of the commit at a position, seconds since 1970. */
-  time(position: number): number {
+  time(position: GraphPosition): number {
     return this.#times[position]!;
   }
 
   /** The author's zone: minutes east of UTC. */
-  zone(position: number): number {
+  zone(position: GraphPosition): number {
     return this.#zones[position]!;
   }
 
@@ -137,7 +139,7 @@ export class AuthorTable {
     this.#isLoaded = true;
   }
 
-  #enter(number: number, id: number, time: number, zone: number): void {
+  #enter(number: ObjectNumber, id: number, time: number, zone: number): void {
     const position = this.#graph.position(number);
     if (position < 0) return;
     this.#ids[position] = id;

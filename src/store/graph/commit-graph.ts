@@ -1,3 +1,9 @@
+// The graph of commits, annotated tags, and the trees or blobs that a ref points at directly. It lives in memory, loaded once
+// per life of the repository object. A node's position is its index here; positions are topological (parents before
+// children), so that every walk is one descending scan, without stack, heap or recursion. Positions hold for one life
+// only; what is stored are object numbers.
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 // The graph of commits, annotated tags, and of trees or blobs that refs point to directly. It is
 // held in memory, loaded once per life of the repository object. A node's position is its index
 // here. Positions are topological (parents before children), so that every walk is one descending
@@ -5,19 +11,22 @@
 // object numbers.
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
-import type { NumberSet } from "../numbers/number-set.ts";
+import { NumberSet } from "../numbers/number-set.ts";
 import { NodeWriter, readNodes } from "./node-rows.ts";
 import type { Sql } from "../sql/sql.ts";
+
+/** A set of positions. */
+export type PositionSet = Bitset<GraphPosition>;
 
 /** A node to append. */
 export interface NewNode {
   /** Its object number. */
-  readonly number: number;
+  readonly number: ObjectNumber;
   /** Object numbers: a commit's parents in order, or a tag's target if it is a commit or tag, else
    * none. */
-  readonly parents: readonly number[];
+  readonly parents: readonly ObjectNumber[];
   /** Number of the root tree, for a tag of a tree that tree; 0: none. */
-  readonly tree: number;
+  readonly tree: ObjectNumber;
   /** Commit or tag time, seconds. */
   readonly time: number;
 }
@@ -25,14 +34,14 @@ export interface NewNode {
 /** The graph; the file's header explains positions. */
 export class CommitGraph {
   #length = 0;
-  #numbers = new Uint32Array(0);
-  #trees = new Uint32Array(0);
+  #numbers: Column<ObjectNumber> = new Uint32Array(0);
+  #trees: Column<ObjectNumber> = new Uint32Array(0);
   #generations = new Uint32Array(0);
   #times = new Float64Array(0);
   /** The parents of position p are `#parents[#parentStarts[p]]` to `#parents[#parentStarts[p + 1] -
    * 1]`. */
   #parentStarts = new Uint32Array(1);
-  #parents = new Uint32Array(0);
+  #parents: Column<GraphPosition> = new Uint32Array(0);
   /** Hash table by number, with open addressing: position + 1, or 0 if free. At most half full. */
   #slots = new Uint32Array(8);
 
@@ -56,7 +65,7 @@ export class CommitGraph {
   }
 
   /** Number of nodes. */
-  get length(): number {
+  get length(): GraphPosition {
     return this.#length;
   }
 
@@ -75,33 +84,38 @@ export class CommitGraph {
   }
 
   /** The position of an object number; −1 when it is not a node. */
-  position(number: number): number {
+  position(number: ObjectNumber): GraphPosition {
     return this.#slots[this.#slot(number)]! - 1;
   }
 
   /** The object number at a position. */
-  number(position: number): number {
+  number(position: GraphPosition): ObjectNumber {
     return this.#numbers[position]!;
   }
 
   /** The number of the root tree; 0: none. */
-  tree(position: number): number {
+  tree(position: GraphPosition): ObjectNumber {
     return this.#trees[position]!;
   }
 
   /** 1 for a root, else one more than the highest of its parents. */
-  generation(position: number): number {
+  generation(position: GraphPosition): number {
     return this.#generations[position]!;
   }
 
   /** Commit or tag time, seconds. */
-  time(position: number): number {
+  time(position: GraphPosition): number {
     return this.#times[position]!;
   }
 
   /** Positions of the parents, in order: a view, valid until the next append. */
-  parents(position: number): Uint32Array {
+  parents(position: GraphPosition): Column<GraphPosition> {
     return this.#parents.subarray(this.#parentStarts[position], this.#parentStarts[position + 1]);
+  }
+
+  /** The object numbers at some positions, in any order. */
+  numbers(positions: Iterable<GraphPosition>): NumberSet {
+    return NumberSet.fromUnsorted(Uint32Array.from(positions, (position) => this.number(position)));
   }
 
   /** Appends the nodes of one push, given in any order. They take the positions from the old length
@@ -126,7 +140,7 @@ export class CommitGraph {
   }
 
   /** Removes the nodes from position `length` on, to undo a failed append. */
-  truncate(length: number): void {
+  truncate(length: GraphPosition): void {
     // Nodes are removed in reverse order of insertion, so that no probe sequence is broken.
     for (let p = this.#length - 1; p >= length; p--) this.#slots[this.#slot(this.#numbers[p]!)] = 0;
     this.#length = length;
@@ -134,17 +148,17 @@ export class CommitGraph {
 
   /** The nodes at `positions` and all their ancestors.
    * @param cut nodes whose parents are ignored, as in a shallow clone */
-  ancestors(positions: Iterable<number>, cut: Bitset | null = null): Bitset {
-    const reached = new Bitset(this.#length);
+  ancestors(positions: Iterable<GraphPosition>, cut: PositionSet | null = null): PositionSet {
+    const reached = new Bitset<GraphPosition>(this.#length);
     for (const position of positions) reached.add(position);
     this.#descend(reached, this.#length, 0, cut);
     return reached;
   }
 
   /** Whether `ancestor` is reachable from `descendant`; every node is its own ancestor. */
-  isAncestor(ancestor: number, descendant: number): boolean {
+  isAncestor(ancestor: GraphPosition, descendant: GraphPosition): boolean {
     if (ancestor >= descendant) return ancestor === descendant;
-    const reached = new Bitset(descendant + 1);
+    const reached = new Bitset<GraphPosition>(descendant + 1);
     reached.add(descendant);
     this.#descend(reached, descendant + 1, ancestor);
     return reached.has(ancestor);
@@ -153,7 +167,7 @@ export class CommitGraph {
   /** Writes the rows of the nodes from position `from` on.
    * @param introduced one set per node, in order of position
    * @throws GitError "too-large" when a set does not fit into a row */
-  write(sql: Sql, from: number, introduced: readonly NumberSet[]): void {
+  write(sql: Sql, from: GraphPosition, introduced: readonly NumberSet[]): void {
     const writer = new NodeWriter(sql);
     for (let p = from; p < this.#length; p++) {
       writer.add({
@@ -169,7 +183,7 @@ export class CommitGraph {
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */
-  #descend(reached: Bitset, end: number, floor: number, cut: Bitset | null = null): void {
+  #descend(reached: PositionSet, end: number, floor: number, cut: PositionSet | null = null): void {
     for (let p = reached.previous(end); p > floor; p = reached.previous(p)) {
       if (cut !== null && cut.has(p)) continue;
       const last = this.#parentStarts[p + 1]!;
@@ -178,7 +192,7 @@ export class CommitGraph {
   }
 
   /** Adds one node whose parents are in the graph. Space must have been reserved. */
-  #push(number: number, tree: number, time: number, parents: Iterable<number>): void {
+  #push(number: ObjectNumber, tree: ObjectNumber, time: number, parents: Iterable<ObjectNumber>): void {
     const position = this.#length;
     let end = this.#parentStarts[position]!;
     let generation = 0;
@@ -198,7 +212,7 @@ export class CommitGraph {
   }
 
   /** The slot of `number`, or the free slot where it belongs. */
-  #slot(number: number): number {
+  #slot(number: ObjectNumber): number {
     const mask = this.#slots.length - 1;
     let slot = Math.imul(number, 0x9e3779b1) & mask;
     while (this.#slots[slot] !== 0 && this.#numbers[this.#slots[slot]! - 1] !== number) slot = (slot + 1) & mask;
@@ -232,7 +246,7 @@ function grown<A extends Uint32Array | Float64Array>(from: A, to: A): A {
   return to;
 }
 
-function inconsistent(number: number, reason: string): GitError {
+function inconsistent(number: ObjectNumber, reason: string): GitError {
   return new GitError("storage-failed", { key: "commits", reason: `node ${number} ${reason}` });
 }
 

@@ -1,3 +1,6 @@
+// Rows of table `commits`, many at a time: 6,000 rows one by one take 50 ms, in bulk 15.
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../numbers/kinds.ts";
 // Rows of table `commits` in bulk: 6,000 rows take 50 ms one by one, 15 in bulk.
 import { GitError } from "../../format/errors.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
@@ -15,10 +18,10 @@ import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
 /** All values of a node's row. */
 export interface NodeRow {
-  readonly number: number;
+  readonly number: ObjectNumber;
   /** Object numbers. */
-  readonly parents: Uint32Array;
-  readonly tree: number;
+  readonly parents: Column<ObjectNumber>;
+  readonly tree: ObjectNumber;
   readonly generation: number;
   /** Seconds; a hostile commit's time may have more digits than a packed integer. */
   readonly time: number;
@@ -104,14 +107,14 @@ export class NodeWriter {
 
 /** Rows of `commits` without `introduced`, one array per column. */
 export interface NodeColumns {
-  readonly numbers: Uint32Array;
-  readonly trees: Uint32Array;
+  readonly numbers: Column<ObjectNumber>;
+  readonly trees: Column<ObjectNumber>;
   readonly generations: Uint32Array;
   readonly times: Float64Array;
   /** Parents of row i are `parents` from `parentStarts[i]` to `parentStarts[i + 1] - 1`, as object
    * numbers. */
   readonly parentStarts: Uint32Array;
-  readonly parents: Uint32Array;
+  readonly parents: Column<ObjectNumber>;
 }
 
 const READ = `SELECT json_group_array(number), json_group_array(tree), json_group_array(generation), json_group_array(time),

@@ -1,9 +1,14 @@
+// Which objects a set of commits leads to, without walking a tree. Every object has introducers: the nodes that lead to it
+// while none of their parents does. It is reachable from X exactly when an introducer is X or an ancestor of X. Nearly
+// all objects have one introducer; the further ones (a revert, a merge, two branches with the same file) are rows of
+// `reintroductions`.
+import type { ObjectNumber } from "../numbers/kinds.ts";
 // Which objects are reachable from a set of commits, without walking trees. An object's introducers
 // are the nodes that reach it while none of their parents does. It is reachable from X exactly when
 // an introducer is X or an ancestor of X. Nearly all objects have one introducer; further ones (a
 // revert, a merge, two branches with the same file) are rows of `reintroductions`.
 import { Bitset } from "../numbers/bitset.ts";
-import type { CommitGraph } from "./commit-graph.ts";
+import type { CommitGraph, PositionSet } from "./commit-graph.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { ObjectIndex } from "../index/object-index.ts";
 import {
@@ -33,8 +38,8 @@ const SEVERAL = `${WITH_ROWS}, several(object) AS (
 
 /** An object and a further introducer of it; by their numbers. */
 export interface Reintroduction {
-  readonly object: number;
-  readonly node: number;
+  readonly object: ObjectNumber;
+  readonly introducer: ObjectNumber;
 }
 
 /** Finds the objects reachable from nodes. */
@@ -54,9 +59,9 @@ export class Reachability {
   reintroduce(pairs: Iterable<Reintroduction>): void {
     const cells = new Uint8Array(PACKED_ROWS * PAIR_BYTES);
     let count = 0;
-    for (const { object, node } of pairs) {
+    for (const { object, introducer } of pairs) {
       writeInteger(cells, count * PAIR_BYTES, object);
-      writeInteger(cells, count * PAIR_BYTES + INTEGER_CELL_BYTES, node);
+      writeInteger(cells, count * PAIR_BYTES + INTEGER_CELL_BYTES, introducer);
       if (++count < PACKED_ROWS) continue;
       this.#sql.exec(REINTRODUCE, cells, count);
       count = 0;
@@ -66,38 +71,38 @@ export class Reachability {
 
   /** Makes a further introducer the first one, whose node is removed; 0: the object is unreachable
    * from now on. */
-  promote(object: number, introducer: number): void {
+  promote(object: ObjectNumber, introducer: ObjectNumber): void {
     this.#sql.exec("UPDATE object_chunks SET introducer = ? WHERE number = ?", introducer, object);
     this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
   }
 
   /** The objects reachable from `wanted` and not from `had`, both closed under parents, as from
    * `CommitGraph.ancestors`. */
-  between(wanted: Bitset, had: Bitset): NumberSet {
+  between(wanted: PositionSet, had: PositionSet): NumberSet {
     const sent = wanted.difference(had);
-    const isSent = (node: number): boolean => sent.has(this.#graph.position(node));
-    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
+    const isSent = (introducer: ObjectNumber): boolean => sent.has(this.#graph.position(introducer));
+    const isHad = (introducer: ObjectNumber): boolean => had.has(this.#graph.position(introducer));
     // A clone asks for nearly every node: reading what the others introduced is less work then.
     if (sent.count() * 2 <= this.#graph.length) {
       const candidates = this.introducedBy(sent);
       // A client without any node has no object by another introducer.
       if (had.count() === 0) return candidates;
-      return candidates.difference(this.#findSeveral(candidates, (nodes) => nodes.some(isHad)));
+      return candidates.difference(this.#findSeveral(candidates, (introducers) => introducers.some(isHad)));
     }
     const introduced = this.#objects.present().difference(this.#objects.unintroduced());
-    const all = new Bitset(this.#graph.length);
+    const all: PositionSet = new Bitset(this.#graph.length);
     all.addRange(0, this.#graph.length);
     const byOthers = this.introducedBy(all.difference(sent));
     // What no other node introduced is sent. The rest is sent only if a wanted node also introduced
     // it and no node that the client has did.
-    const shared = this.#findSeveral(byOthers, (nodes) => nodes.some(isSent) && !nodes.some(isHad));
+    const shared = this.#findSeveral(byOthers, (introducers) => introducers.some(isSent) && !introducers.some(isHad));
     return introduced.difference(byOthers).union(shared);
   }
 
   /** Those of `objects` that are reachable from `had`, which is closed under parents. */
-  within(objects: NumberSet, had: Bitset): NumberSet {
+  within(objects: NumberSet, had: PositionSet): NumberSet {
     const { number, introducer } = this.#objects.locate(objects);
-    const isHad = (node: number): boolean => had.has(this.#graph.position(node));
+    const isHad = (introducer: ObjectNumber): boolean => had.has(this.#graph.position(introducer));
     const reachable = NumberSet.fromSorted(number.filter((_, i) => isHad(introducer[i]!)));
     const further = this.severalIntroducers(objects.difference(reachable));
     return reachable.union(
@@ -106,10 +111,9 @@ export class Reachability {
   }
 
   /** The objects introduced by the nodes at these positions. */
-  introducedBy(positions: Bitset): NumberSet {
-    const numbers = Uint32Array.from(positions, (position) => this.#graph.number(position)).sort();
-    const introduced = new Bitset(this.#objects.lastNumber() + 1);
-    for (const ranges of packRanges(NumberSet.fromSorted(numbers).runs)) {
+  introducedBy(positions: PositionSet): NumberSet {
+    const introduced = new Bitset<ObjectNumber>(this.#objects.lastNumber() + 1);
+    for (const ranges of packRanges(this.#graph.numbers(positions).runs)) {
       for (const [bytes] of this.#sql.exec(INTRODUCED, ranges.cells, ranges.rows).raw()) {
         const { runs } = NumberSet.decode(new Uint8Array(bytes as ArrayBuffer));
         for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
@@ -119,19 +123,19 @@ export class Reachability {
   }
 
   /** Those of `objects` with more than one introducer, for whose introducers `holds` is true. */
-  #findSeveral(objects: NumberSet, holds: (introducers: readonly number[]) => boolean): NumberSet {
+  #findSeveral(objects: NumberSet, holds: (introducers: readonly ObjectNumber[]) => boolean): NumberSet {
     const several = this.severalIntroducers(objects);
     return NumberSet.fromSorted([...several].filter(([, nodes]) => holds(nodes)).map(([object]) => object));
   }
 
   /** Those of `objects` with more than one introducer, ascending, and their introducers'
    * numbers. */
-  severalIntroducers(objects: NumberSet): Map<number, number[]> {
-    const several = new Map<number, number[]>();
+  severalIntroducers(objects: NumberSet): Map<ObjectNumber, ObjectNumber[]> {
+    const several = new Map<ObjectNumber, ObjectNumber[]>();
     if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;
     for (const ranges of packRanges(objects.runs)) {
       for (const [object, node] of this.#sql.exec(SEVERAL, ranges.cells, ranges.rows).raw() as Iterable<
-        [number, number]
+        [ObjectNumber, ObjectNumber]
       >) {
         const nodes = several.get(object);
         if (nodes === undefined) several.set(object, [node]);

@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
@@ -18,20 +19,20 @@ export interface NewChunk {
    * means that it was assembled later. */
   readonly packOffset: number;
   /** The objects in it have numbers from this one to `lastNumber`. */
-  readonly firstNumber: number;
-  readonly lastNumber: number;
+  readonly firstNumber: ObjectNumber;
+  readonly lastNumber: ObjectNumber;
   /** Every byte belongs to an indexed object, and entries are in the order of their numbers, none
    * before its delta base. */
   readonly whole: boolean;
   /** Lowest object number that an OFS delta in this chunk is based on; 0: none. */
-  readonly ofsFloor: number;
+  readonly ofsFloor: ObjectNumber;
   /** Lowest object number that any delta in this chunk is based on; 0: none. */
-  readonly baseFloor: number;
+  readonly baseFloor: ObjectNumber;
 }
 
 /** A chunk's row, without its bytes. */
 export interface ChunkRow extends Omit<NewChunk, "bytes"> {
-  readonly id: number;
+  readonly id: ChunkId;
   /** Offset of the chunk in the R2 object, bytes; 0 while hot. */
   readonly start: number;
 }
@@ -44,7 +45,7 @@ export interface ChunkUse extends ChunkRow {
 
 /** A chunk's new place. */
 export interface SealedChunk {
-  readonly id: number;
+  readonly id: ChunkId;
   /** Its offset in the R2 object, bytes. */
   readonly start: number;
 }
@@ -76,7 +77,7 @@ export class ChunkTable {
   }
 
   /** The id that the next inserted chunk will get. */
-  nextId(): number {
+  nextId(): ChunkId {
     return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM chunks").one().id;
   }
 
@@ -109,7 +110,7 @@ export class ChunkTable {
 
   /** The chunks with these ids, ascending, each once.
    * @throws GitError "storage-failed" when one is missing */
-  byIds(ids: Iterable<number>): ChunkRow[] {
+  byIds(ids: Iterable<ChunkId>): ChunkRow[] {
     const wanted = [...new Set(ids)];
     const rows = this.#select("WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", JSON.stringify(wanted));
     if (rows.length !== wanted.length) {
@@ -171,7 +172,7 @@ export class ChunkTable {
 
   /** The inline bytes of a chunk; null: it was sealed.
    * @throws GitError "storage-failed" when there is no such chunk, or its bytes are truncated */
-  hotBytesOf(id: number): Uint8Array | null {
+  hotBytesOf(id: ChunkId): Uint8Array | null {
     const [row] = this.#sql
       .exec<{ key: string | null; size: number; bytes: ArrayBuffer | null }>(
         "SELECT key, size, bytes FROM chunks WHERE id = ?",
@@ -212,7 +213,7 @@ export class ChunkTable {
   }
 
   /** Removes those chunks that contain no object any more, and marks the others as not whole. */
-  release(ids: readonly number[]): void {
+  release(ids: readonly ChunkId[]): void {
     const bound = JSON.stringify(ids);
     const given = "id IN (SELECT value FROM json_each(?))";
     const isUsed = "SELECT 1 FROM object_chunks WHERE number BETWEEN first_number AND last_number AND chunk = id";

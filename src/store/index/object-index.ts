@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid } from "../../format/oid.ts";
 import { NumberSet } from "../numbers/number-set.ts";
@@ -21,11 +23,11 @@ const INTEGERS = ["number", "chunk", "offset", "length", "type", "size", "base",
 /** Index rows, one array per column; slot i of each belongs to row i. */
 export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number], Uint32Array>> {
   /** Order of arrival, from 1. */
-  readonly number: Uint32Array;
+  readonly number: Column<ObjectNumber>;
   /** Packed, `OID_BYTES` each. */
   readonly oid: Uint8Array;
   /** Id of the chunk that contains the entry. */
-  readonly chunk: Uint32Array;
+  readonly chunk: Column<ChunkId>;
   /** Offset of the entry in its chunk, bytes. */
   readonly offset: Uint32Array;
   /** Stored size of the entry, bytes, header included. */
@@ -35,11 +37,11 @@ export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number]
   /** Inflated size of the object, bytes. */
   readonly size: Uint32Array;
   /** Number of the delta base; 0: not a delta. */
-  readonly base: Uint32Array;
+  readonly base: Column<ObjectNumber>;
   /** OFS distance in the entry's header; 0: not an OFS delta. */
   readonly distance: Uint32Array;
   /** Number of the first graph node that introduced the object; 0: none so far. */
-  readonly introducer: Uint32Array;
+  readonly introducer: Column<ObjectNumber>;
 }
 
 /** The columns for an object's location, in the order of their cells. */
@@ -49,16 +51,18 @@ const PLACE = ["chunk", "offset", "length", "base", "distance"] as const;
 export type MovedObjects = Pick<ObjectColumns, "number" | (typeof PLACE)[number]>;
 
 /** One index row: the fields of `ObjectColumns`. */
-export type ObjectRow = { readonly oid: Oid } & Readonly<Record<(typeof INTEGERS)[number], number>>;
+export type ObjectRow = { readonly oid: Oid } & {
+  readonly [Name in (typeof INTEGERS)[number]]: ObjectColumns[Name][number];
+};
 
 /** The result for each requested id, in order. */
 export interface Lookup {
   /** 0: there is no such object. */
-  readonly number: Uint32Array;
+  readonly number: Column<ObjectNumber>;
   readonly type: Uint8Array;
   /** Inflated size, bytes. */
   readonly size: Uint32Array;
-  readonly introducer: Uint32Array;
+  readonly introducer: Column<ObjectNumber>;
 }
 
 const ROW_BYTES = OID_BYTES + INTEGERS.length * INTEGER_CELL_BYTES;
@@ -125,7 +129,7 @@ export class ObjectIndex {
   }
 
   /** The highest number ever assigned; 0: none. Numbers of pruned objects are not reused. */
-  lastNumber(): number {
+  lastNumber(): ObjectNumber {
     return this.#sql
       .exec<{ last: number }>(
         `SELECT max(ifnull((SELECT max(number) FROM object_chunks), 0), ifnull((SELECT last FROM pruned), 0)) AS last`,
@@ -266,15 +270,15 @@ export class ObjectIndex {
 
   /** The objects in a chunk.
    * @param first lowest possible number, `last` the highest */
-  inChunk(chunk: number, first: number, last: number): NumberSet {
+  inChunk(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): NumberSet {
     const query = "SELECT number FROM object_chunks WHERE number BETWEEN ? AND ? AND chunk = ? ORDER BY number";
     const rows = this.#sql.exec(query, first, last, chunk).raw();
     return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
   }
 
   /** The ids of the chunks that contain objects. */
-  chunksOf(numbers: NumberSet): Set<number> {
-    const found = new Set<number>();
+  chunksOf(numbers: NumberSet): Set<ChunkId> {
+    const found = new Set<ChunkId>();
     for (const ranges of packRanges(numbers.runs)) {
       for (const [chunk] of this.#sql.exec(CHUNKS_OF, ranges.cells, ranges.rows).raw()) found.add(chunk as number);
     }
@@ -294,7 +298,7 @@ export class ObjectIndex {
 
   /** The numbers of objects whose ids begin with a prefix, at most 1,000.
    * @param prefix hex digits */
-  withPrefix(prefix: string): number[] {
+  withPrefix(prefix: string): ObjectNumber[] {
     const from = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "0"));
     const to = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "f"));
     const rows = this.#sql
@@ -315,11 +319,11 @@ export class ObjectIndex {
   }
 
   /** Sets the introducer of objects that had none. */
-  setIntroducer(objects: NumberSet, node: number): void {
+  setIntroducer(objects: NumberSet, introducer: ObjectNumber): void {
     for (let r = 0; r < objects.runs.length; r += 2) {
       this.#sql.exec(
         "UPDATE object_chunks SET introducer = ? WHERE number >= ? AND number < ?",
-        node,
+        introducer,
         objects.runs[r]!,
         objects.runs[r + 1]!,
       );

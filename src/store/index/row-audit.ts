@@ -1,3 +1,4 @@
+import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { ObjectRow } from "./object-index.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
@@ -7,7 +8,7 @@ import type { Sql } from "../sql/sql.ts";
 export interface AuditedNode {
   /** Object numbers. */
   readonly parents: readonly number[];
-  readonly tree: number;
+  readonly tree: ObjectNumber;
   readonly generation: number;
   readonly time: number;
   /** Null: unreadable. */
@@ -64,8 +65,8 @@ export class RowAudit {
   }
 
   /** The existing rows of objects, by number. */
-  namedObjects(numbers: Iterable<number>): Map<number, ObjectRow> {
-    const found = new Map<number, ObjectRow>();
+  namedObjects(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, ObjectRow> {
+    const found = new Map<ObjectNumber, ObjectRow>();
     for (const ranges of packRanges(toSet(numbers).runs)) {
       for (const row of this.#objects(NAMED, ranges.cells, ranges.rows)) found.set(row.number, row);
     }
@@ -73,8 +74,8 @@ export class RowAudit {
   }
 
   /** The existing rows of nodes, by number. */
-  nodes(numbers: Iterable<number>): Map<number, AuditedNode> {
-    const found = new Map<number, AuditedNode>();
+  nodes(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, AuditedNode> {
+    const found = new Map<ObjectNumber, AuditedNode>();
     for (const ranges of packRanges(toSet(numbers).runs)) {
       const rows = this.#sql.exec<{
         number: number;
@@ -102,7 +103,7 @@ export class RowAudit {
   }
 
   /** The inline bytes of a chunk; null: none. */
-  hotBytes(chunk: number): Uint8Array | null {
+  hotBytes(chunk: ChunkId): Uint8Array | null {
     const [row] = this.#sql
       .exec<{ bytes: ArrayBuffer | null }>("SELECT bytes FROM chunks WHERE id = ?", chunk)
       .toArray();
@@ -135,7 +136,7 @@ export class RowAudit {
   }
 }
 
-function toSet(numbers: Iterable<number>): NumberSet {
+function toSet(numbers: Iterable<ObjectNumber>): NumberSet {
   return NumberSet.fromUnsorted(numbers);
 }
 

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import { inRange, packRanges, readIntegers, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
@@ -25,8 +26,8 @@ export class TreeSumTable {
 
   /** The sums of those trees that have been stored.
    * @param scheme the classification of files; sums of another one are ignored */
-  find(trees: NumberSet, scheme: number): Map<number, readonly FileSum[]> {
-    const found = new Map<number, readonly FileSum[]>();
+  find(trees: NumberSet, scheme: number): Map<ObjectNumber, readonly FileSum[]> {
+    const found = new Map<ObjectNumber, readonly FileSum[]>();
     for (const ranges of packRanges(trees.runs)) {
       const [row] = [...this.#sql.exec(READ, ranges.cells, ranges.rows, scheme).raw()];
       const sums = JSON.parse(row![1] as string) as FileSum[][];
@@ -36,7 +37,7 @@ export class TreeSumTable {
   }
 
   /** Stores the sums of trees. */
-  insert(sums: Iterable<readonly [tree: number, sums: readonly FileSum[]]>, scheme: number): void {
+  insert(sums: Iterable<readonly [tree: ObjectNumber, sums: readonly FileSum[]]>, scheme: number): void {
     let rows: string[] = [];
     let chars = 0;
     const flush = (): void => {

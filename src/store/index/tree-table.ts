@@ -1,3 +1,5 @@
+import type { Column, Kind } from "../../format/kinds.ts";
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import {
   INTEGER_CELL_BYTES,
@@ -11,10 +13,10 @@ import {
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
 /** An entry of a tree as one word: twice the object number, plus one for a tree. */
-export type EntryWord = number;
+export type EntryWord = Kind<"entry word">;
 
 /** Object number of an entry. */
-export function entryNumber(word: EntryWord): number {
+export function entryNumber(word: EntryWord): ObjectNumber {
   return word >>> 1;
 }
 
@@ -25,7 +27,7 @@ export function isTreeEntry(word: EntryWord): boolean {
 
 /** Packs an entry.
  * @param number below 2³¹ */
-export function toEntryWord(number: number, isTree: boolean): EntryWord {
+export function toEntryWord(number: ObjectNumber, isTree: boolean): EntryWord {
   return number * 2 + (isTree ? 1 : 0);
 }
 
@@ -49,10 +51,12 @@ export class TreeTable {
   }
 
   /** The entries of those trees that have been stored. */
-  find(trees: NumberSet): Map<number, Uint32Array> {
-    const found = new Map<number, Uint32Array>();
+  find(trees: NumberSet): Map<ObjectNumber, Column<EntryWord>> {
+    const found = new Map<ObjectNumber, Column<EntryWord>>();
     for (const ranges of packRanges(trees.runs)) {
-      const rows = this.#sql.exec(READ, ranges.cells, ranges.rows).raw() as Iterable<[number, ArrayBuffer | null]>;
+      const rows = this.#sql.exec(READ, ranges.cells, ranges.rows).raw() as Iterable<
+        [ObjectNumber, ArrayBuffer | null]
+      >;
       // An empty BLOB may come back as NULL.
       for (const [tree, entries] of rows) found.set(tree, new Uint32Array(entries ?? new ArrayBuffer(0)));
     }
@@ -60,8 +64,8 @@ export class TreeTable {
   }
 
   /** Stores the entries of trees. A tree that does not fit into a row is parsed again each time. */
-  insert(trees: Iterable<readonly [tree: number, entries: Uint32Array]>): void {
-    let rows: (readonly [number, Uint32Array])[] = [];
+  insert(trees: Iterable<readonly [tree: ObjectNumber, entries: Column<EntryWord>]>): void {
+    let rows: (readonly [ObjectNumber, Column<EntryWord>])[] = [];
     let sizeBytes = 0;
     for (const row of trees) {
       const { byteLength } = row[1];
@@ -77,7 +81,7 @@ export class TreeTable {
     if (rows.length > 0) this.#write(rows, sizeBytes);
   }
 
-  #write(rows: readonly (readonly [number, Uint32Array])[], sizeBytes: number): void {
+  #write(rows: readonly (readonly [ObjectNumber, Column<EntryWord>])[], sizeBytes: number): void {
     const cells = new Uint8Array(rows.length * ROW_BYTES);
     // One byte more than needed: an empty BLOB would be bound as NULL.
     const bytes = new Uint8Array(sizeBytes + 1);

@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** Stored blobs that passed git's checks for special file names: table `vetted_blobs`. They need
@@ -10,7 +11,7 @@ export class VettedBlobs {
   }
 
   /** The names that a blob was checked for, one bit each; 0: none. */
-  names(object: number): number {
+  names(object: ObjectNumber): number {
     const [row] = this.#sql
       .exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object)
       .toArray();
@@ -18,7 +19,7 @@ export class VettedBlobs {
   }
 
   /** Records that a blob passed the checks for these names. */
-  add(object: number, names: number): void {
+  add(object: ObjectNumber, names: number): void {
     this.#sql.exec(
       `INSERT INTO vetted_blobs (object, names) VALUES (?, ?)
         ON CONFLICT (object) DO UPDATE SET names = names | excluded.names`,

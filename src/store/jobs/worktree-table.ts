@@ -1,3 +1,4 @@
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { Oid } from "../../format/oid.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -125,7 +126,7 @@ export class WorktreeTable {
 
   /** A worktree whose planned commit is this one; null: none.
    * @param commit object number */
-  ofCommit(commit: number): Worktree | null {
+  ofCommit(commit: ObjectNumber): Worktree | null {
     return this.#select("WHERE planned = ? LIMIT 1", commit)[0] ?? null;
   }
 
@@ -142,7 +143,7 @@ export class WorktreeTable {
    * removed.
    * @param commit object number; 0: no files
    * @param changes each path once */
-  plan(id: number, commit: number, changes: readonly FileChange[]): void {
+  plan(id: number, commit: ObjectNumber, changes: readonly FileChange[]): void {
     let files = 0;
     let sizeBytes = 0;
     const batches = [...toJson(changes.map(({ path, source, mode }) => [path, source, mode]))];

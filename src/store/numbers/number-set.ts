@@ -1,3 +1,5 @@
+import type { Column } from "../../format/kinds.ts";
+import type { ObjectNumber } from "./kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Bitset } from "./bitset.ts";
 
@@ -8,30 +10,30 @@ export class NumberSet {
   static readonly EMPTY = new NumberSet(new Uint32Array(0));
 
   /** Start and end (exclusive) of each run, ascending, no two runs touching. */
-  readonly runs: Uint32Array;
+  readonly runs: Column<ObjectNumber>;
 
   private constructor(runs: Uint32Array) {
     this.runs = runs;
   }
 
   /** The numbers from `start` to `end - 1`. */
-  static range(start: number, end: number): NumberSet {
+  static range(start: ObjectNumber, end: ObjectNumber): NumberSet {
     return start < end ? new NumberSet(Uint32Array.of(start, end)) : NumberSet.EMPTY;
   }
 
   /** A set of one number. */
-  static of(number: number): NumberSet {
+  static of(number: ObjectNumber): NumberSet {
     return NumberSet.range(number, number + 1);
   }
 
   /** @param numbers in any order; repeats are allowed */
-  static fromUnsorted(numbers: Iterable<number>): NumberSet {
+  static fromUnsorted(numbers: Iterable<ObjectNumber>): NumberSet {
     return NumberSet.fromSorted(Uint32Array.from(numbers).sort());
   }
 
   /** @param numbers ascending; repeats are allowed
    * @throws RangeError when a number is lower than the one before it */
-  static fromSorted(numbers: Iterable<number>): NumberSet {
+  static fromSorted(numbers: Iterable<ObjectNumber>): NumberSet {
     const runs: number[] = [];
     let end = -1;
     for (const number of numbers) {
@@ -47,7 +49,7 @@ export class NumberSet {
   }
 
   /** The members of a bitset. */
-  static fromBitset(bitset: Bitset): NumberSet {
+  static fromBitset(bitset: Bitset<ObjectNumber>): NumberSet {
     return new NumberSet(bitset.runs());
   }
 
@@ -82,7 +84,7 @@ export class NumberSet {
   }
 
   /** Whether `number` is a member. */
-  has(number: number): boolean {
+  has(number: ObjectNumber): boolean {
     // With an odd number of boundaries at or below it, the number is inside a run.
     let low = 0;
     let high = this.runs.length;
@@ -110,7 +112,7 @@ export class NumberSet {
   }
 
   /** The members, ascending. */
-  toArray(): Uint32Array {
+  toArray(): Column<ObjectNumber> {
     const numbers = new Uint32Array(this.size);
     let n = 0;
     for (let r = 0; r < this.runs.length; r += 2) {

@@ -71,9 +71,10 @@ export function namedKeys(sql: Sql, repositoryKey: string, { chunks, bundles, wo
 function checkMemory(inMemory: Tables, stored: Tables): void {
   // The order is another where nodes were added since, though parents precede in both.
   const nodes = ({ graph }: Tables) =>
-    Array.from({ length: graph.length }, (_, position) => [graph.number(position), ...graph.parents(position)])
-      .map(([number, ...parents]) => [number, ...parents.map((position) => graph.number(position))])
-      .toSorted(([a], [b]) => a! - b!);
+    Array.from({ length: graph.length }, (_, position) => [
+      graph.number(position),
+      ...Array.from(graph.parents(position), (parent) => graph.number(parent)),
+    ]).toSorted(([a], [b]) => a! - b!);
   assert.deepEqual(nodes(inMemory), nodes(stored), "the graph in memory");
   assert.deepEqual(inMemory.objects.pruned().encode(), stored.objects.pruned().encode(), "pruned numbers in memory");
 }

@@ -390,7 +390,7 @@ describe("chunks", () => {
 
 test("an empty index names and holds nothing", () => {
   const pushed = new PushedObjects(EMPTY_INDEX, repository.tables.objects);
-  expect([pushed.fresh.length, pushed.missing, [...pushed.findNodes(fromHex(base.commit.oid))]]).toEqual([
+  expect([pushed.fresh.length, pushed.missing, [...pushed.findPackNodes(fromHex(base.commit.oid))]]).toEqual([
     0,
     null,
     [-1],

@@ -54,7 +54,7 @@ function makeHistory(sql: Sql, random: Random, commitCount: number, objectCount:
   );
   for (const { number } of nodes) {
     const again = introduced.get(number)!.filter((object) => introducers.get(object)![0] !== number);
-    reachability.reintroduce(again.map((object) => ({ object, node: number })));
+    reachability.reintroduce(again.map((object) => ({ object, introducer: number })));
   }
   return { graph, reachability, closures, commits: nodes.map(({ number }) => number) };
 }
