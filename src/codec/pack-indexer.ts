@@ -3,12 +3,17 @@
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import {
+  type IndexerExports,
+  type IndexerInstance,
+  type ReadBack,
+  returnInstance,
+  STATUS,
+  takeInstance,
+  VALUE,
+} from "./indexer-instance.ts";
 import type { MadeEntry, PackEntry, PackIndex, PackNode } from "./pack-index.ts";
 import { explainRefusal } from "./pack-refusal.ts";
-
-/** Copies stored bytes of the pack from `offset` into `out` if they are in memory. Returns how
- * many; 0: none. */
-export type ReadBack = (offset: number, out: Uint8Array) => number;
 
 /** What `finish` needs before it can continue. */
 export type IndexNeed =
@@ -22,76 +27,6 @@ export type IndexNeed =
   | { kind: "memory" }
   /** Nothing: other requests may run now. */
   | { kind: "pause" };
-
-interface IndexerExports {
-  memory: WebAssembly.Memory;
-  indexer_begin(
-    windowBytes: number,
-    ringBytes: number,
-    maxObjects: number,
-    maxReferences: number,
-    maxTableBytes: number,
-    maxResidentBytes: number,
-    maxBlobBytes: number,
-    freeContentBytes: number,
-    maxObjectBytes: number,
-    maxWorkBytes: number,
-    sliceBytes: number,
-    maxDeltaDepth: number,
-    streamThresholdBytes: number,
-    refused: bigint,
-  ): number;
-  indexer_room(): number;
-  indexer_step(length: number): number;
-  indexer_finish(): number;
-  indexer_allow(maxBlobBytes: number): void;
-  indexer_external(node: number): number;
-  indexer_supply(entry: PackEntry, type: number, sizeBytes: number): number;
-  indexer_lack(entry: PackEntry): number;
-  indexer_supply_outside(entry: number, sizeBytes: number): number;
-  indexer_settle_large(oid: number, sizeBytes: number): number;
-  indexer_count_work(bytes: number): number;
-  indexer_value(which: number): number;
-}
-
-const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, paused: 5, needMemory: 6 } as const;
-
-/** Numbers of `Value` in indexer_exports.zig. */
-const VALUE = {
-  inputBytes: 0,
-  consumedAddress: 1,
-  consumedBytes: 2,
-  done: 3,
-  declared: 4,
-  packCount: 5,
-  entryCount: 6,
-  entriesEnd: 7,
-  isPaused: 8,
-  deferredCount: 9,
-  offsets: 10,
-  sizes: 11,
-  bases: 12,
-  entryNodes: 13,
-  entryEdges: 14,
-  kinds: 15,
-  stored: 16,
-  nodeCount: 17,
-  oids: 18,
-  nodeEntries: 19,
-  nodeFlags: 20,
-  neededEntry: 21,
-  neededOffset: 22,
-  neededLength: 23,
-  neededDelta: 24,
-  neededBase: 25,
-  neededContent: 26,
-  failureCode: 27,
-  failureDetail: 28,
-  failureOid: 29,
-  failureOffset: 30,
-  failureValue: 31,
-  tableBytesLeft: 32,
-} as const;
 
 /** Bytes of work in one call of the module: some 100 ms. The object has one thread for all
  * requests. */
@@ -113,29 +48,9 @@ export interface PackIndexerOptions {
   readBack: ReadBack;
 }
 
-/** An instance of the module, used for one pack after another. */
-class Instance {
-  readonly exports: IndexerExports;
-  readBack: ReadBack = () => 0;
-
-  constructor(module: WebAssembly.Module) {
-    const read_back = (offset: number, out: number, length: number): number =>
-      this.readBack(offset, new Uint8Array(this.exports.memory.buffer, out, length));
-    const { exports } = new WebAssembly.Instance(module, { holdfast: { read_back } });
-    this.exports = exports as unknown as IndexerExports;
-  }
-}
-
-/** Linear memory never shrinks: an instance that grew beyond this is dropped after its pack. */
-const MAX_IDLE_BYTES = 8 * 1024 * 1024;
-const MAX_IDLE_INSTANCES = 4;
-
-/** Instances not in use. */
-const idle = new WeakMap<WebAssembly.Module, Instance[]>();
-
 export class PackIndexer {
   readonly #module: WebAssembly.Module;
-  readonly #instance: Instance;
+  readonly #instance: IndexerInstance;
   readonly #exports: IndexerExports;
   readonly #limits: Limits;
   readonly #made = new Map<PackEntry, MadeEntry>();
@@ -145,7 +60,7 @@ export class PackIndexer {
     const { limits, readBack } = options;
     this.#module = module;
     this.#limits = limits;
-    this.#instance = idle.get(module)?.pop() ?? new Instance(module);
+    this.#instance = takeInstance(module);
     this.#instance.readBack = readBack;
     this.#exports = this.#instance.exports;
     const status = this.#exports.indexer_begin(
@@ -170,10 +85,7 @@ export class PackIndexer {
   /** Ends the pack and returns the module's memory for the next one. The indexer must not be used
    * afterwards. */
   release(): void {
-    this.#instance.readBack = () => 0;
-    const waiting = idle.get(this.#module) ?? [];
-    if (this.memoryBytes <= MAX_IDLE_BYTES && waiting.length < MAX_IDLE_INSTANCES) waiting.push(this.#instance);
-    idle.set(this.#module, waiting);
+    returnInstance(this.#module, this.#instance);
   }
 
   /** Bytes of linear memory this pack has taken. */

@@ -15,7 +15,8 @@ import { ChunkTable, type NewChunk } from "../../src/store/index/chunk-table.ts"
 import { CommitGraph, type NewNode } from "../../src/store/graph/commit-graph.ts";
 import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import { NumberSet } from "../../src/store/numbers/number-set.ts";
-import { newObjectColumns, ObjectIndex } from "../../src/store/index/object-index.ts";
+import { newObjectColumns } from "../../src/store/index/object-columns.ts";
+import { ObjectIndex } from "../../src/store/index/object-index.ts";
 import { Reachability } from "../../src/store/graph/reachability.ts";
 import { RefStore } from "../../src/store/refs/refs.ts";
 import { createRepository } from "../../src/store/sql/schema.ts";

@@ -2,6 +2,7 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import { isFileMode } from "../../format/tree.ts";
 import { type FileChange, type FileVersion } from "./file-change.ts";
+import { compareRanked, offer, type Ranking } from "./ranking.ts";
 import { type Fingerprint, MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "./similarity.ts";
 
 /** A renamed file is at least half the same. */
@@ -9,8 +10,6 @@ const MINIMUM_SCORE = MAX_SCORE / 2;
 /** If a file name was deleted exactly once and added exactly once, this score makes it a rename
  * without comparing other files. */
 const MINIMUM_SCORE_BY_NAME = MINIMUM_SCORE + (MAX_SCORE - MINIMUM_SCORE) / 2;
-/** How many sources are kept per destination, in case other destinations take the best ones. */
-const CANDIDATES_PER_DESTINATION = 4;
 /** How many sources with the same content are searched for one with the destination's name. */
 const MAX_EQUAL_SOURCES = 100;
 /** The id of the empty blob. */
@@ -67,6 +66,8 @@ export interface Match {
   readonly destination: Candidate;
   readonly score: number;
 }
+
+type Ranked = Match & Ranking;
 
 /** Finds which of the added files are deleted ones under another name, exactly as `git diff -M`
  * does: first files of the same content, then of the same name, then the most similar ones.
@@ -291,31 +292,4 @@ function uniqueByName(candidates: readonly Candidate[]): Map<string, Candidate |
 
 function isRegularFile({ version }: Candidate): boolean {
   return isFileMode(version.mode);
-}
-
-/** What makes one source better than another. */
-export interface Ranking {
-  readonly score: number;
-  /** Whether it has the destination's name. */
-  readonly hasName: boolean;
-}
-
-type Ranked = Match & Ranking;
-
-/** Sorts the better one first. */
-export function compareRanked(a: Ranking, b: Ranking): number {
-  return b.score - a.score || Number(b.hasName) - Number(a.hasName);
-}
-
-/** Keeps the best candidates, each at its index. Of equal ones the one with the lower index wins in
- * the end.
- * @see record_if_better() in git's diffcore-rename.c */
-export function offer<Candidate extends Ranking>(best: Candidate[], ranked: Candidate): void {
-  if (best.length < CANDIDATES_PER_DESTINATION) {
-    best.push(ranked);
-    return;
-  }
-  let worst = 0;
-  for (let i = 1; i < best.length; i++) if (compareRanked(best[i]!, best[worst]!) > 0) worst = i;
-  if (compareRanked(best[worst]!, ranked) > 0) best[worst] = ranked;
 }

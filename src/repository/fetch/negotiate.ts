@@ -1,6 +1,6 @@
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
-import type { Lookup } from "../../store/index/object-index.ts";
+import type { Lookup } from "../../store/index/object-columns.ts";
 import type { Negotiation, PackCondition } from "../state/fetch-source.ts";
 
 /** Object type number of a commit. */

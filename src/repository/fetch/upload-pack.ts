@@ -8,7 +8,8 @@ import { parseSparsePatterns, type SparsePatterns } from "../../format/sparse-pa
 import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { Lookup, ObjectIndex } from "../../store/index/object-index.ts";
+import type { Lookup } from "../../store/index/object-columns.ts";
+import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { Reachability } from "../../store/graph/reachability.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import { findBlob } from "./blob-name.ts";

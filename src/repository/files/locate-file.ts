@@ -3,7 +3,7 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { equalOids, fromHex, isHexOid, toHex } from "../../format/oid.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { type NamedRef, refsNamed } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
 import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
 import { Contents } from "./contents.ts";

@@ -1,7 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { pause } from "../pacing/pause.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 

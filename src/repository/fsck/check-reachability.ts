@@ -5,7 +5,7 @@ import { TREE, isObjectType } from "../../format/object.ts";
 import { concatOids, type Oid, toHex } from "../../format/oid.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 

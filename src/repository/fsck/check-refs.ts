@@ -3,7 +3,7 @@ import { isRefName } from "../../format/ref-name.ts";
 import { parseTag } from "../../format/tag.ts";
 import { concatOids, equalOids, type Oid, toHex } from "../../format/oid.ts";
 import { COMMIT, TAG } from "../../format/object.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { Ref } from "../../store/refs/refs.ts";
 import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
 

@@ -3,7 +3,7 @@ import { listFindings } from "../../codec/fsck-messages.ts";
 import { COMMIT, TREE, TAG, fromTypeNumber, isObjectType, type ObjectTypeNumber } from "../../format/object.ts";
 import { concatOids, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { Lookup, ObjectRow } from "../../store/index/object-index.ts";
+import type { Lookup, ObjectRow } from "../../store/index/object-columns.ts";
 import { toEntryWord } from "../../store/index/tree-table.ts";
 import { damageOf, type FsckRun } from "./fsck-run.ts";
 

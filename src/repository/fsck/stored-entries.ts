@@ -7,7 +7,7 @@ import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { RowAudit } from "../../store/index/row-audit.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";

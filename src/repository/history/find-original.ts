@@ -2,7 +2,7 @@ import { equalOids } from "../../format/oid.ts";
 import { isFileMode } from "../../format/tree.ts";
 import { ChangedBlobs } from "../diff/changed-blobs.ts";
 import { type FileVersion } from "../diff/file-change.ts";
-import { compareRanked, offer } from "../diff/renames.ts";
+import { compareRanked, offer } from "../diff/ranking.ts";
 import { MAX_SCORE, mayBeSimilar, scoreSimilarity, takeFingerprint } from "../diff/similarity.ts";
 import { diffTrees } from "../diff/tree-diff.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";

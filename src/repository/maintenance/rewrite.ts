@@ -5,7 +5,7 @@ import { encodeEntryHeader } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkRow, NewChunk } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-index.ts";
+import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
 import type { Tables } from "../../store/tables.ts";
 import { type DeltaCodec, WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";

@@ -4,7 +4,7 @@ import { GitError } from "../../format/errors.ts";
 import { type Oid, toHex } from "../../format/oid.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { ObjectRow } from "../../store/index/object-index.ts";
+import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { AdvertisedRefs } from "../state/advertised-refs.ts";
 import { ObjectReader } from "./object-reader.ts";

@@ -4,21 +4,20 @@ import { type RefChange, RefRules } from "../../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit, type Limits, MAX_ANCESTRY_STEPS } from "../../format/limits.ts";
-import { COMMIT, TREE, TAG } from "../../format/object.ts";
+import { COMMIT, TAG } from "../../format/object.ts";
 import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
-import { equalOids, isNullOid, OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
+import { equalOids, isNullOid, toHex, type Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import type { NewNode } from "../../store/graph/commit-graph.ts";
-import type { Reintroduction } from "../../store/graph/reachability.ts";
 import type { NewPush, PushedRef } from "../../store/refs/push-log.ts";
 import type { RefChanges } from "../../store/refs/ref-changes.ts";
 import { REF_ROW_BYTES } from "../../store/refs/refs.ts";
 import type { Tables } from "../../store/tables.ts";
 import { layOutRows } from "./chunk-rows.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
-import { introduce, type Introductions, type StoredObject, type StoredObjects } from "./introduce.ts";
+import { introduce, type Introductions } from "./introduce.ts";
 import type { PushStep, RefCommand } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
+import { findTargets, groupByIntroducer, newNodes, storedObjects, type Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
@@ -54,12 +53,6 @@ export type ApplyOutcome =
   /** These stored trees must be read first, and the transaction rolled back. */
   | { readonly kind: "unread"; readonly trees: ObjectNumber[] };
 
-/** The object that a command's new value names. */
-interface Target {
-  readonly number: ObjectNumber;
-  readonly type: number;
-}
-
 /** Makes a push visible: rows, graph and refs, in the caller's transaction and synchronously, so
  * that nothing comes between the checks and the writes. The graph in memory stays unchanged unless
  * the outcome is "applied".
@@ -94,12 +87,17 @@ class PushApplication {
 
   run(): ApplyOutcome {
     const { graph, pushes } = this.#tables;
-    const targets = this.#findTargets();
+    const targets = findTargets(this.#tables, this.#push);
     const before = graph.length;
     let isResolved = false;
     try {
-      graph.append(this.#newNodes(targets));
-      const introductions = introduce(this.#push.pushed, graph, before, this.#storedObjects());
+      graph.append(newNodes(this.#tables, this.#push.pushed, targets));
+      const introductions = introduce(
+        this.#push.pushed,
+        graph,
+        before,
+        storedObjects(this.#tables, this.#push.pushed, this.#returned),
+      );
       if (introductions.unread.length > 0) return { kind: "unread", trees: introductions.unread };
       const outcomes = this.#updateRefs(targets);
       const refused = refuseWhole(outcomes, this.#push.atomic);
@@ -119,8 +117,9 @@ class PushApplication {
     const { graph } = this.#tables;
     const before = graph.length;
     try {
-      graph.append(this.#newNodes(this.#findTargets()));
-      return introduce(this.#push.pushed, graph, before, this.#storedObjects()).unread;
+      graph.append(newNodes(this.#tables, this.#push.pushed, findTargets(this.#tables, this.#push)));
+      return introduce(this.#push.pushed, graph, before, storedObjects(this.#tables, this.#push.pushed, this.#returned))
+        .unread;
     } finally {
       graph.truncate(before);
     }
@@ -131,81 +130,6 @@ class PushApplication {
     const { requester, timeMs, packBytes, pushed, steps } = this.#push;
     if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
     return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects: pushed.fresh.length }];
-  }
-
-  /** The object that each command's new value names; null: it is missing, or incomplete. */
-  #findTargets(): (Target | null)[] {
-    const { commands, pushed } = this.#push;
-    const oids = new Uint8Array(commands.length * OID_BYTES);
-    commands.forEach((command, i) => oids.set(command.new, i * OID_BYTES));
-    const stored = this.#tables.objects.lookupMany(oids);
-    const packNodes = pushed.findPackNodes(oids);
-    return commands.map((_, i) => {
-      if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
-      const packNode = packNodes[i]!;
-      return packNode < 0 || pushed.numbers[packNode] === 0
-        ? null
-        : { number: pushed.numbers[packNode]!, type: pushed.types[packNode]! };
-    });
-  }
-
-  /** Fresh commits and tags, and trees and blobs that a ref will point to directly. */
-  #newNodes(targets: readonly (Target | null)[]): NewNode[] {
-    const { pushed } = this.#push;
-    const nodes: NewNode[] = [];
-    for (const entry of pushed.fresh) {
-      const type = pushed.index.kinds[entry]!;
-      if (type !== COMMIT && type !== TAG) continue;
-      const packNode = pushed.index.entryNodes[entry]!;
-      const [first, ...rest] = Array.from(pushed.references(packNode), (target) => pushed.numbers[target]!);
-      const targetType = pushed.types[pushed.references(packNode)[0]!]!;
-      const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
-      nodes.push({
-        number: pushed.numbers[packNode]!,
-        parents: leadsToNode ? [first!] : rest,
-        tree: leadsToNode ? 0 : first!,
-        time: pushed.time(packNode),
-      });
-    }
-    const direct = new Set<ObjectNumber>();
-    for (const target of targets) {
-      if (target === null || target.type === COMMIT || target.type === TAG) continue;
-      if (this.#tables.graph.position(target.number) < 0) direct.add(target.number);
-    }
-    for (const number of direct) nodes.push({ number, parents: [], tree: number, time: 0 });
-    return nodes;
-  }
-
-  #storedObjects(): StoredObjects {
-    const { objects } = this.#tables;
-    const { pushed } = this.#push;
-    const known = new Map<ObjectNumber, StoredObject>();
-    const add = (number: ObjectNumber, introducer: ObjectNumber, type: number): void => {
-      known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
-    };
-    const numbers: ObjectNumber[] = [];
-    pushed.numbers.forEach((number, packNode) => {
-      if (number === 0 || pushed.isFresh(packNode)) return;
-      numbers.push(number);
-      add(number, pushed.storedIntroducers[packNode]!, pushed.types[packNode]!);
-    });
-    this.#addSeveral(known, numbers);
-    return {
-      get: (number) => {
-        if (!known.has(number)) {
-          const { introducer, type } = objects.locate(NumberSet.of(number));
-          add(number, introducer[0]!, type[0]!);
-          this.#addSeveral(known, [number]);
-        }
-        return known.get(number)!;
-      },
-      entries: (tree) => this.#returned.entries(tree),
-    };
-  }
-
-  #addSeveral(known: Map<ObjectNumber, StoredObject>, numbers: readonly ObjectNumber[]): void {
-    const several = this.#tables.reachability.severalIntroducers(NumberSet.fromUnsorted(numbers));
-    for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
   }
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
@@ -367,16 +291,6 @@ class PushApplication {
 export function changeOf(command: RefCommand, isForward: RefChange["isForward"]): RefChange {
   const kind = isNullOid(command.new) ? "deletion" : isNullOid(command.old) ? "creation" : "move";
   return { name: command.name, kind, isForward };
-}
-
-function groupByIntroducer(pairs: readonly Reintroduction[]): Map<ObjectNumber, NumberSet> {
-  const groups = Map.groupBy(pairs, ({ introducer }) => introducer);
-  return new Map(
-    [...groups].map(([introducer, members]) => [
-      introducer,
-      NumberSet.fromUnsorted(members.map(({ object }) => object)),
-    ]),
-  );
 }
 
 function hexOf(oid: Oid | null): string | null {

@@ -4,7 +4,7 @@ import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { type MadeEntry, NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
 import type { NewChunk } from "../../store/index/chunk-table.ts";
-import { newObjectColumns, type ObjectColumns } from "../../store/index/object-index.ts";
+import { newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 

@@ -1,14 +1,10 @@
-// The graph of commits, annotated tags, and the trees or blobs that a ref points at directly. It lives in memory, loaded once
-// per life of the repository object. A node's position is its index here; positions are topological (parents before
-// children), so that every walk is one descending scan, without stack, heap or recursion. Positions hold for one life
-// only; what is stored are object numbers.
-import type { Column } from "../../format/kinds.ts";
-import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 // The graph of commits, annotated tags, and of trees or blobs that refs point to directly. It is
 // held in memory, loaded once per life of the repository object. A node's position is its index
 // here. Positions are topological (parents before children), so that every walk is one descending
 // scan, without stack, heap or recursion. Positions are valid for one life only; stored rows use
 // object numbers.
+import type { Column } from "../../format/kinds.ts";
+import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";

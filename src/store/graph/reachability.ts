@@ -1,12 +1,8 @@
-// Which objects a set of commits leads to, without walking a tree. Every object has introducers: the nodes that lead to it
-// while none of their parents does. It is reachable from X exactly when an introducer is X or an ancestor of X. Nearly
-// all objects have one introducer; the further ones (a revert, a merge, two branches with the same file) are rows of
-// `reintroductions`.
-import type { ObjectNumber } from "../numbers/kinds.ts";
 // Which objects are reachable from a set of commits, without walking trees. An object's introducers
 // are the nodes that reach it while none of their parents does. It is reachable from X exactly when
 // an introducer is X or an ancestor of X. Nearly all objects have one introducer; further ones (a
 // revert, a merge, two branches with the same file) are rows of `reintroductions`.
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import type { CommitGraph, PositionSet } from "./commit-graph.ts";
 import { NumberSet } from "../numbers/number-set.ts";

@@ -1,4 +1,3 @@
-import type { Column } from "../../format/kinds.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid } from "../../format/oid.ts";
@@ -13,57 +12,18 @@ import {
   readBytes,
   readIntegers,
   WITH_ROWS,
-  writeInteger,
 } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
-
-/** The integer columns of `object_chunks`, in the order of their cells. */
-const INTEGERS = ["number", "chunk", "offset", "length", "type", "size", "base", "distance", "introducer"] as const;
-
-/** Index rows, one array per column; slot i of each belongs to row i. */
-export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number], Uint32Array>> {
-  /** Order of arrival, from 1. */
-  readonly number: Column<ObjectNumber>;
-  /** Packed, `OID_BYTES` each. */
-  readonly oid: Uint8Array;
-  /** Id of the chunk that contains the entry. */
-  readonly chunk: Column<ChunkId>;
-  /** Offset of the entry in its chunk, bytes. */
-  readonly offset: Uint32Array;
-  /** Stored size of the entry, bytes, header included. */
-  readonly length: Uint32Array;
-  /** Type of the object, even if it is stored as a delta: 1 commit, 2 tree, 3 blob, 4 tag. */
-  readonly type: Uint32Array;
-  /** Inflated size of the object, bytes. */
-  readonly size: Uint32Array;
-  /** Number of the delta base; 0: not a delta. */
-  readonly base: Column<ObjectNumber>;
-  /** OFS distance in the entry's header; 0: not an OFS delta. */
-  readonly distance: Uint32Array;
-  /** Number of the first graph node that introduced the object; 0: none so far. */
-  readonly introducer: Column<ObjectNumber>;
-}
-
-/** The columns for an object's location, in the order of their cells. */
-const PLACE = ["chunk", "offset", "length", "base", "distance"] as const;
-
-/** New locations of objects, one array per column: see `ObjectColumns`. */
-export type MovedObjects = Pick<ObjectColumns, "number" | (typeof PLACE)[number]>;
-
-/** One index row: the fields of `ObjectColumns`. */
-export type ObjectRow = { readonly oid: Oid } & {
-  readonly [Name in (typeof INTEGERS)[number]]: ObjectColumns[Name][number];
-};
-
-/** The result for each requested id, in order. */
-export interface Lookup {
-  /** 0: there is no such object. */
-  readonly number: Column<ObjectNumber>;
-  readonly type: Uint8Array;
-  /** Inflated size, bytes. */
-  readonly size: Uint32Array;
-  readonly introducer: Column<ObjectNumber>;
-}
+import {
+  INTEGERS,
+  type Lookup,
+  type MovedObjects,
+  newObjectColumns,
+  type ObjectColumns,
+  type ObjectRow,
+  PLACE,
+  writeIntegers,
+} from "./object-columns.ts";
 
 const ROW_BYTES = OID_BYTES + INTEGERS.length * INTEGER_CELL_BYTES;
 
@@ -95,12 +55,6 @@ const LOCATE = `${WITH_ROWS}
 const LOCATE_ONE = `SELECT oid, ${INTEGERS.join(", ")} FROM object_chunks WHERE number = ?`;
 
 type LocatedRow = { oid: ArrayBuffer } & Record<(typeof INTEGERS)[number], number>;
-
-/** Columns for `count` rows, all zero. */
-export function newObjectColumns(count: number): ObjectColumns {
-  const integers = Object.fromEntries(INTEGERS.map((name) => [name, new Uint32Array(count)]));
-  return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
-}
 
 /** The requested objects and their delta chains down to the undeltified bases. */
 const CHAINS = `${WITH_ROWS}, chain(number) AS (
@@ -337,11 +291,6 @@ const FEW = 3;
 /** Divides rows among statements: start and end of each slice. */
 function* slices(count: number): Generator<readonly [from: number, to: number]> {
   for (let from = 0; from < count; from += PACKED_ROWS) yield [from, Math.min(from + PACKED_ROWS, count)];
-}
-
-/** Writes the cells of row `i`, one for each column. */
-function writeIntegers(cells: Uint8Array, offset: number, columns: readonly Uint32Array[], i: number): void {
-  columns.forEach((column, k) => writeInteger(cells, offset + k * INTEGER_CELL_BYTES, column[i]!));
 }
 
 function damaged(reason: string): GitError {

@@ -1,6 +1,6 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
-import type { ObjectRow } from "./object-index.ts";
+import type { ObjectRow } from "./object-columns.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { ChunkTable, type NewChunk } from "../../../src/store/index/chunk-table.ts";
 import { BLOB_MAX_BYTES } from "../../../src/store/sql/sql.ts";
-import { newObjectColumns, ObjectIndex } from "../../../src/store/index/object-index.ts";
+import { newObjectColumns } from "../../../src/store/index/object-columns.ts";
+import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { withDatabase } from "../database.ts";
 
 const chunk = (over: Partial<NewChunk> = {}): NewChunk => ({

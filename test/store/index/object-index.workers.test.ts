@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { OID_BYTES } from "../../../src/format/oid.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
-import {
-  type MovedObjects,
-  newObjectColumns,
-  ObjectIndex,
-  type ObjectColumns,
-} from "../../../src/store/index/object-index.ts";
+import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../../src/store/index/object-columns.ts";
+import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { CountedSql } from "../../../src/store/sql/sql.ts";
 import { withDatabase } from "../database.ts";
 import { Random } from "../../harness/random.ts";

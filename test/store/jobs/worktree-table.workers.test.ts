@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { newObjectColumns, ObjectIndex } from "../../../src/store/index/object-index.ts";
+import { newObjectColumns } from "../../../src/store/index/object-columns.ts";
+import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { CountedSql, newSqlCounters, type Sql } from "../../../src/store/sql/sql.ts";
 import { type FileChange, REMOVED, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";

@@ -1,0 +1,112 @@
+// Instances of the module that index packs: what they export, and the pool of those that wait between two packs.
+import type { PackEntry } from "./pack-index.ts";
+
+/** Copies stored bytes of the pack from `offset` into `out` if they are in memory. Returns how
+ * many; 0: none. */
+export type ReadBack = (offset: number, out: Uint8Array) => number;
+
+/** What `wasm/src/indexer_exports.zig` exports. */
+export interface IndexerExports {
+  memory: WebAssembly.Memory;
+  indexer_begin(
+    windowBytes: number,
+    ringBytes: number,
+    maxObjects: number,
+    maxReferences: number,
+    maxTableBytes: number,
+    maxResidentBytes: number,
+    maxBlobBytes: number,
+    freeContentBytes: number,
+    maxObjectBytes: number,
+    maxWorkBytes: number,
+    sliceBytes: number,
+    maxDeltaDepth: number,
+    streamThresholdBytes: number,
+    refused: bigint,
+  ): number;
+  indexer_room(): number;
+  indexer_step(length: number): number;
+  indexer_finish(): number;
+  indexer_allow(maxBlobBytes: number): void;
+  indexer_external(node: number): number;
+  indexer_supply(entry: PackEntry, type: number, sizeBytes: number): number;
+  indexer_lack(entry: PackEntry): number;
+  indexer_supply_outside(entry: number, sizeBytes: number): number;
+  indexer_settle_large(oid: number, sizeBytes: number): number;
+  indexer_count_work(bytes: number): number;
+  indexer_value(which: number): number;
+}
+
+/** What its functions return. */
+export const STATUS = { ok: 0, refused: 1, needBytes: 2, needBase: 3, needLarge: 4, paused: 5, needMemory: 6 } as const;
+
+/** Numbers of `Value` in indexer_exports.zig. */
+export const VALUE = {
+  inputBytes: 0,
+  consumedAddress: 1,
+  consumedBytes: 2,
+  done: 3,
+  declared: 4,
+  packCount: 5,
+  entryCount: 6,
+  entriesEnd: 7,
+  isPaused: 8,
+  deferredCount: 9,
+  offsets: 10,
+  sizes: 11,
+  bases: 12,
+  entryNodes: 13,
+  entryEdges: 14,
+  kinds: 15,
+  stored: 16,
+  nodeCount: 17,
+  oids: 18,
+  nodeEntries: 19,
+  nodeFlags: 20,
+  neededEntry: 21,
+  neededOffset: 22,
+  neededLength: 23,
+  neededDelta: 24,
+  neededBase: 25,
+  neededContent: 26,
+  failureCode: 27,
+  failureDetail: 28,
+  failureOid: 29,
+  failureOffset: 30,
+  failureValue: 31,
+  tableBytesLeft: 32,
+} as const;
+
+/** An instance of the module, used for one pack after another. */
+export class IndexerInstance {
+  readonly exports: IndexerExports;
+  readBack: ReadBack = () => 0;
+
+  constructor(module: WebAssembly.Module) {
+    const read_back = (offset: number, out: number, length: number): number =>
+      this.readBack(offset, new Uint8Array(this.exports.memory.buffer, out, length));
+    const { exports } = new WebAssembly.Instance(module, { holdfast: { read_back } });
+    this.exports = exports as unknown as IndexerExports;
+  }
+}
+
+/** Linear memory never shrinks: an instance that grew beyond this is dropped after its pack. */
+const MAX_IDLE_BYTES = 8 * 1024 * 1024;
+const MAX_IDLE_INSTANCES = 4;
+
+/** Instances not in use. */
+const idle = new WeakMap<WebAssembly.Module, IndexerInstance[]>();
+
+/** Takes an instance that waits, or makes one. */
+export function takeInstance(module: WebAssembly.Module): IndexerInstance {
+  return idle.get(module)?.pop() ?? new IndexerInstance(module);
+}
+
+/** Has an instance wait for the next pack, unless enough do or it has grown too large. */
+export function returnInstance(module: WebAssembly.Module, instance: IndexerInstance): void {
+  instance.readBack = () => 0;
+  const waiting = idle.get(module) ?? [];
+  const { byteLength } = instance.exports.memory.buffer;
+  if (byteLength <= MAX_IDLE_BYTES && waiting.length < MAX_IDLE_INSTANCES) waiting.push(instance);
+  idle.set(module, waiting);
+}

@@ -1,0 +1,115 @@
+// What a push brings to the commit graph, and what it finds there.
+import { COMMIT, TAG, TREE } from "../../format/object.ts";
+import { OID_BYTES } from "../../format/oid.ts";
+import type { NewNode } from "../../store/graph/commit-graph.ts";
+import type { Reintroduction } from "../../store/graph/reachability.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { RefCommand } from "../state/push.ts";
+import type { StoredObject, StoredObjects } from "./introduce.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+import type { ReturnedTrees } from "./returned-trees.ts";
+
+/** The commands of a push, and the objects that came with them. */
+interface PushedRefs {
+  readonly commands: readonly RefCommand[];
+  readonly pushed: PushedObjects;
+}
+
+/** The object that a command's new value names. */
+export interface Target {
+  readonly number: ObjectNumber;
+  readonly type: number;
+}
+
+/** The object that each command's new value names; null: it is missing, or incomplete. */
+export function findTargets({ objects }: Pick<Tables, "objects">, { commands, pushed }: PushedRefs): (Target | null)[] {
+  const oids = new Uint8Array(commands.length * OID_BYTES);
+  commands.forEach((command, i) => oids.set(command.new, i * OID_BYTES));
+  const stored = objects.lookupMany(oids);
+  const packNodes = pushed.findPackNodes(oids);
+  return commands.map((_, i) => {
+    if (stored.number[i] !== 0) return { number: stored.number[i]!, type: stored.type[i]! };
+    const packNode = packNodes[i]!;
+    return packNode < 0 || pushed.numbers[packNode] === 0
+      ? null
+      : { number: pushed.numbers[packNode]!, type: pushed.types[packNode]! };
+  });
+}
+
+/** Fresh commits and tags, and trees and blobs that a ref will point to directly. */
+export function newNodes(
+  { graph }: Pick<Tables, "graph">,
+  pushed: PushedObjects,
+  targets: readonly (Target | null)[],
+): NewNode[] {
+  const nodes: NewNode[] = [];
+  for (const entry of pushed.fresh) {
+    const type = pushed.index.kinds[entry]!;
+    if (type !== COMMIT && type !== TAG) continue;
+    const packNode = pushed.index.entryNodes[entry]!;
+    const [first, ...rest] = Array.from(pushed.references(packNode), (target) => pushed.numbers[target]!);
+    const targetType = pushed.types[pushed.references(packNode)[0]!]!;
+    const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
+    nodes.push({
+      number: pushed.numbers[packNode]!,
+      parents: leadsToNode ? [first!] : rest,
+      tree: leadsToNode ? 0 : first!,
+      time: pushed.time(packNode),
+    });
+  }
+  const direct = new Set<ObjectNumber>();
+  for (const target of targets) {
+    if (target === null || target.type === COMMIT || target.type === TAG) continue;
+    if (graph.position(target.number) < 0) direct.add(target.number);
+  }
+  for (const number of direct) nodes.push({ number, parents: [], tree: number, time: 0 });
+  return nodes;
+}
+
+/** What is known of the stored objects that a push mentions, and what more it asks.
+ * @param returned stored trees that have been read */
+export function storedObjects(
+  { objects, reachability }: Pick<Tables, "objects" | "reachability">,
+  pushed: PushedObjects,
+  returned: ReturnedTrees,
+): StoredObjects {
+  const known = new Map<ObjectNumber, StoredObject>();
+  const add = (number: ObjectNumber, introducer: ObjectNumber, type: number): void => {
+    known.set(number, { introducers: introducer === 0 ? [] : [introducer], isTree: type === TREE });
+  };
+  const addSeveral = (numbers: readonly ObjectNumber[]): void => {
+    const several = reachability.severalIntroducers(NumberSet.fromUnsorted(numbers));
+    for (const [number, introducers] of several) known.set(number, { introducers, isTree: known.get(number)!.isTree });
+  };
+  const numbers: ObjectNumber[] = [];
+  pushed.numbers.forEach((number, packNode) => {
+    if (number === 0 || pushed.isFresh(packNode)) return;
+    numbers.push(number);
+    add(number, pushed.storedIntroducers[packNode]!, pushed.types[packNode]!);
+  });
+  addSeveral(numbers);
+  return {
+    get: (number) => {
+      if (!known.has(number)) {
+        const { introducer, type } = objects.locate(NumberSet.of(number));
+        add(number, introducer[0]!, type[0]!);
+        addSeveral([number]);
+      }
+      return known.get(number)!;
+    },
+    entries: (tree) => returned.entries(tree),
+  };
+}
+
+/** Objects by what introduces them. */
+export function groupByIntroducer(pairs: readonly Reintroduction[]): Map<ObjectNumber, NumberSet> {
+  const groups = Map.groupBy(pairs, ({ introducer }) => introducer);
+  return new Map(
+    [...groups].map(([introducer, members]) => [
+      introducer,
+      NumberSet.fromUnsorted(members.map(({ object }) => object)),
+    ]),
+  );
+}
