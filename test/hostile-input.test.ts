@@ -7,8 +7,8 @@ const PROJECT = join(import.meta.dirname, "..");
 /** The tests that the page names: file and title. */
 const named = readFileSync(join(PROJECT, "docs/hostile-input.md"), "utf8")
   .split("\n")
-  .filter((line) => /^\| .*`[\w/-]+`: /.test(line))
-  .flatMap((line) => [...line.matchAll(/`([\w/-]+)`: (.*?)(?=; `[\w/-]+`: | \|$)/g)])
+  .filter((line) => /^\| .*`[\w/.-]+`: /.test(line))
+  .flatMap((line) => [...line.matchAll(/`([\w/.-]+)`: (.*?)(?=; `[\w/.-]+`: | \|$)/g)])
   .map(([, file, titles]) => ({ file: file!, titles: titles!.split("; ") }));
 
 /** What of a title stands in its file: tables put titles together, so that what a colon or a quote parts may lie apart, and so may

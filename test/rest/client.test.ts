@@ -1,16 +1,9 @@
-import { execFile } from "node:child_process";
-import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newClient } from "../../src/rest/client.ts";
-import { PROJECT } from "../harness/build.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
-import { makeTempDir } from "../harness/temp-dir.ts";
 
 const TOKEN = "correct-horse-battery";
-const run = promisify(execFile);
 let server: Server;
 
 beforeAll(async () => {
@@ -30,23 +23,4 @@ test("the client knows paths, and what comes back", async () => {
   expect(commits).toBe(1);
   const refused = await newClient(server.url).repos[":owner"][":repo"].maintenance.$get({ param });
   expect(refused.status).toBe(401);
-});
-
-test("the package holds the client for plain Node, with its types", async () => {
-  const dir = makeTempDir("consumer");
-  const packed = await run("npm", ["run", "pack:client", "--", "--pack-destination", dir], { cwd: PROJECT });
-  expect(packed.stderr).toContain("client.d.ts");
-  await mkdir(join(dir, "node_modules/holdfast"), { recursive: true });
-  const [archive] = (await readdir(dir)).filter((name) => name.endsWith(".tgz"));
-  await run("tar", ["xzf", archive!, "--strip-components=1", "-C", "node_modules/holdfast"], { cwd: dir });
-  await symlink(join(PROJECT, "node_modules/hono"), join(dir, "node_modules/hono"));
-  const program = `import { newClient } from "holdfast/client";
-    const client = newClient("${server.url}", { token: "${TOKEN}" });
-    const response = await client.repos[":owner"][":repo"].maintenance.$get({ param: { owner: "me", repo: "repo" } });
-    if (response.ok) console.log((await response.json()).commits);\n`;
-  await writeFile(join(dir, "program.mjs"), program);
-  await writeFile(join(dir, "program.mts"), program.replace(".commits", ".commits.toFixed()"));
-  expect((await run(process.execPath, ["program.mjs"], { cwd: dir })).stdout).toBe("1\n");
-  const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck"];
-  await run(join(PROJECT, "node_modules/.bin/tsc"), [...options, "program.mts"], { cwd: dir });
 });
