@@ -13,7 +13,7 @@ export function readCount(name: string, text: string): number {
 
 /** Reads an option that is a list of positive whole numbers: `1,5,20`.
  * @throws UsageError if it is none */
-export function readCounts(name: string, text: string): number[] {
+function readCounts(name: string, text: string): number[] {
   return text.split(",").map((part) => readCount(name, part));
 }
 

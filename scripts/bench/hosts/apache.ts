@@ -32,7 +32,7 @@ const START_MS = 10_000;
 const isRoot = process.getuid?.() === 0;
 
 /** A native server whose CPU is that of Apache and of every git process it ran. */
-export interface ApacheServer extends NativeServer {
+interface ApacheServer extends NativeServer {
   /** Lets Apache, which gives up root's rights, into a folder. */
   admit(dir: string): void;
 }

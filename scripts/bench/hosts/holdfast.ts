@@ -5,6 +5,7 @@ import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";
 import { startServer } from "../../../test/harness/server.ts";
+import { UsageError } from "../../command-line.ts";
 import type { Host } from "./host.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
 
@@ -15,16 +16,16 @@ const SOON_MS = 10_000;
 const JOBS_WAIT_MS = 60_000;
 
 /** A Holdfast server that somebody else has started. */
-export interface RunningServer {
+interface RunningServer {
   /** Without a slash at its end. */
   readonly url: string;
   /** Its process, where it runs on this machine and its CPU is to be told. */
   readonly pid: number | null;
 }
 
-/** Reads a server's URL. @throws Error if it is none */
+/** Reads a server's URL. @throws UsageError if it is none */
 export function readUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new Error(`${text}: not the URL of a server`);
+  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new UsageError(`${text}: not the URL of a server`);
   return new URL(text).origin;
 }
 

@@ -13,11 +13,14 @@ import type { Host } from "./host.ts";
 
 /** Which hosts, for cases that have some. */
 export const HOST_OPTIONS = {
-  url: text(
-    "URL",
-    "a Holdfast server that runs already (default: one is started). It gets repositories below /bench/, which are " +
-      'deleted in the end. HOLDFAST_TOKEN is the token, if it asks for one: of a right to administer all that "bench" has',
-  ),
+  url: {
+    ...text(
+      "URL",
+      "a Holdfast server that runs already (default: one is started). It gets repositories below /bench/, which are " +
+        'deleted in the end. HOLDFAST_TOKEN is the token, if it asks for one: of a right to administer all that "bench" has',
+    ),
+    read: (_, [given = ""]) => readUrl(given),
+  },
   pid: count("of that server, if it runs here: its CPU is that of the process and all that it started", undefined),
   "no-native": flag("without native git beside"),
 } satisfies Options;
@@ -40,7 +43,7 @@ export async function openHosts(values: Values<typeof HOST_OPTIONS>, { stack }: 
     return host;
   };
   const startBeside = async (limits: Partial<Limits> = {}): Promise<Host> => keep(await startHoldfast(limits));
-  const running = values.url === undefined ? undefined : { url: readUrl(values.url), pid: values.pid ?? null };
+  const running = values.url === undefined ? undefined : { url: values.url, pid: values.pid ?? null };
   const holdfast = running === undefined ? await startBeside() : keep(await openHoldfast(running));
   const own = { holdfast, ...(running === undefined ? { startBeside } : {}) };
   const isHere = running === undefined || LOOPBACK.has(new URL(running.url).hostname);

@@ -1,7 +1,7 @@
 /** List prices of the plan Workers Paid, as they stood in November 2026. */
 
 /** What one thing costs. */
-export interface Price {
+interface Price {
   /** What is paid for, in the plural. */
   readonly what: string;
   readonly dollars: number;
@@ -14,7 +14,7 @@ export interface Price {
 }
 
 /** What the plan costs a month, whatever is used. */
-export const PLAN_DOLLARS = 5;
+const PLAN_DOLLARS = 5;
 
 /** GB of memory that an active object is billed for, whatever it uses. */
 export const OBJECT_GB = 0.128;

@@ -26,7 +26,7 @@ const ROUNDS = 10;
 const TAGS = 1_000;
 
 /** A repository whose life is counted. */
-export interface CountedSubject {
+interface CountedSubject {
   readonly subject: Subject;
   /** What it is called in the samples. */
   readonly repository: string;

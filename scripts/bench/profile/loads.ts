@@ -9,7 +9,7 @@ import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pu
 import { findTip, openSubjects } from "../work/subjects.ts";
 
 /** Sizes of a load. */
-export interface LoadSettings {
+interface LoadSettings {
   /** Clients at once. */
   readonly clients: number;
   /** Files of the repositories that are saved to. */

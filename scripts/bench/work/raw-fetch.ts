@@ -6,7 +6,7 @@ import { authorization } from "../../../test/harness/authorization.ts";
 import { DELIM, encodePkt, FLUSH } from "../../../test/harness/raw.ts";
 
 /** How a response came. */
-export interface RawFetch {
+interface RawFetch {
   /** From the request to the first byte of what was asked for: the pack, or the refs. */
   readonly firstByteSeconds: number;
   readonly totalSeconds: number;

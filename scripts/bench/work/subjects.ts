@@ -15,7 +15,7 @@ export interface Subject {
 }
 
 /** Takes a repository from a bundle, or from wherever else git can clone it. */
-export async function openSubject(source: string): Promise<Subject> {
+async function openSubject(source: string): Promise<Subject> {
   const dir = join(makeTempDir("subject"), "subject.git");
   await git(".", "clone", "-q", "--mirror", source, dir);
   return { name: basename(source).replace(/\.(bundle|git)$/, ""), dir };

@@ -63,6 +63,7 @@ test.each([
   [["quick", "--files", "1,x"], "--files x: not a positive whole number"],
   [["quick", "--rounds", "1", "--rounds", "2"], "--rounds is given 2 times"],
   [["core", "more"], "'more' is no option"],
+  [["store", "--url", "here"], "here: not the URL of a server"],
 ] as const)("%j is told in one line, with status 2", async (options, line) => {
   const told = expect.stringMatching(new RegExp(`^${line}.*\n$`)) as string;
   await expect(run(options)).rejects.toMatchObject({ code: 2, stdout: "", stderr: told });
