@@ -1,7 +1,7 @@
 import { authorise, type Caller, type Right, type TokenScope } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
-import type { Place, RestHost } from "../rest/routes.ts";
+import type { Place, RestHost } from "../rest/common/routes.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 

@@ -1,6 +1,6 @@
 import type { Caller, Right } from "../access/caller.ts";
 import { effectiveQuota } from "../access/quota.ts";
-import type { Place, QuotaDesk, RestHost } from "../rest/routes.ts";
+import type { Place, QuotaDesk, RestHost } from "../rest/common/routes.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import { forgetRoutesTo, registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";

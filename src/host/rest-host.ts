@@ -3,7 +3,7 @@ import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { newPushRequest } from "../protocol/push-client.ts";
 import { readOutcome } from "../protocol/push-outcome.ts";
-import type { RestHost } from "../rest/routes.ts";
+import type { RestHost } from "../rest/common/routes.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
 import { printEvent } from "./event-log.ts";

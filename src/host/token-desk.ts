@@ -1,7 +1,7 @@
 import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
-import type { Place, RestHost, TokenDesk } from "../rest/routes.ts";
+import type { Place, RestHost, TokenDesk } from "../rest/common/routes.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";

@@ -10,7 +10,7 @@ import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
-import { answerError } from "../rest/error.ts";
+import { answerError } from "../rest/common/error.ts";
 import { renderApiDocs } from "../web/api-docs.ts";
 import type { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";

@@ -6,37 +6,37 @@
 // that right (`repositoryOf(context)`). Shared code is in `error`, `schemas`, `paging`,
 // `conditional` and `request-body`; no resource imports another.
 import type { MiddlewareHandler } from "hono";
-import { commitRoutes } from "./commits.ts";
-import { compareRoutes } from "./compare.ts";
-import { branchRoutes } from "./branches.ts";
-import { activityRoutes } from "./activity.ts";
-import { contributorRoutes } from "./contributors.ts";
-import { backupRoutes } from "./backup.ts";
-import { blameRoutes } from "./blame.ts";
-import { archiveRoutes } from "./archive.ts";
-import { answerError } from "./error.ts";
-import { filesRoutes } from "./files.ts";
-import { fsckRoutes } from "./fsck.ts";
-import { gitObjectRoutes } from "./git-objects.ts";
-import { languageRoutes } from "./languages.ts";
-import { logRoutes } from "./log.ts";
-import { grepRoutes } from "./grep.ts";
-import { maintenanceRoutes } from "./maintenance.ts";
-import { mergeRoutes } from "./merge.ts";
-import { mergeBaseRoutes } from "./merge-base.ts";
-import { protectedRefRoutes } from "./protected-refs.ts";
-import { quotaRoutes } from "./quotas.ts";
-import { refRoutes } from "./refs.ts";
-import { pushRoutes } from "./pushes.ts";
-import { newCommitRoutes } from "./new-commit.ts";
-import { rawRoutes } from "./raw.ts";
-import { repositoryRoutes } from "./repositories.ts";
-import { newRoutes, type RestEnv, type RestHost } from "./routes.ts";
-import { tagRoutes } from "./tags.ts";
-import { tokenRoutes } from "./tokens.ts";
-import { statsRoutes } from "./stats.ts";
+import { commitRoutes } from "./history/commits.ts";
+import { compareRoutes } from "./history/compare.ts";
+import { branchRoutes } from "./refs/branches.ts";
+import { activityRoutes } from "./history/activity.ts";
+import { contributorRoutes } from "./history/contributors.ts";
+import { backupRoutes } from "./admin/backup.ts";
+import { blameRoutes } from "./history/blame.ts";
+import { archiveRoutes } from "./content/archive.ts";
+import { answerError } from "./common/error.ts";
+import { filesRoutes } from "./content/files.ts";
+import { fsckRoutes } from "./admin/fsck.ts";
+import { gitObjectRoutes } from "./content/git-objects.ts";
+import { languageRoutes } from "./content/languages.ts";
+import { logRoutes } from "./history/log.ts";
+import { grepRoutes } from "./content/grep.ts";
+import { maintenanceRoutes } from "./admin/maintenance.ts";
+import { mergeRoutes } from "./changes/merge.ts";
+import { mergeBaseRoutes } from "./history/merge-base.ts";
+import { protectedRefRoutes } from "./refs/protected-refs.ts";
+import { quotaRoutes } from "./admin/quotas.ts";
+import { refRoutes } from "./refs/refs.ts";
+import { pushRoutes } from "./admin/pushes.ts";
+import { newCommitRoutes } from "./changes/new-commit.ts";
+import { rawRoutes } from "./content/raw.ts";
+import { repositoryRoutes } from "./admin/repositories.ts";
+import { newRoutes, type RestEnv, type RestHost } from "./common/routes.ts";
+import { tagRoutes } from "./refs/tags.ts";
+import { tokenRoutes } from "./admin/tokens.ts";
+import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
-import { worktreesRoutes } from "./worktrees.ts";
+import { worktreesRoutes } from "./content/worktrees.ts";
 
 /** The general part of the API's document. */
 export const API_DESCRIPTION = {

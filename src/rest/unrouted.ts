@@ -1,6 +1,6 @@
 import { TrieRouter } from "hono/router/trie-router";
 import { GitError } from "../format/errors.ts";
-import { answerError } from "./error.ts";
+import { answerError } from "./common/error.ts";
 
 /** Indexes the paths of routes.
  * @returns a function that lists the methods for which a path is served */

@@ -1,0 +1,258 @@
+import { z } from "@hono/zod-openapi";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { MAX_REF_NAME_BYTES } from "../../format/limits.ts";
+import { DEFAULT_BRANCH, isRefName } from "../../format/ref-name.ts";
+import {
+  foldRepositoryName,
+  isOwnerName,
+  isRepositoryName,
+  parseRepositoryName,
+  type RepositoryName,
+} from "../../format/repository-name.ts";
+import type { NameRefusal } from "../../store/registry/registry.ts";
+import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { failures } from "../common/error.ts";
+import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "../common/routes.ts";
+import { RepositoryParams } from "../common/schemas.ts";
+
+/** Characters of a description. */
+const MAX_DESCRIPTION = 1_000;
+
+const Owner = z
+  .string()
+  .refine(isOwnerName, "1 to 100 letters, digits, '.', '_', '-'; not 'api', '.', '..', and no '.git' at the end")
+  .openapi({ example: "me" });
+
+const Name = z
+  .string()
+  .refine(isRepositoryName, "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end")
+  .openapi({ example: "my-repo" });
+
+const Description = z.string().max(MAX_DESCRIPTION).nullable();
+
+const Visibility = z.enum(["public", "private"]);
+
+const Branch = z
+  .string()
+  .refine(isBranchName, "this is not a valid branch name")
+  .openapi({ description: "without refs/heads/", example: "main" });
+
+const RepositorySchema = z
+  .object({
+    id: z.string().openapi({ description: "stays the same when the repository is renamed" }),
+    owner: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    visibility: Visibility,
+    defaultBranch: z.string().nullable(),
+    createdAt: z.iso.datetime(),
+    pushedAt: z.iso.datetime().nullable().openapi({ description: "null: never pushed to" }),
+    sizeBytes: z.number().int().openapi({ description: "stored size of the objects; may be some seconds old" }),
+    objectCount: z.number().int().openapi({ description: "may be some seconds old" }),
+  })
+  .openapi("Repository");
+
+const Page = z
+  .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
+  .openapi("Repositories", { description: "sorted by owner and name" });
+
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
+
+const listAll = defineRoute("nothing", {
+  method: "get",
+  path: "/repos",
+  tags: ["repositories"],
+  summary: "List all repositories that you may read",
+  request: { query: PageQuery },
+  responses: { 200: { description: "One page.", ...json(Page) }, ...failures() },
+});
+
+const listOwned = defineRoute("nothing", {
+  method: "get",
+  path: "/repos/{owner}",
+  tags: ["repositories"],
+  summary: "List the repositories of an owner",
+  request: { params: RepositoryParams.pick({ owner: true }), query: PageQuery },
+  responses: { 200: { description: "One page; empty if the owner has none.", ...json(Page) }, ...failures() },
+});
+
+const create = defineRoute("token", {
+  method: "post",
+  path: "/repos",
+  tags: ["repositories"],
+  summary: "Create an empty repository",
+  description: "Needs the right `write` for the owner.",
+  request: {
+    body: {
+      required: true,
+      ...json(
+        z
+          .strictObject({
+            owner: Owner,
+            name: Name,
+            description: Description.default(null),
+            defaultBranch: Branch.default(DEFAULT_BRANCH),
+            visibility: Visibility.default("private"),
+          })
+          .openapi("NewRepository", { example: { owner: "me", name: "my-repo", description: "A page" } }),
+      ),
+    },
+  },
+  responses: {
+    201: { description: "The repository was created; `Location` is its URL.", ...json(RepositorySchema) },
+    ...failures(409),
+  },
+});
+
+const read = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Show a repository",
+  request: { params: RepositoryParams },
+  responses: { 200: { description: "The repository.", ...json(RepositorySchema) }, ...failures() },
+});
+
+const update = defineRoute("admin", {
+  method: "patch",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Change or rename a repository",
+  description:
+    "A former name keeps working until another repository takes it, a minute later at the earliest. A new name needs " +
+    "the right `write` for the owner; moving to another owner needs `admin` for that owner.",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      ...json(
+        z
+          .strictObject({
+            owner: Owner,
+            name: Name,
+            description: Description,
+            defaultBranch: Branch.openapi({ description: "an existing branch, if there are any" }),
+            visibility: Visibility,
+          })
+          .partial()
+          .openapi("RepositoryChange", { example: { visibility: "public" } }),
+      ),
+    },
+  },
+  responses: { 200: { description: "The changed repository.", ...json(RepositorySchema) }, ...failures(409) },
+});
+
+const remove = defineRoute("admin", {
+  method: "delete",
+  path: "/repos/{owner}/{repo}",
+  tags: ["repositories"],
+  summary: "Delete a repository",
+  request: { params: RepositoryParams },
+  responses: { 204: { description: "The repository is deleted, and its name is free." }, ...failures() },
+});
+
+/** `/repos`, `/repos/:owner` and `/repos/:owner/:repo`: list, create, change and delete
+ * repositories. */
+export const repositoryRoutes = newRoutes()
+  .openapi(listAll, async (context) => {
+    return context.json(await readPage(context.get("host").registry, null, context.req.valid("query")), 200);
+  })
+  .openapi(listOwned, async (context) => {
+    const { owner } = context.req.valid("param");
+    return context.json(await readPage(context.get("host").registry, owner, context.req.valid("query")), 200);
+  })
+  .openapi(create, async (context) => {
+    const registry = context.get("host").registry;
+    const { owner, name, description, visibility, defaultBranch } = context.req.valid("json");
+    const asked = { owner, name };
+    const refusal = await registry.create(asked, { description, visibility }, encodeText(defaultBranch));
+    if (refusal !== null) throw nameError(asked, refusal);
+    const entry = await readEntry(registry, owner, name);
+    return context.json(toJson(entry), 201, { Location: `/api/repos/${owner}/${name}` });
+  })
+  .openapi(read, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    return context.json(toJson(await readEntry(context.get("host").registry, owner, repo)), 200);
+  })
+  .openapi(update, async (context) => {
+    const registry = context.get("host").registry;
+    const repository = repositoryOf(context);
+    const { owner, repo } = context.req.valid("param");
+    const { defaultBranch, ...change } = context.req.valid("json");
+    const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
+    const entry = await readEntry(registry, owner, repo);
+    const named = { owner: change.owner ?? entry.owner, name: change.name ?? entry.name };
+    // Checked before anything reveals whether the name is taken: callers without a right to the
+    // owner must not learn the names of its repositories.
+    if (foldRepositoryName(named) !== foldRepositoryName(entry)) {
+      // Needs admin, so that whoever moves a repository to another owner can also move it back.
+      const isGiven = named.owner.toLowerCase() !== entry.owner.toLowerCase();
+      await context.get("host").demand(isGiven ? "admin" : "write", named.owner);
+    }
+    // Checks that may fail come first.
+    if (branch !== null) await repository.checkDefaultBranch(branch);
+    const outcome = await registry.update(entry, change);
+    if (outcome === null) throw notFound();
+    if (outcome.kind !== "updated") throw nameError(named, outcome);
+    if (branch !== null) await repository.setDefaultBranch(branch);
+    return context.json(toJson({ ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) }), 200);
+  })
+  .openapi(remove, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    const name = parseRepositoryName(owner, repo);
+    if (name === null || !(await context.get("host").registry.delete(name))) throw notFound();
+    return context.body(null, 204);
+  });
+
+async function readPage(registry: RepositoryRegistry, owner: string | null, query: z.output<typeof PageQuery>) {
+  const { limit, cursor } = query;
+  const after = decodeCursor(cursor, z.object({ owner: z.string(), name: z.string() }));
+  const entries = await registry.list(owner, after, limit + 1);
+  const last = entries.length > limit ? entries[limit - 1]! : null;
+  return {
+    repositories: entries.slice(0, limit).map(toJson),
+    nextCursor: last === null ? null : encodeCursor({ owner: last.owner, name: last.name }),
+  };
+}
+
+/** @throws GitError "not-found" */
+async function readEntry(registry: RepositoryRegistry, owner: string, repository: string): Promise<RepositoryEntry> {
+  const name = parseRepositoryName(owner, repository);
+  const entry = name === null ? null : await registry.read(name);
+  if (entry === null) throw notFound();
+  return entry;
+}
+
+function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema> {
+  const { createdMs, pushedMs, defaultBranch, ...rest } = entry;
+  return {
+    ...rest,
+    defaultBranch: defaultBranch === null ? null : decodeText(defaultBranch),
+    createdAt: new Date(createdMs).toISOString(),
+    pushedAt: pushedMs === null ? null : new Date(pushedMs).toISOString(),
+  };
+}
+
+function notFound(): GitError {
+  return new GitError("not-found", { what: "repository" });
+}
+
+function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
+  if (refusal.kind === "held") {
+    const reason = "another repository had it a moment ago";
+    return new GitError("conflict", { what: "name", field: "name", reason, retryAfterMs: refusal.retryAfterMs });
+  }
+  const { owner, name } = refusal.by;
+  if (owner === asked.owner && name === asked.name) {
+    return new GitError("conflict", { what: "name", field: "name", reason: "a repository of this name exists" });
+  }
+  const reason = `it differs only in case from ${owner}/${name}, which exists`;
+  return new GitError("invalid", { what: "name", field: "name", reason });
+}
+
+function isBranchName(name: string): boolean {
+  const ref = `refs/heads/${encodeText(name)}`;
+  return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
+}

@@ -1,0 +1,61 @@
+import type { MiddlewareHandler } from "hono";
+import { GitError } from "../../format/errors.ts";
+import { checkLimit, MAX_JSON_BYTES, MAX_JSON_DEPTH } from "../../format/limits.ts";
+import { PacedBody } from "../../repository/pacing/paced-body.ts";
+
+/** Reads a request's JSON body, if there is one, limited in size and depth before it is parsed.
+ * @throws GitError "unsupported" for another type, "too-large", "bad-request" when it is nested too
+ * deep, truncated or not UTF-8, "timeout" when it arrives too slowly */
+export const checkBody: MiddlewareHandler = async (context, next) => {
+  const { raw } = context.req;
+  if (raw.body === null || raw.method === "GET" || raw.method === "HEAD") return next();
+  const declared = Number(raw.headers.get("Content-Length") ?? 0);
+  checkLimit("the body (bytes)", MAX_JSON_BYTES, declared);
+  const text = await readText(raw.body);
+  if (text === "") return next();
+  const type = raw.headers.get("Content-Type") ?? "none";
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw new GitError("unsupported", { what: `a body of type ${type}`, reason: "it must be application/json" });
+  }
+  checkDepth(text);
+  context.req.raw = new Request(raw.url, { method: raw.method, headers: raw.headers, body: text });
+  return next();
+};
+
+async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  let sizeBytes = 0;
+  let text = "";
+  const paced = new PacedBody(body);
+  try {
+    for (let piece; (piece = await paced.read()) !== null;) {
+      checkLimit("the body (bytes)", MAX_JSON_BYTES, (sizeBytes += piece.length));
+      text += decoder.decode(piece, { stream: true });
+    }
+    return text + decoder.decode();
+  } catch (error) {
+    // The rest of the body would keep the connection busy. Errors of cancelling do not matter: this
+    // one is reported.
+    paced.cancel().catch(() => undefined);
+    if (error instanceof TypeError)
+      throw new GitError("bad-request", { reason: "the body is not UTF-8" }, { cause: error });
+    throw error;
+  }
+}
+
+/** Refuses deep nesting, for which a parser or a recursive walk would run out of stack. */
+function checkDepth(text: string): void {
+  let depth = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (isString) {
+      if (char === 0x5c) at++;
+      else if (char === 0x22) isString = false;
+    } else if (char === 0x22) isString = true;
+    else if (char === 0x5b || char === 0x7b) {
+      if (++depth > MAX_JSON_DEPTH)
+        throw new GitError("bad-request", { reason: `JSON is nested deeper than ${MAX_JSON_DEPTH}` });
+    } else if (char === 0x5d || char === 0x7d) depth--;
+  }
+}

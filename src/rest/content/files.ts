@@ -1,0 +1,150 @@
+import { z } from "@hono/zod-openapi";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { isHexOid, OID_BYTES, toHex } from "../../format/oid.ts";
+import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
+import type { FileColumns } from "../../repository/files/file-columns.ts";
+import { MAX_FILES_PER_PAGE } from "../../repository/files/list-files.ts";
+import { answerByIds } from "../common/conditional.ts";
+import { failures } from "../common/error.ts";
+import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { CommitSchema, ModeSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+
+const Entry = z.object({
+  path: z.string().openapi({ description: "from the repository's root" }),
+  type: z.enum(["file", "dir", "symlink", "submodule"]),
+  mode: ModeSchema,
+  oid: OidSchema,
+  size: z.number().int().nullable().openapi({ description: "bytes; null for directories and submodules" }),
+});
+
+const DirectorySchema = z
+  .object({
+    commit: OidSchema,
+    tree: OidSchema,
+    path: z.string(),
+    entries: z.array(
+      Entry.extend({
+        name: z.string(),
+        lastCommit: z.union([OidSchema, z.null()]).optional().openapi({
+          description: "the last commit that changed it, if requested; null: not found in time",
+        }),
+      }),
+    ),
+    commits: z.array(CommitSchema).openapi({ description: "the commits named by `lastCommit`" }),
+    truncated: z.boolean().openapi({ description: "whether time ran out before every `lastCommit` was found" }),
+  })
+  .openapi("Directory");
+
+const FilesSchema = z
+  .object({ commit: OidSchema, files: z.array(Entry), nextCursor: NextCursor })
+  .openapi("Files", { description: "sorted by the bytes of their paths" });
+
+const Ref = RefSchema.default("HEAD");
+const Path = PathSchema.default("").openapi({ description: "a directory; default: the root" });
+
+const list = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}/files",
+  tags: ["files"],
+  summary: "List a directory",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      ref: Ref,
+      path: Path,
+      lastCommit: z
+        .enum(["true", "false"])
+        .default("false")
+        .openapi({ description: "whether to include the last commit that changed each entry" }),
+    }),
+  },
+  responses: {
+    200: { description: "The entries of the directory.", content: { "application/json": { schema: DirectorySchema } } },
+    304: { description: "Not modified." },
+    ...failures(),
+  },
+});
+
+const listAll = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}/files/all",
+  tags: ["files"],
+  summary: "List all files of a commit",
+  request: {
+    params: RepositoryParams,
+    query: z.object({
+      ref: Ref,
+      path: Path,
+      limit: z.coerce.number().int().min(1).max(MAX_FILES_PER_PAGE).default(MAX_FILES_PER_PAGE),
+      cursor: PageQuery.shape.cursor,
+    }),
+  },
+  responses: {
+    200: {
+      description:
+        "All files below the directory, without the directories themselves. All pages show the commit of the first page. A page may hold fewer files than `limit`, or none, when it passes many empty directories.",
+      content: { "application/json": { schema: FilesSchema } },
+    },
+    304: { description: "Not modified." },
+    ...failures(),
+  },
+});
+
+const Cursor = z.object({ commit: OidSchema, after: z.string() });
+
+/** `/repos/:owner/:repo/files`, a directory; `/repos/:owner/:repo/files/all`, all files of a
+ * commit. */
+export const filesRoutes = newRoutes()
+  .openapi(list, async (context) => {
+    const { ref, path: text, lastCommit } = context.req.valid("query");
+    const path = encodeText(text);
+    const lastCommits = lastCommit === "true";
+    const directory = await repositoryOf(context).listDirectory({ ref: encodeText(ref), path, lastCommits });
+    const { commits = [], indexes } = directory.lastCommits ?? {};
+    const oids = commits.map(({ oid }) => oid);
+    const entries = showFiles(directory.entries, path === "" ? "" : `${path}/`).map((entry, i) => ({
+      name: decodeText(directory.entries.paths[i]!),
+      ...entry,
+      ...(indexes === undefined ? {} : { lastCommit: oids[indexes[i]!] ?? null }),
+    }));
+    const truncated = indexes?.includes(-1) ?? false;
+    const { commit, tree } = directory;
+    const answer = () => context.json({ commit, tree, path: text, entries, commits, truncated }, 200);
+    // An incomplete answer must not be cached: the next one may be complete.
+    if (truncated) return answer();
+    return (await answerByIds(context, [commit], isHexOid(ref), answer)) as ReturnType<typeof answer>;
+  })
+  .openapi(listAll, async (context) => {
+    const query = context.req.valid("query");
+    const cursor = decodeCursor(query.cursor, Cursor);
+    const page = await repositoryOf(context).listFiles({
+      ref: cursor?.commit ?? encodeText(query.ref),
+      path: encodeText(query.path),
+      after: cursor?.after ?? "",
+      limit: query.limit,
+    });
+    const { commit, next } = page;
+    const answer = () => {
+      const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
+      return context.json({ commit, files: showFiles(page.files, ""), nextCursor }, 200);
+    };
+    const isImmutable = cursor !== null || isHexOid(query.ref);
+    return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;
+  });
+
+/** Shows entries of trees.
+ * @param prefix byte string, prepended to their paths */
+function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): z.infer<typeof Entry>[] {
+  return paths.map((path, i) => {
+    const mode = modes[i]!;
+    const type = typeOfMode(mode);
+    return {
+      path: decodeText(prefix + path),
+      type: isTreeMode(mode) ? "dir" : type === "commit" ? "submodule" : mode === SYMLINK_MODE ? "symlink" : "file",
+      mode: formatMode(mode),
+      oid: toHex(oids, i * OID_BYTES),
+      size: type === "blob" ? sizes[i]! : null,
+    };
+  });
+}

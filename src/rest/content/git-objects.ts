@@ -1,0 +1,134 @@
+import { z } from "@hono/zod-openapi";
+import { decodeText } from "../../format/byte-string.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { toHex } from "../../format/oid.ts";
+import { parseTag } from "../../format/tag.ts";
+import { formatMode, parseTree, typeOfMode } from "../../format/tree.ts";
+import { toCommitRecord, toIdentRecord } from "../../repository/objects/commit-record.ts";
+import { BlobReader } from "../../repository/files/blob-reader.ts";
+import { MAX_SHOWN_BYTES } from "../../repository/files/read-object.ts";
+import { answerByIds } from "../common/conditional.ts";
+import { failures } from "../common/error.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
+
+const Type = z.enum(["commit", "tree", "blob", "tag"]);
+
+const BlobSchema = z
+  .object({
+    oid: OidSchema,
+    size: z.number().int().openapi({ description: "bytes" }),
+    encoding: z.enum(["utf-8", "base64"]).openapi({ description: "of `content`: base64 if the blob is not UTF-8" }),
+    content: z.string(),
+  })
+  .openapi("Blob");
+
+const TreeSchema = z
+  .object({
+    oid: OidSchema,
+    entries: z.array(
+      z.object({
+        name: z.string(),
+        mode: ModeSchema,
+        type: Type,
+        oid: OidSchema,
+      }),
+    ),
+  })
+  .openapi("Tree");
+
+const TagSchema = z
+  .object({
+    oid: OidSchema,
+    object: OidSchema,
+    type: Type.openapi({ description: "the type of `object`" }),
+    name: z.string(),
+    tagger: z.union([IdentSchema, z.null()]),
+    message: z.string().openapi({ description: "includes the signature at its end, if there is one" }),
+  })
+  .openapi("TagObject");
+
+function describe<Schema extends z.ZodType, const Path extends string>(path: Path, summary: string, schema: Schema) {
+  return defineRoute("read", {
+    method: "get",
+    path,
+    tags: ["git objects"],
+    summary,
+    request: { params: RepositoryParams.extend({ oid: OidSchema }) },
+    responses: {
+      200: { description: "The object.", content: { "application/json": { schema } } },
+      304: { description: "Not modified: objects never change." },
+      ...failures(),
+    },
+  });
+}
+
+const readBlob = describe("/repos/{owner}/{repo}/git/blob/{oid}", "Read a blob", BlobSchema);
+const readTree = describe("/repos/{owner}/{repo}/git/tree/{oid}", "Read a tree", TreeSchema);
+const readCommit = describe("/repos/{owner}/{repo}/git/commit/{oid}", "Read a commit", CommitSchema);
+const readTag = describe("/repos/{owner}/{repo}/git/tag/{oid}", "Read an annotated tag", TagSchema);
+
+/** `/repos/:owner/:repo/git/{blob,tree,commit,tag}/:oid`: objects by their ids, as JSON. */
+export const gitObjectRoutes = newRoutes()
+  .openapi(readBlob, async (context) => {
+    const { oid } = context.req.valid("param");
+    const { plan, sizeBytes } = await repositoryOf(context).locateBlob(oid);
+    checkLimit("the blob", MAX_SHOWN_BYTES, sizeBytes);
+    const answer = async () => {
+      const reader = new BlobReader(context.get("reading"), "blob");
+      const blobs = await reader.open(plan, [sizeBytes]);
+      const bytes = blobs.isStreamed(0) ? await readWhole(await blobs.stream(0)) : await blobs.read(0);
+      reader.sent(bytes.length);
+      reader.finish(true);
+      return context.json({ oid, size: bytes.length, ...encodeContent(bytes) }, 200);
+    };
+    return (await answerByIds(context, [oid], true, answer)) as Awaited<ReturnType<typeof answer>>;
+  })
+  .openapi(readTree, async (context) => {
+    const { oid } = context.req.valid("param");
+    const content = await repositoryOf(context).readObject({ oid, type: "tree" });
+    const answer = () => {
+      const entries = parseTree(content).map(({ name, mode, oid: entry }) => ({
+        name: decodeText(name),
+        mode: formatMode(mode),
+        type: typeOfMode(mode),
+        oid: toHex(entry),
+      }));
+      return context.json({ oid, entries }, 200);
+    };
+    return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
+  })
+  .openapi(readCommit, async (context) => {
+    const { oid } = context.req.valid("param");
+    const content = await repositoryOf(context).readObject({ oid, type: "commit" });
+    const answer = () => context.json(toCommitRecord(oid, content), 200);
+    return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
+  })
+  .openapi(readTag, async (context) => {
+    const { oid } = context.req.valid("param");
+    const content = await repositoryOf(context).readObject({ oid, type: "tag" });
+    const answer = () => {
+      const { object, type, name, tagger, message } = parseTag(content);
+      const shown = {
+        object: toHex(object),
+        type,
+        name: decodeText(name),
+        tagger: tagger === null ? null : toIdentRecord(tagger),
+        message: new TextDecoder().decode(message),
+      };
+      return context.json({ oid, ...shown }, 200);
+    };
+    return (await answerByIds(context, [oid], true, answer)) as ReturnType<typeof answer>;
+  });
+
+async function readWhole(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function encodeContent(bytes: Uint8Array): { encoding: "utf-8" | "base64"; content: string } {
+  try {
+    return { encoding: "utf-8", content: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch {
+    return { encoding: "base64", content: bytes.toBase64() };
+  }
+}

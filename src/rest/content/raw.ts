@@ -1,0 +1,117 @@
+import { z } from "@hono/zod-openapi";
+import { contentDisposition } from "../../format/content-disposition.ts";
+import { safeContentType } from "../../format/content-type.ts";
+import { answerBytes } from "../../format/conditional-request.ts";
+import { GitError } from "../../format/errors.ts";
+import type { ByteRange } from "../../format/byte-range.ts";
+import { streamPieces } from "../../repository/files/piece-stream.ts";
+import { BlobReader } from "../../repository/files/blob-reader.ts";
+import type { LocatedFile } from "../../repository/files/locate-file.ts";
+import { cutStream } from "../../repository/files/cut-stream.ts";
+import { FOR_EVER } from "../common/conditional.ts";
+import { ErrorSchema, failures } from "../common/error.ts";
+import { pathParts } from "../common/path-parts.ts";
+import { defineRoute, newRoutes, repositoryOf, type RestEnv, serveBelow } from "../common/routes.ts";
+import { RepositoryParams } from "../common/schemas.ts";
+
+/** Keeps a file's contents from running scripts or loading anything in the name of a user who is
+ * logged in. */
+const SANDBOX = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+const read = defineRoute("read", {
+  method: "get",
+  path: "/repos/{owner}/{repo}/raw/{ref}/{path}",
+  tags: ["files"],
+  summary: "Download a file",
+  description:
+    "Slashes in the path, and in the name of a branch or tag, need not be encoded. If both a branch and a tag match, the branch is used.",
+  request: {
+    params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
+    headers: z.object({ range: z.string().optional().openapi({ example: "bytes=0-99" }) }),
+  },
+  responses: {
+    200: { description: "The file.", content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } } },
+    206: {
+      description: "The requested range of the file.",
+      content: { "*/*": { schema: z.string().openapi({ format: "binary" }) } },
+    },
+    304: { description: "Not modified." },
+    412: {
+      description: "The file does not match the precondition.",
+      content: { "application/json": { schema: ErrorSchema } },
+    },
+    416: {
+      description: "The range contains no byte of the file.",
+      content: { "application/json": { schema: ErrorSchema } },
+    },
+    ...failures(),
+  },
+});
+
+/** `/repos/:owner/:repo/raw/:ref/*path`: the bytes of a file. */
+export const rawRoutes = newRoutes();
+serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
+  const file = await repositoryOf(context).locateFile(pathParts(context));
+  return answerFile(context.req.raw, file, context.var);
+});
+
+/** Answers with a file, with ranges and conditions.
+ * @see RFC 9110, sections 13 and 14 */
+async function answerFile(request: Request, file: LocatedFile, variables: RestEnv["Variables"]): Promise<Response> {
+  const { path, sizeBytes } = file;
+  const cacheControl = file.isImmutable ? FOR_EVER : "private, no-cache";
+  const answer = answerBytes(request, { etag: `"${file.oid}"`, sizeBytes, cacheControl });
+  switch (answer.kind) {
+    case "unchanged":
+      return new Response(null, { status: 304, headers: answer.headers });
+    case "precondition-failed":
+      return refuse(412, "precondition-failed", "the file is not the one that the request expects");
+    case "unsatisfiable":
+      return refuse(416, "range", `the file has ${sizeBytes} bytes`, answer.headers);
+    case "bytes":
+  }
+  const { status, headers, range } = answer;
+  headers.set("Content-Type", safeContentType(path));
+  headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
+  headers.set("Content-Security-Policy", SANDBOX);
+  headers.set("X-Content-Type-Options", "nosniff");
+  const body = request.method === "HEAD" ? null : await readFile(file, range, variables);
+  return new Response(body, { status, headers });
+}
+
+/** Reads the requested bytes from the materialized file if there is one, else from the blob. A
+ * large blob is inflated piece by piece from its beginning up to the end of the range: deflated
+ * bytes cannot be entered in the middle. */
+async function readFile(
+  file: LocatedFile,
+  { start, length }: ByteRange,
+  { reading, repository }: RestEnv["Variables"],
+): Promise<Uint8Array | ReadableStream<Uint8Array>> {
+  const reader = new BlobReader(reading, "raw");
+  const onEnd = (sentBytes: number): void => {
+    reader.sent(sentBytes);
+    reader.finish(sentBytes === length);
+  };
+  const written = file.written === null ? null : await reader.openWritten(file.written, start, length);
+  if (written !== null) {
+    onEnd(length);
+    return written;
+  }
+  const plan = file.plan ?? (await repository.locateBlob(file.oid)).plan;
+  const blobs = await reader.open(plan, [file.sizeBytes]);
+  if (!blobs.isStreamed(0)) {
+    const bytes = (await blobs.read(0)).subarray(start, start + length);
+    if (reader.isHeld) return streamPieces(reader.hold(bytes), onEnd).pipeThrough(new FixedLengthStream(length));
+    onEnd(length);
+    return bytes;
+  }
+  const wrongLength = (actual: number): GitError =>
+    new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
+  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
+  // Tells the runtime, and so the client, the length.
+  return cut.pipeThrough(new FixedLengthStream(length));
+}
+
+function refuse(status: 412 | 416, code: string, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ error: { code, message } }, { status, headers: { ...headers, "Cache-Control": "no-store" } });
+}

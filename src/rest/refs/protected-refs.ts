@@ -1,0 +1,96 @@
+import { z } from "@hono/zod-openapi";
+import type { ProtectedRefs } from "../../access/ref-rules.ts";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { failures } from "../common/error.ts";
+import { defineRoute, newRoutes, type Place, repositoryOf, type TokenDesk } from "../common/routes.ts";
+import { RefPatternSchema, RepositoryParams } from "../common/schemas.ts";
+
+/** Rules of one repository: every change of a ref is checked against each. */
+const MAX_RULES = 100;
+
+/** Tokens that one rule allows. */
+const MAX_ALLOWED = 100;
+
+const Rule = z
+  .strictObject({
+    pattern: RefPatternSchema,
+    noForce: z.boolean().default(false).openapi({
+      description: "refuse what git needs --force for: moves that are not fast-forward, and any move of a tag",
+    }),
+    noDelete: z.boolean().default(false),
+    fastForwardOnly: z
+      .boolean()
+      .default(false)
+      .openapi({ description: "allow only moves to descendants, for tags too, and no deletion" }),
+    allowedTokens: z.array(z.string().max(100)).max(MAX_ALLOWED).nullable().default(null).openapi({
+      description:
+        "ids of the tokens that may create, move or delete these refs, besides admins; null: everyone with the right to write",
+    }),
+  })
+  .openapi("ProtectedRefsRule");
+
+const Rules = z
+  .object({
+    rules: z.array(Rule).max(MAX_RULES).openapi({
+      description: "every rule with a matching pattern applies; what it forbids is forbidden to admins, too",
+    }),
+  })
+  .openapi("ProtectedRefs", {
+    example: { rules: [{ pattern: "refs/heads/main", noForce: true, noDelete: true }] },
+  });
+
+const json = { content: { "application/json": { schema: Rules } } };
+const responses = { 200: { description: "The rules.", ...json }, ...failures() };
+const path = "/repos/{owner}/{repo}/protected-refs";
+const tags = ["refs"];
+
+const read = defineRoute("read", {
+  method: "get",
+  path,
+  tags,
+  summary: "List the rules for protected refs",
+  request: { params: RepositoryParams },
+  responses,
+});
+
+const configure = defineRoute("admin", {
+  method: "put",
+  path,
+  tags,
+  summary: "Replace the rules for protected refs",
+  description: "They apply at once to every push, commit, merge and other change that has not finished.",
+  request: { params: RepositoryParams, body: { required: true, ...json } },
+  responses,
+});
+
+/** `/repos/:owner/:repo/protected-refs`: which refs may change, and how. */
+export const protectedRefRoutes = newRoutes()
+  .openapi(read, async (context) => context.json(show(await repositoryOf(context).protectedRefs()), 200))
+  .openapi(configure, async (context) => {
+    const rules = context.req.valid("json").rules.map((rule) => ({ ...rule, pattern: encodeText(rule.pattern) }));
+    const { owner, repo } = context.req.valid("param");
+    const ids = rules.flatMap(({ allowedTokens }) => allowedTokens ?? []);
+    if (ids.length > 0) await demandTokens(context.get("host").tokens, { owner, repository: repo }, ids);
+    return context.json(show(await repositoryOf(context).configureProtectedRefs(rules)), 200);
+  });
+
+/** @throws GitError "invalid" for ids that no token with access to the repository has: a rule with
+ * only such ids would shut everyone out */
+async function demandTokens(tokens: TokenDesk, place: Required<Place>, ids: readonly string[]): Promise<void> {
+  const unknown = await tokens.findUnknown(place, ids);
+  if (unknown.length === 0) return;
+  const shown = unknown.slice(0, 10).join(", ");
+  const reason = `no token for this repository, or for all of its owner's, has the id ${shown}`;
+  throw new GitError("invalid", { what: "allowedTokens", field: "allowedTokens", reason });
+}
+
+function show(rules: readonly ProtectedRefs[]): z.output<typeof Rules> {
+  return {
+    rules: rules.map(({ pattern, allowedTokens, ...rest }) => ({
+      ...rest,
+      pattern: decodeText(pattern),
+      allowedTokens: allowedTokens && [...allowedTokens],
+    })),
+  };
+}
