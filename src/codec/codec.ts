@@ -80,6 +80,12 @@ const NAMED_BYTES = OID_BYTES + 1;
 /** Lower bound of object bytes per record: a tree's entry `100644 .gitmodules` makes two of 39. */
 const BYTES_PER_NAMED = 19;
 
+function copyTo(target: Uint8Array | undefined, view: Uint8Array): Uint8Array {
+  if (target === undefined || target.length < view.length) return view.slice();
+  target.set(view);
+  return target.subarray(0, view.length);
+}
+
 /** Makes a codec from the module; synchronous. */
 export function instantiateCodec(module: WebAssembly.Module): Codec {
   return new Codec(module);
@@ -104,11 +110,12 @@ export class Codec {
 
   /** Inflates the zlib stream at the start of `bytes`; more bytes may follow it.
    * @param sizeBytes the expected size, at most `MAX_RESIDENT_OBJECT_BYTES`
+   * @param target receives the content if it fits
    * @throws GitError "corrupt-pack" when it is not such a stream, "too-large"
    * @see RFC 1950 */
-  inflate(bytes: Uint8Array, sizeBytes: number): Inflated {
+  inflate(bytes: Uint8Array, sizeBytes: number, target?: Uint8Array): Inflated {
     if (sizeBytes > LARGE_BYTES) return this.#inflateLarge(bytes, sizeBytes);
-    return this.withInflated(bytes, sizeBytes, (content, consumed) => ({ content: content.slice(), consumed }));
+    return this.withInflated(bytes, sizeBytes, (view, consumed) => ({ content: copyTo(target, view), consumed }));
   }
 
   /** The same without a copy: `use` gets a view that is valid only during the call, and must not
@@ -254,10 +261,7 @@ export class Codec {
       if (exports.delta_apply(from, base.length, instructions, delta.length, result, sizeBytes) === 0) {
         throw new GitError("corrupt-delta", { reason: "its instructions are malformed" });
       }
-      const made = instance.bytes(result, sizeBytes);
-      if (target === undefined || target.length < sizeBytes) return made.slice();
-      target.set(made);
-      return target.subarray(0, sizeBytes);
+      return copyTo(target, instance.bytes(result, sizeBytes));
     });
   }
 

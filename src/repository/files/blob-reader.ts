@@ -126,6 +126,12 @@ export class OpenBlobs {
     return (await this.#chains.resolve(this.#plan.rows[i]!)).bytes;
   }
 
+  /** Reads a blob into a buffer that is reused: the bytes are valid only until the next call.
+   * @throws GitError as `read` */
+  async lend(i: number): Promise<Uint8Array> {
+    return (await this.#chains.lend(this.#plan.rows[i]!)).bytes;
+  }
+
   /** Streams a blob that is read in pieces. @throws GitError "storage-failed", "corrupt-pack" */
   async stream(i: number): Promise<ReadableStream<Uint8Array>> {
     const at = this.#plan.rows[i]! * CHAIN_STRIDE;

@@ -1,6 +1,10 @@
 /** Bytes passed on at once: passing on small pieces costs more than making them. */
 const PIECE_BYTES = 128 * 1024;
 
+/** After this many milliseconds, a partly filled buffer is sent: a client that has gone is noticed
+ * only when a write fails. */
+const HAND_ON_MS = 250;
+
 /** Makes a response body from pieces of any size, which are taken on demand. Two buffers are held.
  * @param onEnd called once with the number of bytes sent to the client, and whether these are
  * all */
@@ -10,15 +14,17 @@ export function streamPieces(
 ): ReadableStream<Uint8Array> {
   let sentBytes = 0;
   let rest: Uint8Array = new Uint8Array(0);
-  /** Fills a buffer. `done`: nothing is left. */
+  /** Fills a buffer, as far as time allows. `done`: nothing is left. */
   const fill = async (): Promise<{ filled: Uint8Array; done: boolean }> => {
     const buffer = new Uint8Array(PIECE_BYTES);
+    const endMs = Date.now() + HAND_ON_MS;
     for (let end = 0; ;) {
       const taken = Math.min(rest.length, buffer.length - end);
       buffer.set(rest.subarray(0, taken), end);
       rest = rest.subarray(taken);
       end += taken;
-      if (end === buffer.length) return { filled: buffer, done: false };
+      if (end === buffer.length || (end > 0 && Date.now() > endMs))
+        return { filled: buffer.subarray(0, end), done: false };
       const { value, done } = await pieces.next();
       if (done === true) return { filled: buffer.subarray(0, end), done: true };
       rest = value;

@@ -53,15 +53,16 @@ export async function* readPlanned(
   }
 }
 
-/** The content of a file, piece by piece. Pieces must not be changed.
+/** The content of a file, piece by piece. Pieces must not be changed; each is valid only until the next
+ * piece or file is requested.
  * @throws GitError "storage-failed", "corrupt-pack" */
 export async function* readPieces({ blob, blobs }: PlannedFile): AsyncGenerator<Uint8Array, void, void> {
   if (blobs.isStreamed(blob)) yield* await blobs.stream(blob);
-  else yield await blobs.read(blob);
+  else yield await blobs.lend(blob);
 }
 
-/** The content of a file, whole. */
+/** The content of a file, whole, until the next one is asked for. */
 export async function readWhole({ blob, blobs }: PlannedFile): Promise<Uint8Array> {
-  if (!blobs.isStreamed(blob)) return blobs.read(blob);
+  if (!blobs.isStreamed(blob)) return blobs.lend(blob);
   return new Uint8Array(await new Response(await blobs.stream(blob)).arrayBuffer());
 }

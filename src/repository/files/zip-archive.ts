@@ -51,9 +51,7 @@ export async function* zipArchive(archive: Archive): AsyncGenerator<Uint8Array, 
 
 /** Makes an entry in one go: its header has its sizes. @returns the entry */
 async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncGenerator<Uint8Array, ZipEntry, void> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of file.content) pieces.push(piece);
-  const content = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  const content = await readAll(file);
   const deflated = content.length === 0 ? content : deflateRawSync(content);
   const isDeflated = deflated.length < content.length;
   const stored = isDeflated ? deflated : content;
@@ -70,6 +68,16 @@ async function* wholeEntry(file: ArchiveEntry, { timeSeconds }: Archive): AsyncG
   yield encodeZipHeader(entry);
   yield stored;
   return entry;
+}
+
+/** Reads a file's content. A single piece is not copied. */
+async function readAll({ content, sizeBytes }: ArchiveEntry): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of content) {
+    if (piece.length === sizeBytes) return piece;
+    pieces.push(piece.slice());
+  }
+  return Buffer.concat(pieces);
 }
 
 /** Makes an entry piece by piece: sizes and checksum follow its content. @returns the entry */

@@ -62,20 +62,29 @@ export class ObjectReader {
   /** Reads objects in the order of their numbers. Memory: the caches of `DeltaChains` and one
    * object.
    * @throws GitError as `read` */
-  async *readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
+  readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
+    const isAlone = numbers.size === 1;
+    return this.#each(numbers, (chains, row) => chains.resolve(row, isAlone));
+  }
+
+  /** Reads objects into a buffer that is reused: each is valid only until the next is requested.
+   * @see DeltaChains.lend */
+  lendEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
+    return this.#each(numbers, (chains, row) => chains.lend(row));
+  }
+
+  async *#each(
+    numbers: NumberSet,
+    resolve: (chains: DeltaChains, row: number) => Promise<WholeObject>,
+  ): AsyncGenerator<[number: ObjectNumber, object: WholeObject], void, void> {
     const all = numbers.toArray();
     for (let from = 0; from < all.length; from += SLICE_OBJECTS) {
       const slice = Array.from(all.subarray(from, from + SLICE_OBJECTS));
       const draft = new PackDraft(this.#tables.chunks);
       const { chains: rows, undeltified } = collectChains(this.#tables.objects, draft, slice);
-      const chains = new DeltaChains(
-        draft.finish(slice.length, rows, undeltified),
-        this.#chunks,
-        this.#codec,
-        this.#memory,
-      );
-      for (const [i, number] of slice.entries())
-        yield [number, await chains.resolve(undeltified[i]!, all.length === 1)];
+      const plan = draft.finish(slice.length, rows, undeltified);
+      const chains = new DeltaChains(plan, this.#chunks, this.#codec, this.#memory);
+      for (const [i, number] of slice.entries()) yield [number, await resolve(chains, undeltified[i]!)];
     }
   }
 

@@ -27,7 +27,7 @@ const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
 const OBJECT_BYTES = 8 * 1024 * 1024;
 const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 
-/** Versions up to this size are made in one buffer of twice the size. */
+/** Lent and intermediate objects up to this size share one buffer of at most twice the size. */
 const MAX_SCRATCH_BYTES = 1024 * 1024;
 
 /** The most chunks that an isolate reads at a time. */
@@ -59,6 +59,27 @@ const COPIES = 3;
 /** The delta chains of a plan. */
 export type ChainPlan = Pick<PackPlan, "extents" | "chains">;
 
+/** How `#resolve` treats objects. */
+interface Use {
+  /** Intermediate objects are cached only if other plans can find them. */
+  readonly isAlone: boolean;
+  /** The result goes into the shared buffer. */
+  readonly isLent: boolean;
+}
+
+/** A buffer that is reused for one object after another. */
+class Scratch {
+  #buffer = new Uint8Array(0);
+
+  /** @returns a buffer of at least this size, which may still hold the last object; undefined: too
+   * large to share */
+  take(sizeBytes: number): Uint8Array | undefined {
+    if (sizeBytes > MAX_SCRATCH_BYTES) return undefined;
+    if (this.#buffer.length < sizeBytes) this.#buffer = new Uint8Array(2 * sizeBytes);
+    return this.#buffer;
+  }
+}
+
 /** Resolves the stored delta chains in a plan's `chains` to whole objects. */
 export class DeltaChains {
   readonly #plan: ChainPlan;
@@ -66,6 +87,9 @@ export class DeltaChains {
   readonly #codec: DeltaCodec;
   readonly #memory: MemoryBudget | null;
   readonly #inlineName = `inline ${inlinePlans++}`;
+  /** The last lent object, and the buffer that holds it. */
+  #lent: { readonly row: number; readonly object: WholeObject } | null = null;
+  readonly #lentScratch = new Scratch();
 
   /** @param memory the budget from which large objects reserve memory; null: the caller has
    * reserved it */
@@ -89,7 +113,22 @@ export class DeltaChains {
    * are cached only if other plans can find them
    * @throws GitError "storage-failed", "corrupt-pack"; "unavailable" when other requests hold the
    * memory for large objects for too long */
-  async resolve(row: number, isAlone = false): Promise<WholeObject> {
+  resolve(row: number, isAlone = false): Promise<WholeObject> {
+    return this.#resolveHolding(row, { isAlone, isLent: false });
+  }
+
+  /** Resolves one row of `chains` into a buffer that is reused: the object is valid only until the
+   * next call, and calls must not overlap. A copy of each object would be garbage, of which tens of
+   * megabytes accumulate before it is collected.
+   * @throws GitError as `resolve` */
+  async lend(row: number): Promise<WholeObject> {
+    if (this.#lent?.row === row) return this.#lent.object;
+    const object = await this.#resolveHolding(row, { isAlone: false, isLent: true });
+    this.#lent = { row, object };
+    return object;
+  }
+
+  async #resolveHolding(row: number, use: Use): Promise<WholeObject> {
     const leases: Lease[] = [];
     let heldBytes = this.#memory === null ? Infinity : FREE_OBJECT_BYTES;
     const hold = async (sizeBytes: number): Promise<void> => {
@@ -99,46 +138,58 @@ export class DeltaChains {
       heldBytes = common === null ? Infinity : sizeBytes;
     };
     try {
-      return await this.#resolve(row, isAlone, hold);
+      return await this.#resolve(row, use, hold);
     } finally {
       for (const lease of leases) lease.free();
     }
   }
 
-  async #resolve(row: number, isAlone: boolean, hold: (sizeBytes: number) => Promise<void>): Promise<WholeObject> {
+  async #resolve(
+    row: number,
+    { isAlone, isLent }: Use,
+    hold: (sizeBytes: number) => Promise<void>,
+  ): Promise<WholeObject> {
     const pending: number[] = [];
     let object: WholeObject | undefined;
-    for (let at = row; (object = OBJECTS.get(this.name(at))) === undefined;) {
+    for (let at = row; (object = this.#known(at, isLent)) === undefined;) {
       pending.push(at);
       const base = this.#word(at, 3);
       if (base === NO_BASE) break;
       at = base;
     }
-    let scratch: Uint8Array | null = null;
+    // The last lent object may be the base; its buffer is about to be overwritten.
+    if (isLent) this.#lent = null;
+    const scratch = isLent ? this.#lentScratch : new Scratch();
     for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
       const entry = await this.#entry(at);
       const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
       await hold(sizeBytes);
-      const inflated = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes).content;
-      if (type !== OFS_DELTA && type !== REF_DELTA) object = { type, bytes: inflated };
-      else if (object === undefined)
+      const data = entry.subarray(dataOffset);
+      const isLentNow = isLent && pending.length === 0;
+      let target: Uint8Array | undefined;
+      if (type !== OFS_DELTA && type !== REF_DELTA) {
+        target = isLentNow ? scratch.take(sizeBytes) : undefined;
+        object = { type, bytes: this.#codec.inflate(data, sizeBytes, target).content };
+      } else if (object === undefined)
         throw new GitError("storage-failed", { key: "object_chunks", reason: "a delta has no base" });
       else {
-        const { resultBytes } = readDeltaSizes(inflated);
+        const delta = this.#codec.inflate(data, sizeBytes).content;
+        const { resultBytes } = readDeltaSizes(delta);
         await hold(resultBytes);
         // The following objects would evict it from the cache, or nobody can find it there: a copy
         // would be garbage.
         const isUnkept =
           pending.length * resultBytes > OBJECT_BYTES || (isAlone && pending.length > 0 && this.#isInline(at));
-        const isPassed = resultBytes <= MAX_SCRATCH_BYTES && isUnkept;
-        if (isPassed && (scratch?.length ?? 0) < resultBytes) scratch = new Uint8Array(2 * resultBytes);
-        const bytes = this.#codec.applyDelta(object.bytes, inflated, isPassed ? scratch! : undefined);
-        object = { type: object.type, bytes };
-        if (isPassed) continue;
+        target = isUnkept || isLentNow ? scratch.take(resultBytes) : undefined;
+        object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, delta, target) };
       }
-      OBJECTS.set(this.name(at), object, object.bytes.length);
+      if (target === undefined) OBJECTS.set(this.name(at), object, object.bytes.length);
     }
     return object!;
+  }
+
+  #known(row: number, isLent: boolean): WholeObject | undefined {
+    return isLent && this.#lent?.row === row ? this.#lent.object : OBJECTS.get(this.name(row));
   }
 
   async #entry(row: number): Promise<Uint8Array> {

@@ -22,6 +22,10 @@ const IN_FLIGHT_BYTES = 8 * 1024 * 1024;
 /** Files of at least this size are streamed, unless they are stored as deltas. */
 const STREAM_BYTES = 4 * 1024 * 1024;
 
+/** Files up to this size are copied to reused buffers: thousands of copies would be garbage. */
+const POOLED_BYTES = 1024 * 1024;
+const MIN_BUFFER_BYTES = 16 * 1024;
+
 /** A worker that rests to let other requests run, and may be interrupted. */
 interface Worker {
   readonly isInterrupted: boolean;
@@ -36,6 +40,7 @@ export class FileWriter {
   readonly #keyOf: (path: string) => string;
   readonly #worker: Worker;
   readonly #puts: PutWindow;
+  readonly #buffers = new Buffers();
 
   constructor({ key, platform }: RepositoryState, store: ChunkStore, worker: Worker, branch: string) {
     this.#store = store;
@@ -63,9 +68,18 @@ export class FileWriter {
       written.push({ ...file, etag });
     };
     const reader = new ObjectReader(tables, this.#store, this.#codec);
+    const isPooled = (number: number): boolean => filesOf.get(number)![0]!.sizeBytes <= POOLED_BYTES;
     try {
       const read = numbers.toArray().filter((number) => !streamed.has(number));
-      for await (const [number, { bytes }] of reader.readEach(NumberSet.fromSorted(read))) {
+      const pooled = NumberSet.fromSorted(read.filter(isPooled));
+      for await (const [number, { bytes }] of reader.lendEach(pooled)) {
+        if (this.#worker.isInterrupted) return;
+        for (const file of filesOf.get(number)!) {
+          await this.#puts.start(bytes.length, () => this.#buffers.withCopy(bytes, (copy) => put(file, copy)));
+        }
+      }
+      const others = NumberSet.fromSorted(read.filter((number) => !isPooled(number)));
+      for await (const [number, { bytes }] of reader.readEach(others)) {
         if (this.#worker.isInterrupted) return;
         for (const file of filesOf.get(number)!) await this.#puts.start(bytes.length, () => put(file, bytes));
       }
@@ -108,6 +122,23 @@ function findStreamed(tables: Tables, numbers: NumberSet): Map<ObjectNumber, Chu
 function extentOf({ chunks }: Tables, chunk: ChunkId): Extent {
   const [{ key, start, size }] = chunks.byIds([chunk]) as [ChunkRow];
   return key === null ? { bytes: chunks.hotBytesOf(chunk)! } : { key, start, length: size };
+}
+
+/** Reused buffers, at most one for each write in flight. */
+class Buffers {
+  readonly #free: Uint8Array[] = [];
+
+  /** Copies the bytes synchronously.
+   * @param use receives the copy, which is valid until it ends */
+  async withCopy(bytes: Uint8Array, use: (copy: Uint8Array) => Promise<void>): Promise<void> {
+    const fitting = this.#free.findIndex(({ length }) => length >= bytes.length);
+    const [buffer = new Uint8Array(Math.max(MIN_BUFFER_BYTES, 2 * bytes.length))] =
+      fitting < 0 ? [] : this.#free.splice(fitting, 1);
+    buffer.set(bytes);
+    await use(buffer.subarray(0, bytes.length));
+    // Not after a failure: a write that timed out may still read it.
+    if (this.#free.push(buffer) > PUTS_IN_FLIGHT) this.#free.shift();
+  }
 }
 
 /** The writes in flight, limited in number and bytes. */
