@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { isIP, isIPv4 } from "node:net";
 import { join, resolve } from "node:path";
-import { type Limits, lowerLimits } from "../../src/format/limits.ts";
+import { type Limits, lowerLimits } from "../../src/format/configured-limits.ts";
 import { UsageError } from "../command-line.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
 import { PROJECT } from "../project.ts";

@@ -2,7 +2,8 @@
  * indexes one pack at a time and owns its memory. */
 import { GitError } from "../format/errors.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
-import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES, type Limits } from "../format/limits.ts";
+import { type Limits } from "../format/configured-limits.ts";
+import { MAX_DELTA_BLOB_BYTES, STREAM_THRESHOLD_BYTES } from "../format/limits.ts";
 import {
   type IndexerExports,
   type IndexerInstance,

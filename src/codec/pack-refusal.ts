@@ -1,5 +1,6 @@
 import { GitError } from "../format/errors.ts";
-import { type Limits, PUSH_LESS } from "../format/limits.ts";
+import { type Limits } from "../format/configured-limits.ts";
+import { PUSH_LESS } from "../format/limits.ts";
 import { fromTypeNumber } from "../format/object.ts";
 import { explainFinding } from "./fsck-meanings.ts";
 import { FSCK_MESSAGES } from "./fsck-messages.ts";

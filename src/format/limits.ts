@@ -259,87 +259,12 @@ export const QUIET_MS = 3_000;
 /** For what has no limit unless configured. */
 export const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
-/** The limits that the configuration may lower, by name: sizes in bytes, the rest counts. The last
- * four are not limits but say when work begins: lower values suit those who clone small
- * repositories often. */
-export interface Limits {
-  readonly maxPackSizeBytes: number;
-  readonly maxPackObjects: number;
-  readonly maxPackReferences: number;
-  readonly maxIndexBytes: number;
-  readonly maxObjectSizeBytes: number;
-  readonly maxResidentObjectBytes: number;
-  readonly maxPushWorkBytes: number;
-  readonly maxDeltaDepth: number;
-  readonly maxRefsPerPush: number;
-  readonly maxCommandBytes: number;
-  readonly maxRefBytes: number;
-  readonly maxReflogBytes: number;
-  readonly maxFetchRequestBytes: number;
-  readonly maxWants: number;
-  readonly maxHaves: number;
-  readonly maxShallows: number;
-  readonly maxDeepenNots: number;
-  readonly maxRefPrefixes: number;
-  /** What each repository may hold, in stored bytes, unless the operator has set a quota for it. */
-  readonly maxRepositoryBytes: number;
-  readonly maxRepositoryObjects: number;
-  readonly maxWorktreePathBytes: number;
-  readonly maxStoredResponseBytes: number;
-  readonly minBundleBytes: number;
-  readonly bundleDelayMs: number;
-  readonly quietMs: number;
-  readonly pruneGraceMs: number;
-}
-
-/** The limits without configuration. */
-export const DEFAULT_LIMITS: Limits = {
-  maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
-  maxPackObjects: MAX_PACK_OBJECTS,
-  maxPackReferences: MAX_PACK_REFERENCES,
-  maxIndexBytes: MAX_INDEX_BYTES,
-  maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,
-  maxResidentObjectBytes: MAX_RESIDENT_OBJECT_BYTES,
-  maxPushWorkBytes: MAX_PUSH_WORK_BYTES,
-  maxDeltaDepth: MAX_DELTA_DEPTH,
-  maxRefsPerPush: MAX_REFS_PER_PUSH,
-  maxCommandBytes: MAX_COMMAND_BYTES,
-  maxRefBytes: MAX_REF_BYTES,
-  maxReflogBytes: MAX_REFLOG_BYTES,
-  maxFetchRequestBytes: MAX_FETCH_REQUEST_BYTES,
-  maxWants: MAX_WANTS,
-  maxHaves: MAX_HAVES,
-  maxShallows: MAX_SHALLOWS,
-  maxDeepenNots: MAX_DEEPEN_NOTS,
-  maxRefPrefixes: MAX_REF_PREFIXES,
-  maxRepositoryBytes: NO_LIMIT,
-  maxRepositoryObjects: NO_LIMIT,
-  maxWorktreePathBytes: MAX_WORKTREE_PATH_BYTES,
-  maxStoredResponseBytes: MAX_STORED_RESPONSE_BYTES,
-  minBundleBytes: MIN_BUNDLE_BYTES,
-  bundleDelayMs: BUNDLE_DELAY_MS,
-  quietMs: QUIET_MS,
-  pruneGraceMs: PRUNE_GRACE_MS,
-};
-
 /** Bytes of a JSON body: it contains files as text or base64, and is in memory twice while it is
  * parsed. */
 export const MAX_JSON_BYTES = 24 * 1024 * 1024;
 
 /** Levels of arrays and objects in a JSON body. */
 export const MAX_JSON_DEPTH = 64;
-
-/** Applies configured limits to the defaults. A limit can only be lowered, since the code relies on
- * the reasons of the defaults (32-bit offsets, memory of an isolate).
- * @throws RangeError if a configured limit is not a non-negative integer, or above its default */
-export function lowerLimits(lowered: Partial<Limits>): Limits {
-  for (const [name, cap] of Object.entries(lowered) as [keyof Limits, number][]) {
-    if (!(Number.isSafeInteger(cap) && cap >= 0 && cap <= DEFAULT_LIMITS[name])) {
-      throw new RangeError(`limit ${name} must be an integer from 0 to ${DEFAULT_LIMITS[name]}, not ${cap}`);
-    }
-  }
-  return { ...DEFAULT_LIMITS, ...lowered };
-}
 
 /** Refuses a size or count above its limit.
  * @param what the noun for the message, e.g. "the pack"

@@ -15,7 +15,7 @@ import {
 } from "../repository/calls.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
-import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry/registry.ts";
+import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry/registry-answers.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import type { RepositoryDetails } from "../store/registry/repository-rows.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";

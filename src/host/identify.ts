@@ -3,7 +3,7 @@
 import type { Caller } from "../access/caller.ts";
 import { hashToken, isSameSecret, isTokenText } from "../access/token-text.ts";
 import { GitError } from "../format/errors.ts";
-import { ANSWER_LIFE_MS } from "../store/registry/registry.ts";
+import { ANSWER_LIFE_MS } from "../store/registry/registry-answers.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";

@@ -7,12 +7,12 @@ import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
   type QuotaStanding,
-  Registry,
   type RepositoryChange,
   type RepositoryRoute,
   type RepositoryStanding,
   RESERVATION_MS,
-} from "../store/registry/registry.ts";
+} from "../store/registry/registry-answers.ts";
+import { Registry } from "../store/registry/registry.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";

@@ -1,14 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Requester } from "../access/caller.ts";
 import wasm from "../codec/holdfast.wasm";
-import { lowerLimits, type Limits } from "../format/limits.ts";
+import { lowerLimits, type Limits } from "../format/configured-limits.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
-import type { RegistryPort } from "../store/registry/registry.ts";
+import type { RegistryPort } from "../store/registry/registry-answers.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";

@@ -1,5 +1,6 @@
 import { type ObjectFilter, parseFilter } from "../format/filter.ts";
-import { type Limits, MAX_REF_NAME_BYTES } from "../format/limits.ts";
+import { type Limits } from "../format/configured-limits.ts";
+import { MAX_REF_NAME_BYTES } from "../format/limits.ts";
 import { isHexOid } from "../format/oid.ts";
 import { type Deepen, type FetchRequest, INFINITE_DEPTH } from "../repository/state/fetch-source.ts";
 import { OidList } from "./fetch-arguments.ts";

@@ -1,4 +1,5 @@
-import { type Limits, MAX_REF_NAME_BYTES, MAX_WANT_REF_BYTES } from "../format/limits.ts";
+import { type Limits } from "../format/configured-limits.ts";
+import { MAX_REF_NAME_BYTES, MAX_WANT_REF_BYTES } from "../format/limits.ts";
 import { OID_BYTES, toHex } from "../format/oid.ts";
 import { isRefName } from "../format/ref-name.ts";
 import { PACK_BAND, SIDE_BAND_64K_DATA_BYTES } from "../format/side-band.ts";

@@ -1,4 +1,4 @@
-import type { Limits } from "../format/limits.ts";
+import type { Limits } from "../format/configured-limits.ts";
 import type { FetchSource } from "../repository/state/fetch-source.ts";
 import { encodeErrPkt, textResponse } from "./error-response.ts";
 import type { NewPlace } from "./moved.ts";

@@ -1,4 +1,4 @@
-import type { Limits } from "../format/limits.ts";
+import type { Limits } from "../format/configured-limits.ts";
 import { isNullOid, OID_BYTES, toHex } from "../format/oid.ts";
 import type { RefList } from "../repository/state/fetch-source.ts";
 import { type FetchContext, refusalResponse, unknownRepositoryResponse } from "./fetch-context.ts";

@@ -1,5 +1,6 @@
 import { GitError } from "../format/errors.ts";
-import { checkLimit, type Limits } from "../format/limits.ts";
+import { type Limits } from "../format/configured-limits.ts";
+import { checkLimit } from "../format/limits.ts";
 import { fromHex, isHexOid, isNullOid, NULL_OID, OBJECT_FORMAT, OID_HEX_LENGTH } from "../format/oid.ts";
 import { type ByteReader, pktText } from "../format/pkt-line.ts";
 import type { RefCommand } from "../repository/state/push.ts";

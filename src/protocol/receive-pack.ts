@@ -1,7 +1,7 @@
 import type { Requester } from "../access/caller.ts";
 import { encodeText, fromByteString } from "../format/byte-string.ts";
 import { GitError, isGitError } from "../format/errors.ts";
-import type { Limits } from "../format/limits.ts";
+import type { Limits } from "../format/configured-limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
 import { encodeSideBand, ERROR_BAND } from "../format/side-band.ts";

@@ -1,4 +1,4 @@
-import type { Limits } from "../format/limits.ts";
+import type { Limits } from "../format/configured-limits.ts";
 import { isNullOid, NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, OID_HEX_LENGTH, toHex } from "../format/oid.ts";
 import type { ByteReader } from "../format/pkt-line.ts";
 import { SIDE_BAND_64K_DATA_BYTES, SIDE_BAND_DATA_BYTES } from "../format/side-band.ts";

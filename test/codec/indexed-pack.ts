@@ -3,7 +3,7 @@ import wasm from "../../src/codec/holdfast.wasm";
 import { maskRefused } from "../../src/codec/fsck-messages.ts";
 import { NO_INDEX, readReferences, readTime, STORED } from "../../src/codec/pack-index.ts";
 import { PackIndexer } from "../../src/codec/pack-indexer.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../src/format/configured-limits.ts";
 import { GitError } from "../../src/format/errors.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { MadeObject } from "../harness/pack-builder.ts";

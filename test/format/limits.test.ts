@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { checkLimit, DEFAULT_LIMITS, lowerLimits } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS, lowerLimits } from "../../src/format/configured-limits.ts";
+import { checkLimit } from "../../src/format/limits.ts";
 
 test("configuration lowers a cap and leaves the others", () => {
   expect(lowerLimits({ maxPackObjects: 10 })).toEqual({ ...DEFAULT_LIMITS, maxPackObjects: 10 });

@@ -1,5 +1,5 @@
 import { ok } from "node:assert/strict";
-import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import { ByteReader, encodePkt } from "../../src/format/pkt-line.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import { readPushHead } from "../../src/protocol/receive-pack-request.ts";

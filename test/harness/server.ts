@@ -10,7 +10,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
-import type { Limits } from "../../src/format/limits.ts";
+import type { Limits } from "../../src/format/configured-limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import { buildWorker, readMiniflareOptions } from "./build.ts";

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import { parseService, unknownServiceResponse } from "../../src/protocol/smart-http.ts";
 import { advertiseUploadPack, serveUploadPack } from "../../src/protocol/upload-pack.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import type { FetchContext } from "../../src/protocol/fetch-context.ts";
 import type { NewPlace } from "../../src/protocol/moved.ts";
 import { deliverPack } from "../../src/protocol/pack-delivery.ts";

@@ -2,7 +2,7 @@
 import wasm from "../../src/codec/holdfast.wasm";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import { instantiateCodec } from "../../src/codec/codec.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../src/format/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../src/format/configured-limits.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { PushResult, RefCommand } from "../../src/repository/state/push.ts";
 import { explainRefusal } from "../../src/repository/state/ref-refusal.ts";
@@ -13,7 +13,7 @@ import { Traffic } from "../../src/repository/pacing/traffic.ts";
 import type { WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
-import type { RegistryPort } from "../../src/store/registry/registry.ts";
+import type { RegistryPort } from "../../src/store/registry/registry-answers.ts";
 import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import type { Sql, Transactor } from "../../src/store/sql/sql.ts";
 import { Tables } from "../../src/store/tables.ts";

@@ -10,7 +10,7 @@ import { instantiateCodec, type ObjectContent } from "../../../src/codec/codec.t
 import { maskRefused } from "../../../src/codec/fsck-messages.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { PackIndexer } from "../../../src/codec/pack-indexer.ts";
-import { DEFAULT_LIMITS } from "../../../src/format/limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
 import { fromTypeNumber } from "../../../src/format/object.ts";
 
 /** As a push is indexed: the body's pieces, and the memory for deltas. */

@@ -1,5 +1,5 @@
 /** Many clients that fetch at once. */
-import type { Limits } from "../../../src/format/limits.ts";
+import type { Limits } from "../../../src/format/configured-limits.ts";
 import { git } from "../../../test/harness/git.ts";
 import type { Bench, Turn } from "../figures/bench.ts";
 import { BUNDLE, counts, defineCase, parts, rounds } from "../figures/command.ts";

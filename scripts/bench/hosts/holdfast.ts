@@ -1,6 +1,7 @@
 /** Holdfast as a host: started here, or running already. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Limits, QUIET_MS } from "../../../src/format/limits.ts";
+import { type Limits } from "../../../src/format/configured-limits.ts";
+import { QUIET_MS } from "../../../src/format/limits.ts";
 import { askApi } from "../../../test/harness/api.ts";
 import { readUsage } from "../../../test/harness/process.ts";
 import { request } from "../../../test/harness/raw.ts";

@@ -1,7 +1,7 @@
 /** The Git hosts that are measured beside each other. */
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import type { Limits } from "../../../src/format/limits.ts";
+import type { Limits } from "../../../src/format/configured-limits.ts";
 import { git } from "../../../test/harness/git.ts";
 import { startNative } from "../../../test/harness/native.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";

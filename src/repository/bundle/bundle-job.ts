@@ -2,7 +2,8 @@
 // clone that asks for it (`transfer.bundleURI`) downloads most of its data from it, and fetches
 // only what is newer. It is built when it would save enough, and rebuilt once the pushes since then
 // exceed a fraction of its size.
-import { type Limits, MULTIPART_PART_BYTES } from "../../format/limits.ts";
+import { type Limits } from "../../format/configured-limits.ts";
+import { MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import { concatOids, isNullOid } from "../../format/oid.ts";
 import type { StoredBundle } from "../../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";

@@ -23,6 +23,7 @@ import { planPack } from "../pack/pack-planner.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { findBoundary, type ShallowBoundary } from "./shallow.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
+import { tagsOf } from "./tags-of.ts";
 
 /** Increase this when the response to the same request changes: responses stored before are then
  * not found any more. */
@@ -255,7 +256,7 @@ export class UploadPack {
     });
     const wanted = selection.objects;
     const plan = planPack(objects, chunks, {
-      objects: request.includeTag ? wanted.union(this.#tagsOf(wanted)) : wanted,
+      objects: request.includeTag ? wanted.union(tagsOf(this.#stores, wanted)) : wanted,
       findHad: request.thinPack && had.length > 0 ? selection.findHad : null,
       ofsDelta: request.ofsDelta,
     });
@@ -280,25 +281,5 @@ export class UploadPack {
       }
     }
     return patterns;
-  }
-
-  /** The annotated tags of refs whose target is among `sent`, with any tags in between.
-   * @see git's builtin/pack-objects.c: add_ref_tag() */
-  #tagsOf(sent: NumberSet): NumberSet {
-    const { advertised, objects, graph } = this.#stores;
-    const { tags, targets } = advertised.listAnnotatedTags();
-    const targetNumbers = objects.lookupMany(targets).number;
-    const added = new Set<ObjectNumber>();
-    objects.lookupMany(tags).number.forEach((number, i) => {
-      if (!sent.has(targetNumbers[i]!)) return;
-      // An added tag has already brought what it points to.
-      for (let tag = number; !added.has(tag) && !sent.has(tag);) {
-        added.add(tag);
-        const [next] = graph.parents(graph.position(tag));
-        if (next === undefined) break;
-        tag = graph.number(next);
-      }
-    });
-    return NumberSet.fromUnsorted(added);
   }
 }

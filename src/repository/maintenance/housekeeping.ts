@@ -2,7 +2,8 @@
 // any `await`, and run twice. One runs at a time, beside pushes and fetches. A push only adds rows.
 // A fetch is already planned, and of the replaced data it needs only the R2 objects, which stay for
 // `PLAN_LIFE_MS`.
-import { CHUNK_TARGET_BYTES, type Limits } from "../../format/limits.ts";
+import { type Limits } from "../../format/configured-limits.ts";
+import { CHUNK_TARGET_BYTES } from "../../format/limits.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { Job, JobKind } from "../../store/jobs/jobs.ts";
 import type { ChunkTable } from "../../store/index/chunk-table.ts";

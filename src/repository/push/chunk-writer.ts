@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
+import { ResidentPieces } from "./resident-pieces.ts";
 
 /** The most chunks being written to R2 at once: enough to hide its latency, bounded since each is
  * in memory. */
@@ -9,9 +10,6 @@ const MAX_WRITES_IN_FLIGHT = 4;
 
 /** Buffer of a chunk whose last entry is small. */
 const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
-
-/** The most bytes of the pack kept in memory, for deltas that refer back to them. */
-const RESIDENT_BYTES = 24 * 1024 * 1024;
 
 /** Bytes read back at once from outside memory. */
 const READ_BACK_BYTES = 1024 * 1024;
@@ -26,12 +24,6 @@ export interface WrittenChunk {
   readonly sizeBytes: number;
   /** SHA-1 of its bytes. */
   readonly checksum: Uint8Array;
-}
-
-/** Bytes of the pack that are in memory. */
-interface Resident {
-  readonly packOffset: number;
-  bytes: Uint8Array;
 }
 
 export interface ChunkWriterOptions {
@@ -54,9 +46,7 @@ export class ChunkWriter {
   readonly #keys: string[] = [];
   readonly #inFlight = new Set<Promise<void>>();
   #failure: unknown = null;
-  #resident: Resident[] = [];
-  #residentBytes = 0;
-  #residentLimitBytes = RESIDENT_BYTES;
+  readonly #resident = new ResidentPieces();
 
   /** The open chunk: its start, the part in the buffer, and its upload if begun. */
   #start = 0;
@@ -75,18 +65,17 @@ export class ChunkWriter {
 
   /** Bytes held in memory. */
   get memoryBytes(): number {
-    return this.#buffer.length + this.#residentBytes + this.#partBytes;
+    return this.#buffer.length + this.#resident.sizeBytes + this.#partBytes;
   }
 
   /** Bytes of the pack kept for deltas. */
   get residentBytes(): number {
-    return this.#residentBytes;
+    return this.#resident.sizeBytes;
   }
 
   /** Keeps fewer bytes of the pack in memory from now on. The newest piece always stays. */
   limitResident(limitBytes: number): void {
-    this.#residentLimitBytes = Math.min(limitBytes, RESIDENT_BYTES);
-    this.#dropResident();
+    this.#resident.limit(limitBytes);
   }
 
   /** Appends `bytes`, which are at `packOffset` in the pack, directly after the previous ones.
@@ -165,16 +154,7 @@ export class ChunkWriter {
       out.set(this.#buffer.subarray(from, from + length));
       return length;
     }
-    // Newest first: a piece loaded for this very request may overlap an older one that ends too
-    // early.
-    const held = this.#resident.findLast(
-      ({ packOffset, bytes }) => offset >= packOffset && offset < packOffset + bytes.length,
-    );
-    if (held === undefined) return 0;
-    const from = offset - held.packOffset;
-    const length = Math.min(out.length, held.bytes.length - from);
-    out.set(held.bytes.subarray(from, from + length));
-    return length;
+    return this.#resident.read(offset, out);
   }
 
   /** Loads bytes of the pack into memory.
@@ -183,13 +163,13 @@ export class ChunkWriter {
     const chunk = this.#written.find(
       ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
     );
-    if (chunk?.bytes) return this.#remember(chunk.packOffset, chunk.bytes);
+    if (chunk?.bytes) return this.#resident.keep(chunk.packOffset, chunk.bytes);
     if (chunk === undefined || chunk.key === null)
       throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
     await this.#awaitWrites(0);
     const from = offset - chunk.packOffset;
     const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
-    this.#remember(offset, await this.#chunks.read(chunk.key, from, length));
+    this.#resident.keep(offset, await this.#chunks.read(chunk.key, from, length));
   }
 
   #fill(bytes: Uint8Array): void {
@@ -213,7 +193,7 @@ export class ChunkWriter {
   #keepInline(): void {
     const bytes = this.#buffer.slice(0, this.#buffered);
     this.#written.push(this.#chunk(null, bytes));
-    this.#remember(this.#start, bytes);
+    this.#resident.keep(this.#start, bytes);
     this.#begin();
   }
 
@@ -237,7 +217,7 @@ export class ChunkWriter {
       const bytes = this.#buffer.subarray(0, this.#buffered);
       const chunk = this.#chunk(key, null);
       this.#written.push(chunk);
-      this.#remember(this.#start, bytes);
+      this.#resident.keep(this.#start, bytes);
       await this.#send(() => this.#chunks.put(key, bytes, chunk.checksum));
     }
     this.#renew();
@@ -299,18 +279,6 @@ export class ChunkWriter {
     throw this.#failure instanceof GitError
       ? this.#failure
       : new GitError("storage-failed", { key: this.#options.keyPrefix }, { cause: this.#failure });
-  }
-
-  #dropResident(): void {
-    while (this.#residentBytes > this.#residentLimitBytes && this.#resident.length > 1) {
-      this.#residentBytes -= this.#resident.shift()!.bytes.buffer.byteLength;
-    }
-  }
-
-  #remember(packOffset: number, bytes: Uint8Array): void {
-    this.#resident.push({ packOffset, bytes });
-    this.#residentBytes += bytes.buffer.byteLength;
-    this.#dropResident();
   }
 }
 

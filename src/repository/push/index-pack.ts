@@ -3,10 +3,10 @@ import type { Codec } from "../../codec/codec.ts";
 import { NO_INDEX, NODE_SPECIAL_MASK, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
+import { type Limits } from "../../format/configured-limits.ts";
 import {
   checkLimit,
   HOT_PUSH_BYTES,
-  type Limits,
   MAX_DELTA_BLOB_BYTES,
   MIN_CONTENDED_BYTES,
   PUSH_LESS,

@@ -1,7 +1,8 @@
 import type { PackEntry } from "../../codec/pack-index.ts";
 import type { Codec } from "../../codec/codec.ts";
 import type { IndexNeed, PackIndexer } from "../../codec/pack-indexer.ts";
-import { checkLimit, type Limits } from "../../format/limits.ts";
+import { type Limits } from "../../format/configured-limits.ts";
+import { checkLimit } from "../../format/limits.ts";
 import { PACK_HEADER_BYTES } from "../../format/pack.ts";
 import type { ChunkWriter } from "./chunk-writer.ts";
 import { inflateStored, LARGE_CONTENT_BYTES, LargeContent, type StoredEntry } from "./large-content.ts";

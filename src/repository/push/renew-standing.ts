@@ -3,7 +3,7 @@
 // it in.
 import { includesRight, type Requester } from "../../access/caller.ts";
 import { GitError } from "../../format/errors.ts";
-import { ANSWER_LIFE_MS } from "../../store/registry/registry.ts";
+import { ANSWER_LIFE_MS } from "../../store/registry/registry-answers.ts";
 import type { RepositoryPlatform } from "../state/repository-state.ts";
 
 /** Whether the data about a requester is too old to rely on. Only tokens can be revoked: the admin

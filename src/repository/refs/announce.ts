@@ -1,7 +1,7 @@
 // The registry learns about a repository from the repository itself. Every transaction that changes
 // what a list shows, or deletes the repository, adds the job `announce`. A creation is also
 // announced at once, so that its author finds it in the list.
-import type { RepositoryStanding } from "../../store/registry/registry.ts";
+import type { RepositoryStanding } from "../../store/registry/registry-answers.ts";
 import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 

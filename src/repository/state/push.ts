@@ -1,7 +1,7 @@
 import type { Requester } from "../../access/caller.ts";
 import type { GitError } from "../../format/errors.ts";
 import type { FetchSource } from "./fetch-source.ts";
-import type { Limits } from "../../format/limits.ts";
+import type { Limits } from "../../format/configured-limits.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { RefOutcome } from "./ref-refusal.ts";
 import type { PushCost } from "./repository-event.ts";

@@ -1,6 +1,6 @@
 import { checkQuota, effectiveQuota, isLimited, type PushQuota, type Use } from "../../access/quota.ts";
 import type { Requester } from "../../access/caller.ts";
-import type { Limits } from "../../format/limits.ts";
+import type { Limits } from "../../format/configured-limits.ts";
 import type { Tables } from "../../store/tables.ts";
 
 const NOTHING: Use = { sizeBytes: 0, objectCount: 0 };

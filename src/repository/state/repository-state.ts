@@ -1,7 +1,7 @@
 import type { Codec } from "../../codec/codec.ts";
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import { GitError, isGitError } from "../../format/errors.ts";
-import type { Limits } from "../../format/limits.ts";
+import type { Limits } from "../../format/configured-limits.ts";
 import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
 import {
   createRepository,
@@ -13,7 +13,7 @@ import {
   upgradeRepository,
 } from "../../store/sql/schema.ts";
 import { JobQueue } from "../../store/jobs/jobs.ts";
-import type { RegistryPort } from "../../store/registry/registry.ts";
+import type { RegistryPort } from "../../store/registry/registry-answers.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";

@@ -10,7 +10,7 @@ import {
   parseRepositoryName,
   type RepositoryName,
 } from "../../format/repository-name.ts";
-import type { NameRefusal } from "../../store/registry/registry.ts";
+import type { NameRefusal } from "../../store/registry/registry-answers.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";

@@ -7,7 +7,7 @@ import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Ambiguities, RepositoryClient } from "../../repository/calls.ts";
 import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
-import type { NameRefusal, QuotaStanding, RepositoryChange } from "../../store/registry/registry.ts";
+import type { NameRefusal, QuotaStanding, RepositoryChange } from "../../store/registry/registry-answers.ts";
 import type { RepositoryDetails, RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import type { NewToken } from "../../store/registry/token-table.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";

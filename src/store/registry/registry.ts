@@ -5,85 +5,33 @@
 // Only the repository's object makes its row live and removes it. `reserve` and `create` enter a
 // name before anything else exists; from then on the object reports the result (`report`). So no
 // existing repository loses its row.
-import { type Caller, everythingOf, type Standing, type Target, type TokenScope } from "../../access/caller.ts";
-import { changeQuota, isLimited, type PushQuota, type Quota, type QuotaChange, type Use } from "../../access/quota.ts";
+import { type Caller, everythingOf, type Target, type TokenScope } from "../../access/caller.ts";
+import { changeQuota, isLimited, type QuotaChange, type Use } from "../../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
   listRepositories,
+  PUSHED_DETAILS,
   REPOSITORY_COLUMNS,
   REPOSITORY_TABLES,
   type RepositoryDetails,
   type RepositoryEntry,
-  type RepositoryFigures,
   type RepositoryRow,
   toEntry,
 } from "./repository-rows.ts";
+import {
+  NAME_HOLD_MS,
+  RESERVATION_MS,
+  type RepositoryStanding,
+  type RepositoryRoute,
+  type QuotaStanding,
+  type NameRefusal,
+  type RepositoryChange,
+} from "./registry-answers.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
-
-/** How long callers may cache the registry's answers: where a name leads, who may see a repository,
- * what a token is valid for. For so long a revoked token may still work, and a repository that was
- * made private may still be open. A name that leads elsewhere meanwhile is safe: a deleted
- * repository answers that it is unknown, and nobody else gets a former name for `NAME_HOLD_MS`. */
-export const ANSWER_LIFE_MS = 10_000;
-
-/** How long a former name stays reserved for its repository: longer than any clock lets it be
- * cached. */
-export const NAME_HOLD_MS = 6 * ANSWER_LIFE_MS;
-
-/** How old a reservation becomes before its object is asked about it. */
-export const RESERVATION_MS = 60 * 60_000;
 
 /** Reservations checked at a time. */
 const LAPSED_AT_ONCE = 100;
-
-/** Details of a repository that a push creates. */
-const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility: "private" };
-
-/** A repository's report on itself. */
-export type RepositoryStanding =
-  | ({ readonly kind: "live" } & RepositoryFigures)
-  /** Nothing has been created so far, and no push is running. */
-  | { readonly kind: "absent" }
-  | { readonly kind: "deleted" };
-
-/** What a repository needs from the registry. */
-export interface RegistryPort {
-  /** @see Registry.admit */
-  admit(id: string): Promise<boolean>;
-  /** @see Registry.report */
-  report(id: string, standing: RepositoryStanding): Promise<void>;
-  /** A caller's present rights in a repository.
-   * @returns null: no repository has the id, or the caller's token has been revoked, has expired,
-   * or is not valid for it any more */
-  readStanding(id: string, caller: Caller): Promise<Standing | null>;
-}
-
-/** The repository that a name leads to. */
-export interface RepositoryRoute extends Target {
-  readonly id: string;
-  /** Its present name. */
-  readonly name: string;
-  /** The name was a former one: it may be given to another repository, and must not be cached. */
-  readonly isFormer: boolean;
-  readonly quota: PushQuota;
-}
-
-/** A quota and its usage, as last reported by the repositories. */
-export interface QuotaStanding extends Quota, Use {}
-
-/** Why a name is refused: another repository has it (in its displayed form), or left it less than
- * `NAME_HOLD_MS` ago. */
-export type NameRefusal =
-  | { readonly kind: "taken"; readonly by: RepositoryName }
-  | { readonly kind: "held"; readonly retryAfterMs: number };
-
-/** Changes; omitted fields stay as they are. */
-export type RepositoryChange = {
-  readonly [Field in keyof (RepositoryName & RepositoryDetails)]?:
-    | (RepositoryName & RepositoryDetails)[Field]
-    | undefined;
-};
 
 /** The repositories of a deployment, by name. */
 export class Registry {

@@ -41,6 +41,9 @@ export interface RepositoryDetails {
   readonly visibility: Visibility;
 }
 
+/** Details of a repository that a push creates. */
+export const PUSHED_DETAILS: RepositoryDetails = { description: null, visibility: "private" };
+
 /** The figures of a repository. */
 export interface RepositoryFigures {
   /** Without `refs/heads/`, byte string; null: there is none. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { DEFAULT_LIMITS } from "../../../src/format/limits.ts";
+import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
 import { deliverPack } from "../../../src/protocol/pack-delivery.ts";
 import { makeRepository, tryGit } from "../../harness/git.ts";
 import { CLONE_REQUEST } from "../clone-request.ts";

@@ -1,11 +1,11 @@
 import { ANYONE } from "../../harness/requester.ts";
 import { DatabaseSync } from "node:sqlite";
-import type { Limits } from "../../../src/format/limits.ts";
+import type { Limits } from "../../../src/format/configured-limits.ts";
 import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
-import type { RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry.ts";
+import type { RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { PushedRepository } from "../pushing.ts";
 import { FaultySql } from "./faulty-sql.ts";
 import { readRefs, type RefStates } from "./invariants.ts";

@@ -1,7 +1,7 @@
 // A repository that was deleted, however its erasing is broken off: nothing of it is served, and in the end nothing is left.
 import type { Requester } from "../../../src/access/caller.ts";
 import { expect, test, vi } from "vitest";
-import type { RepositoryStanding } from "../../../src/store/registry/registry.ts";
+import type { RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { hasJobs } from "../../../src/store/sql/schema.ts";
 import { type Fault, faultAt, FaultyChunkStore, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Requester, Standing } from "../../../src/access/caller.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
-import { ANSWER_LIFE_MS } from "../../../src/store/registry/registry.ts";
+import { ANSWER_LIFE_MS } from "../../../src/store/registry/registry-answers.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";

@@ -4,7 +4,7 @@ import { ANYONE } from "../../harness/requester.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import { GitError, isGitError } from "../../../src/format/errors.ts";
-import { DEFAULT_LIMITS, type Limits } from "../../../src/format/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../../src/format/configured-limits.ts";
 import { Repository } from "../../../src/repository/repository.ts";
 import { Traffic } from "../../../src/repository/pacing/traffic.ts";
 import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";

@@ -1,11 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { RepositoryName } from "../../../src/format/repository-name.ts";
-import {
-  NAME_HOLD_MS,
-  Registry,
-  RESERVATION_MS,
-  type RepositoryStanding,
-} from "../../../src/store/registry/registry.ts";
+import { NAME_HOLD_MS, type RepositoryStanding, RESERVATION_MS } from "../../../src/store/registry/registry-answers.ts";
+import { Registry } from "../../../src/store/registry/registry.ts";
 import type { RepositoryDetails } from "../../../src/store/registry/repository-rows.ts";
 import { NodeTransactor } from "../../repository/pushing.ts";
 import { ANYONE } from "../../harness/requester.ts";
