@@ -26,13 +26,6 @@ export interface Inflated {
   readonly consumed: number;
 }
 
-/** An object in the form of a pack entry, undeltified. */
-export interface EncodedObject {
-  readonly oid: Uint8Array;
-  /** Entry header and zlib stream. */
-  readonly entry: Uint8Array;
-}
-
 /** An object to hash. */
 export interface ObjectContent {
   readonly type: ObjectType;
@@ -197,23 +190,6 @@ export class Codec {
         const oid = instance.bytes(jobs + index * JOB_BYTES + 10, OID_BYTES).slice();
         return checked(oid, records.getUint8(index * JOB_BYTES + 9) !== 0);
       });
-    });
-  }
-
-  /** Hashes an object and makes its pack entry.
-   * @throws GitError "sha1-collision" on a collision attack
-   * @see gitformat-pack(5) */
-  encodeObject(type: ObjectType, content: Uint8Array, level: DeflateLevel = DEFAULT_LEVEL): EncodedObject {
-    return this.#scope((instance) => {
-      const input = instance.put(content);
-      const oid = instance.take(OID_BYTES);
-      const output = instance.take(instance.exports.encode_object_bound(content.length));
-      const number = toTypeNumber(type);
-      const length = instance.exports.encode_object(number, input, content.length, level, output, oid);
-      return {
-        oid: checked(instance.bytes(oid, OID_BYTES).slice(), length === 0),
-        entry: instance.bytes(output, length).slice(),
-      };
     });
   }
 

@@ -36,8 +36,6 @@ export interface CodecExports {
   sha1_update(hash: number, bytes: number, length: number): void;
   sha1_final(hash: number, oid: number): number;
   hash_all(jobs: number, count: number): void;
-  encode_object_bound(sizeBytes: number): number;
-  encode_object(type: number, content: number, length: number, level: number, output: number, oid: number): number;
   delta_result_size(delta: number, length: number, baseLength: number): number;
   delta_apply(
     base: number,

@@ -138,18 +138,7 @@ export fn hash_all(jobs: [*]object.Job, count: usize) void {
     object.hashAll(jobs[0..count]);
 }
 
-// Objects and deltas.
-
-/// Upper bound for the entry that `encode_object` writes for an object of `size` bytes.
-export fn encode_object_bound(size: usize) usize {
-    return object.encodeBound(size);
-}
-
-/// Writes the pack entry of an object to `out` and its id to `oid`. Returns the entry's length; 0:
-/// a collision attack.
-export fn encode_object(kind: u8, data: [*]const u8, len: usize, level: u8, out: [*]u8, oid: *[20]u8) usize {
-    return object.encode(@enumFromInt(kind), data[0..len], level, out, oid) catch 0;
-}
+// Deltas.
 
 /// The result size that a delta states; -1: it is malformed, or not for a base of `base_len` bytes.
 export fn delta_result_size(data: [*]const u8, len: usize, base_len: usize) f64 {

@@ -1,9 +1,7 @@
-//! Whole objects: their ids, and their entries in a pack (gitformat-pack(5)).
+//! Whole objects: their ids.
 
 const std = @import("std");
-const deflate = @import("deflate.zig");
 const lanes = @import("sha1_lanes.zig");
-const sha1 = @import("sha1.zig");
 
 /// Type numbers in a pack's entry headers.
 pub const Kind = enum(u8) { commit = 1, tree = 2, blob = 3, tag = 4 };
@@ -43,35 +41,4 @@ pub fn hashAll(objects: []Job) void {
         lanes.hashAll(jobs[0..taken.len]);
         for (taken, jobs[0..taken.len]) |*o, job| o.collided = job.collided;
     }
-}
-
-/// Upper bound for what `encode` writes.
-pub fn encodeBound(size: usize) usize {
-    return max_entry_header + deflate.deflateBound(size);
-}
-
-/// 4 + 4 × 7 bits hold every size of this address space.
-const max_entry_header = 5;
-
-/// Writes the undeltified entry of an object to `out`, which has `encodeBound` bytes. Returns the
-/// entry's length.
-pub fn encode(kind: Kind, data: []const u8, level: u8, out: [*]u8, oid: *[20]u8) error{Collision}!usize {
-    var header: [max_header]u8 = undefined;
-    var hash: sha1.Sha1 = .init();
-    hash.update(writeHeader(&header, kind, data.len));
-    hash.update(data);
-    const digest = hash.final();
-    oid.* = digest.oid;
-    if (digest.collided) return error.Collision;
-
-    var length: usize = 1;
-    out[0] = @intFromEnum(kind) << 4 | @as(u8, @truncate(data.len & 15));
-    var rest = data.len >> 4;
-    while (rest > 0) : (rest >>= 7) {
-        out[length - 1] |= 0x80;
-        out[length] = @truncate(rest & 0x7f);
-        length += 1;
-    }
-    const bound = deflate.deflateBound(data.len);
-    return length + deflate.deflateWhole(data, out[length..][0..bound], level);
 }

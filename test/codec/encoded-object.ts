@@ -1,0 +1,15 @@
+import type { Codec, DeflateLevel } from "../../src/codec/codec.ts";
+import { type ObjectType, toTypeNumber } from "../../src/format/object.ts";
+import { encodeEntryHeader } from "../../src/format/pack.ts";
+
+/** An object's id, and its entry in a pack as the server makes it of new objects. */
+export function encodeObject(
+  codec: Codec,
+  type: ObjectType,
+  content: Uint8Array,
+  level?: DeflateLevel,
+): { oid: Uint8Array; entry: Uint8Array } {
+  const [oid] = codec.hashObjects([{ type, content }]);
+  const entry = Buffer.concat([encodeEntryHeader(toTypeNumber(type), content.length), codec.deflate(content, level)]);
+  return { oid: oid!, entry: new Uint8Array(entry) };
+}
