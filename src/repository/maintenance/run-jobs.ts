@@ -85,7 +85,8 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
   try {
     // A bundle is streamed as a pack, which reserves its own memory.
     if (!isUrgent(kind) && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
-    const pace = new Pace(paceKind, () => isQuiet(repository));
+    // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a hurry.
+    const pace = new Pace(paceKind, () => isQuiet(repository) && repository.hurrying === 0);
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;

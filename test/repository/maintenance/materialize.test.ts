@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { newRepositoryClient } from "../../../src/repository/calls.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { scheduleAllWorktrees } from "../../../src/repository/worktree/worktrees.ts";
@@ -6,6 +7,7 @@ import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
 import { git, makeRepository } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { Random } from "../../harness/random.ts";
+import { ANYONE } from "../../harness/requester.ts";
 import { PushedRepository } from "../pushing.ts";
 import { commitFiles, expectWorktree, type MadeFile, manifest } from "../worktree/worktree-harness.ts";
 
@@ -135,6 +137,24 @@ test("the branch moves while it is written: the rest is of the new tip, and what
   // No more is written than each file once, and what changed once more.
   expect(calls.length).toBeLessThanOrEqual(604);
   expect(writes).toBeGreaterThan(598);
+});
+
+test("a run that began while it was quiet ends when somebody asks for maintenance", async () => {
+  const opened = await open();
+  const { repository } = opened.repository;
+  const client = newRepositoryClient((name, argument) => repository.call(name, argument, ANYONE));
+  await push(opened, Object.fromEntries(Array.from({ length: 600 }, (_, i) => [`f${i}`, `${i}`])));
+  let writes = 0;
+  let maintained: Promise<unknown> | null = null;
+  opened.plan.faults = ({ operation }) => {
+    if (operation === "putFile" && ++writes === 100) maintained = client.maintain([]);
+    return null;
+  };
+  expect((await run(opened)).length).toBeLessThan(200);
+  await maintained!;
+  await run(opened);
+  expect(writes).toBe(600);
+  await expectMain(opened);
 });
 
 test("the branch is deleted while it is written, and comes again", async () => {
