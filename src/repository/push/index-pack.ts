@@ -1,9 +1,6 @@
-import { createHash } from "node:crypto";
-import type { Codec } from "../../codec/codec.ts";
 import { NO_INDEX, NODE_SPECIAL_MASK, type PackNode } from "../../codec/pack-index.ts";
 import { FREE_CONTENT_BYTES, type IndexNeed, PackIndexer, type PackIndexerOptions } from "../../codec/pack-indexer.ts";
 import { GitError } from "../../format/errors.ts";
-import { type Limits } from "../../format/configured-limits.ts";
 import {
   checkLimit,
   HOT_PUSH_BYTES,
@@ -12,12 +9,13 @@ import {
   PUSH_LESS,
 } from "../../format/limits.ts";
 import { BLOB } from "../../format/object.ts";
-import { OID_BYTES, toHex, type Oid } from "../../format/oid.ts";
+import { OID_BYTES } from "../../format/oid.ts";
 import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../format/pack.ts";
-import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
-import { ChunkWriter, type ChunkWriterOptions, type WrittenChunk } from "./chunk-writer.ts";
-import type { PackSource, PushRequest } from "../state/push.ts";
-import { type LargeBase, MadeObjects } from "./made-objects.ts";
+import { ChunkWriter } from "./chunk-writer.ts";
+import type { PackSource } from "../state/push.ts";
+import { MadeObjects } from "./made-objects.ts";
+import type { IndexedPack, IndexPackOptions } from "./indexed-pack.ts";
+import { findBoundary, PackTrailer } from "./pack-framing.ts";
 import { pause } from "../pacing/pause.ts";
 import { PushMemory } from "./push-memory.ts";
 import { type Permit, Semaphore } from "../pacing/semaphore.ts";
@@ -53,46 +51,6 @@ const LEASE_MS = 120_000;
 const SMALL_PACKS = new Semaphore(4, LEASE_MS);
 const LARGE_PACKS = new Semaphore(2, LEASE_MS);
 
-/** A stored object that a pack needs but lacks: a thin base. */
-export interface BaseObject {
-  /** 1–4. */
-  readonly type: number;
-  readonly content: Uint8Array;
-}
-
-export interface IndexPackOptions {
-  limits: Limits;
-  /** fsck messages that refuse the pack, one bit each. */
-  refused: bigint;
-  module: WebAssembly.Module;
-  codec: Codec;
-  chunks: ChunkStore;
-  keyPrefix: string;
-  beforeFirstWrite: ChunkWriterOptions["beforeFirstWrite"];
-  progress: PushRequest["progress"];
-  /** Refuses a pack of at least this many entry bytes and objects.
-   * @throws GitError "too-large" */
-  checkQuota(entryBytes: number, objects: number): void;
-  /** Reads a stored object; null when it is missing.
-   * @param hold waits for the memory of a large one */
-  readBase(oid: Oid, hold: () => Promise<void>): Promise<BaseObject | LargeBase | null>;
-  /** Whether a stored blob has already passed the checks for these names (bits of
-   * `NODE_SPECIAL_MASK`). */
-  isVetted(oid: Oid, names: number): boolean;
-}
-
-/** A pack with all objects hashed and checked, and all entries stored. Nothing refers to them
- * yet. */
-export interface IndexedPack {
-  readonly indexer: PackIndexer;
-  readonly chunks: WrittenChunk[];
-  readonly packBytes: number;
-  /** The largest sum of module memory and buffers while indexing (bytes). */
-  readonly peakBytes: number;
-  /** Releases the index's memory. Must be called once, when the push has ended. */
-  release(): void;
-}
-
 /** Indexes a pack as it arrives and stores its entries, in constant memory.
  * @throws GitError "corrupt-pack", "bad-object", "too-large", "sha1-collision", "wrong-type": the
  * pack is refused; "storage-failed", and the source's errors. What was stored until then is garbage
@@ -111,7 +69,7 @@ class Indexing {
   readonly #source: PackSource;
   readonly #options: IndexPackOptions;
   readonly #writer: ChunkWriter;
-  readonly #hash = createHash("sha1");
+  readonly #trailer = new PackTrailer();
   #permit: Permit | null = null;
   #memory!: PushMemory;
   #packBytes = 0;
@@ -160,7 +118,10 @@ class Indexing {
       piece = left.length > 0 ? left : await this.#source.read(READ_BYTES);
       this.#options.progress("Receiving objects", indexer.count, indexer.declaredCount);
     }
-    if (indexer.done) await this.#checkTrailer(indexer, piece);
+    if (indexer.done) {
+      const rest = [indexer.rest().slice(), ...(piece === null ? [] : [piece])];
+      await this.#trailer.check(rest, () => this.#source.read(READ_BYTES));
+    }
     await this.#finish(indexer);
     const chunks = await this.#writer.finish();
     return {
@@ -203,7 +164,7 @@ class Indexing {
 
   /** Stores what the indexer has finished. */
   async #finishStep(indexer: PackIndexer, consumed: Uint8Array, pieceBytes: number): Promise<void> {
-    this.#hash.update(consumed);
+    this.#trailer.update(consumed);
     await this.#store(indexer, consumed);
     this.#packBytes += consumed.length;
     checkLimit("the pack (bytes)", this.#options.limits.maxPackSizeBytes, this.#packBytes, PUSH_LESS);
@@ -263,25 +224,6 @@ class Indexing {
     );
   }
 
-  async #checkTrailer(indexer: PackIndexer, piece: Uint8Array | null): Promise<void> {
-    const rest: Uint8Array[] = [indexer.rest().slice()];
-    if (piece !== null) rest.push(piece);
-    let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
-    for (let more; length <= PACK_TRAILER_BYTES && (more = await this.#source.read(READ_BYTES)) !== null;) {
-      rest.push(more);
-      length += more.length;
-    }
-    const trailer = Buffer.concat(rest);
-    const expected = this.#hash.digest();
-    if (length < PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
-    if (!trailer.subarray(0, PACK_TRAILER_BYTES).equals(expected)) {
-      throw new GitError("corrupt-pack", {
-        reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}`,
-      });
-    }
-    if (length > PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
-  }
-
   async #finish(indexer: PackIndexer): Promise<void> {
     const total = indexer.deferredCount;
     const hold = () => this.#hold(indexer);
@@ -337,17 +279,4 @@ class Indexing {
     if (base.content.length > FREE_CONTENT_BYTES) await this.#hold(indexer);
     indexer.supply(entry, base.type, base.content);
   }
-}
-
-/** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
-function findBoundary(offsets: Uint32Array, end: number, from: number, to: number): number | null {
-  let low = 0;
-  let high = offsets.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (offsets[middle]! <= from) low = middle + 1;
-    else high = middle;
-  }
-  const boundary = low < offsets.length ? offsets[low]! : end;
-  return boundary > from && boundary <= to ? boundary : null;
 }

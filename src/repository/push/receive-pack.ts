@@ -11,7 +11,8 @@ import { newChunkCounters, type ChunkStore } from "../../store/chunks/chunk-stor
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
-import { indexPack, type BaseObject, type IndexedPack } from "./index-pack.ts";
+import { indexPack } from "./index-pack.ts";
+import type { BaseObject, IndexedPack } from "./indexed-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../state/push.ts";

@@ -1,0 +1,49 @@
+// What holds a pack together: the trailer behind its entries, and where these end.
+import { createHash } from "node:crypto";
+import { GitError } from "../../format/errors.ts";
+import { toHex } from "../../format/oid.ts";
+import { PACK_TRAILER_BYTES } from "../../format/pack.ts";
+
+/** The hash of a pack, which its trailer must be. */
+export class PackTrailer {
+  readonly #hash = createHash("sha1");
+
+  /** Takes in the next bytes of header and entries. */
+  update(bytes: Uint8Array): void {
+    this.#hash.update(bytes);
+  }
+
+  /** Compares the trailer.
+   * @param rest what has been read behind the last entry
+   * @param read reads on; null: the pack has ended
+   * @throws GitError "corrupt-pack" when it is another, missing, or followed by something */
+  async check(rest: Uint8Array[], read: () => Promise<Uint8Array | null>): Promise<void> {
+    let length = rest.reduce((sum, bytes) => sum + bytes.length, 0);
+    for (let more; length <= PACK_TRAILER_BYTES && (more = await read()) !== null;) {
+      rest.push(more);
+      length += more.length;
+    }
+    const trailer = Buffer.concat(rest);
+    const expected = this.#hash.digest();
+    if (length < PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "its trailer is missing" });
+    if (!trailer.subarray(0, PACK_TRAILER_BYTES).equals(expected)) {
+      throw new GitError("corrupt-pack", {
+        reason: `its trailer is ${toHex(trailer)}, its bytes hash to ${toHex(expected)}`,
+      });
+    }
+    if (length > PACK_TRAILER_BYTES) throw new GitError("corrupt-pack", { reason: "bytes follow its trailer" });
+  }
+}
+
+/** The first boundary in (from, to] among entry starts and the end of the last complete entry. */
+export function findBoundary(offsets: Uint32Array, end: number, from: number, to: number): number | null {
+  let low = 0;
+  let high = offsets.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (offsets[middle]! <= from) low = middle + 1;
+    else high = middle;
+  }
+  const boundary = low < offsets.length ? offsets[low]! : end;
+  return boundary > from && boundary <= to ? boundary : null;
+}
