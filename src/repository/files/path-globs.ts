@@ -34,7 +34,7 @@ export class PathGlobs {
   /** Whether a path is covered or, for a directory, something below it may be.
    * @param path byte string without a trailing slash
    * @throws GitError "too-large" when the budget is spent */
-  leadsTo(path: string, isDirectory: boolean, budget?: StepBudget): boolean {
+  mayMatchBelow(path: string, isDirectory: boolean, budget?: StepBudget): boolean {
     if (this.#globs.length === 0) return true;
     return this.#globs.some(({ text, wild, fixed }) => {
       if (text === "" || path === text || path.startsWith(`${text}/`)) return true;

@@ -104,7 +104,7 @@ async function findCandidates(
     budget.visit(directory, entries.length);
     await budget.pause();
     const kept = purpose === "archive" ? await attributes.exported(directory, entries) : entries;
-    return kept.filter(({ name, mode }) => paths.leadsTo(directory + name, isTreeMode(mode), budget));
+    return kept.filter(({ name, mode }) => paths.mayMatchBelow(directory + name, isTreeMode(mode), budget));
   };
   const directories = purpose === "archive";
   for await (const file of walkFiles(repository, { tree, prefix: "", after, directories, enter })) {

@@ -89,8 +89,8 @@ export class LogSelection {
     const { since, until } = this.#filter;
     const time = this.#graph.time(position);
     if (since !== null && time < since) return false;
-    const { leadsTo, isChange } = await this.#step(position);
-    this.#walk.meet(leadsTo);
+    const { parentsToWalk, isChange } = await this.#step(position);
+    this.#walk.meet(parentsToWalk);
     if (!isChange || (until !== null && time > until)) return false;
     const starts = () => [position, ...this.#walk.open];
     if (this.#author !== null && !(await this.#author.fits(position, starts))) return false;
@@ -104,6 +104,6 @@ export class LogSelection {
       return this.#path.step(position);
     }
     const parents = this.#graph.parents(position);
-    return { leadsTo: this.#filter.firstParent ? parents.subarray(0, 1) : parents, isChange: true };
+    return { parentsToWalk: this.#filter.firstParent ? parents.subarray(0, 1) : parents, isChange: true };
   }
 }

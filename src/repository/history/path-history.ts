@@ -11,7 +11,7 @@ const KNOWN_COMMITS = 1_024;
 
 /** Which commits follow a commit in the walk, and whether it changes the entry at a path. */
 export interface PathStep {
-  readonly leadsTo: Iterable<number>;
+  readonly parentsToWalk: Iterable<number>;
   readonly isChange: boolean;
 }
 
@@ -51,7 +51,7 @@ export class PathHistory {
   async prepare(position: GraphPosition, starts: () => Iterable<GraphPosition>): Promise<void> {
     if (this.#tryStep(position) !== null) return;
     // Most merges bring no change to the path. Then history continues at the first parent.
-    const guess = (at: number) => this.#tryStep(at)?.leadsTo ?? this.#parents(at).subarray(0, 1);
+    const guess = (at: number) => this.#tryStep(at)?.parentsToWalk ?? this.#parents(at).subarray(0, 1);
     const upcoming = [position, ...this.#lookAhead.next(starts(), guess)];
     const commits = upcoming.flatMap((at) => [at, ...this.#parents(at)]);
     const trees = commits.map((at) => this.#graph.tree(at));
@@ -61,7 +61,10 @@ export class PathHistory {
   /** The entries of the commits that come next, as far as their trees were read: each once.
    * @param starts the current positions of the walk */
   known(starts: Iterable<GraphPosition>): EntryCode[] {
-    const commits = new LookAhead(this.#graph, KNOWN_COMMITS).next(starts, (at) => this.#tryStep(at)?.leadsTo ?? []);
+    const commits = new LookAhead(this.#graph, KNOWN_COMMITS).next(
+      starts,
+      (at) => this.#tryStep(at)?.parentsToWalk ?? [],
+    );
     return [...new Set(commits.map((at) => this.#find(at) ?? ABSENT))];
   }
 
@@ -73,9 +76,9 @@ export class PathHistory {
     for (const parent of parents) {
       const code = this.#find(parent);
       if (code === undefined) return null;
-      if (code === own) return { leadsTo: [parent], isChange: false };
+      if (code === own) return { parentsToWalk: [parent], isChange: false };
     }
-    return { leadsTo: parents, isChange: parents.length > 0 || own !== ABSENT };
+    return { parentsToWalk: parents, isChange: parents.length > 0 || own !== ABSENT };
   }
 
   #find(position: GraphPosition): EntryCode | undefined {

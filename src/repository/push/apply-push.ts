@@ -159,13 +159,13 @@ class PushApplication {
     if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
     if (steps !== null) return refuseSteps(this.#tables.refRules.all(), command.name, steps);
     return this.#rules.refuse(
-      changeOf(command, () => actual !== null && target !== null && this.#leadsTo(actual, target)),
+      changeOf(command, () => actual !== null && target !== null && this.#reaches(actual, target)),
     );
   }
 
   /** Whether an object is a descendant of another, or the same.
    * @throws GitError "too-large" when the comparisons have cost too much */
-  #leadsTo(ancestor: Oid, { number }: Target): boolean {
+  #reaches(ancestor: Oid, { number }: Target): boolean {
     const { graph, objects } = this.#tables;
     const from = graph.position(objects.find(ancestor)!.number);
     const to = graph.position(number);

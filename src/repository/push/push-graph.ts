@@ -51,11 +51,11 @@ export function newNodes(
     const packNode = pushed.index.entryNodes[entry]!;
     const [first, ...rest] = Array.from(pushed.references(packNode), (target) => pushed.numbers[target]!);
     const targetType = pushed.types[pushed.references(packNode)[0]!]!;
-    const leadsToNode = type === TAG && (targetType === COMMIT || targetType === TAG);
+    const isTagOfNode = type === TAG && (targetType === COMMIT || targetType === TAG);
     nodes.push({
       number: pushed.numbers[packNode]!,
-      parents: leadsToNode ? [first!] : rest,
-      tree: leadsToNode ? 0 : first!,
+      parents: isTagOfNode ? [first!] : rest,
+      tree: isTagOfNode ? 0 : first!,
       time: pushed.time(packNode),
     });
   }
