@@ -77,7 +77,7 @@ export interface DiffPage {
   /** `start` of the next page; null: this is the last page. */
   readonly next: number | null;
   /** Whether more files changed than can be listed. Renames are not detected then. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
   /** Whether there were too many files to detect all renames. */
   readonly isRenameLimited: boolean;
 }
@@ -117,8 +117,8 @@ export async function patch(
   repository: OpenRepository,
   query: DiffQuery,
 ): Promise<{ bytes: Uint8Array; next: number | null }> {
-  const { changes, blobs, isCut } = await findChanges(repository, query);
-  if (isCut) throw new GitError("too-large", { what: "the number of changed files", limit: MAX_CHANGES });
+  const { changes, blobs, isTruncated } = await findChanges(repository, query);
+  if (isTruncated) throw new GitError("too-large", { what: "the number of changed files", limit: MAX_CHANGES });
   // The status of the response must be known before its first byte is sent.
   if (query.start === 0) {
     for (const sizeBytes of blobs.sizesOf(changes)) {
@@ -140,14 +140,14 @@ export async function patch(
 async function findChanges(
   repository: OpenRepository,
   { base, head }: DiffQuery,
-): Promise<{ changes: FileChange[]; blobs: ChangedBlobs; isCut: boolean; isRenameLimited: boolean }> {
+): Promise<{ changes: FileChange[]; blobs: ChangedBlobs; isTruncated: boolean; isRenameLimited: boolean }> {
   const slice = new TimeSlice();
   const old = base === null ? 0 : treeOf(repository, base);
   const trees: TreeDiff = await diffTrees(repository.reader, old, treeOf(repository, head), MAX_CHANGES, slice);
   const blobs = new ChangedBlobs(repository, slice);
-  if (trees.isCut) return { ...trees, blobs, isRenameLimited: true };
+  if (trees.isTruncated) return { ...trees, blobs, isRenameLimited: true };
   const { changes, isLimited } = await findRenames(trees.changes, blobs, RENAMES);
-  return { changes, blobs, isCut: false, isRenameLimited: isLimited };
+  return { changes, blobs, isTruncated: false, isRenameLimited: isLimited };
 }
 
 function treeOf(repository: OpenRepository, oid: string): ObjectNumber {

@@ -24,7 +24,7 @@ export interface TreeDiff {
   /** By path, without rename detection. */
   readonly changes: FileChange[];
   /** Whether there are more changes than listed. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Compares two trees recursively, level by level, so that each level is read at once. Equal trees
@@ -45,7 +45,7 @@ export async function diffTrees(
   const changes: FileChange[] = [];
   let level: ChangedDirectory[] = old === next ? [] : [{ path: "", old, next }];
   let directories = 0;
-  let isCut = false;
+  let isTruncated = false;
   while (level.length > 0 && changes.length <= maxChanges && directories <= MAX_DIRECTORIES) {
     directories += level.length;
     const trees = await readTrees(reader, level);
@@ -53,15 +53,15 @@ export async function diffTrees(
     for (const directory of level) {
       if (changes.length > maxChanges) break;
       compareDirectory(directory, trees, changes, below);
-      isCut ||= below.length > maxChanges;
+      isTruncated ||= below.length > maxChanges;
       below.length = Math.min(below.length, maxChanges);
       await slice.pause();
     }
     level = below;
   }
-  isCut ||= changes.length > maxChanges || level.length > 0;
+  isTruncated ||= changes.length > maxChanges || level.length > 0;
   changes.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return { changes: changes.slice(0, maxChanges), isCut };
+  return { changes: changes.slice(0, maxChanges), isTruncated };
 }
 
 async function readTrees(

@@ -45,9 +45,9 @@ export async function findOriginal(
 ): Promise<string | null> {
   const slice = new TimeSlice();
   const before = await diffTrees(repository.reader, 0, old, MAX_FILES, slice);
-  const { changes, isCut } = await diffTrees(repository.reader, old, next, MAX_FILES, slice);
+  const { changes, isTruncated } = await diffTrees(repository.reader, old, next, MAX_FILES, slice);
   const file = changes.find((change) => change.path === path)?.next ?? null;
-  if (file === null || before.isCut || isCut) return null;
+  if (file === null || before.isTruncated || isTruncated) return null;
   const gone = new Set(changes.filter((change) => change.next === null).map((change) => change.path));
   const sources = before.changes.map((change) => ({
     path: change.path,

@@ -24,9 +24,9 @@ export async function findRename(
   path: string,
 ): Promise<{ path: string; version: FileVersion } | null> {
   const slice = new TimeSlice();
-  const { changes, isCut } = await diffTrees(repository.reader, old, next, MAX_CHANGES, slice);
+  const { changes, isTruncated } = await diffTrees(repository.reader, old, next, MAX_CHANGES, slice);
   const candidates = changes.filter((change) => change.next === null || (change.old === null && change.path === path));
-  if (isCut || candidates.length < 2) return null;
+  if (isTruncated || candidates.length < 2) return null;
   const found = await findRenames(candidates, new ChangedBlobs(repository, slice), LIMITS);
   const rename = found.changes.find((change) => change.path === path && change.old !== null && change.next !== null);
   return rename === undefined ? null : { path: rename.oldPath, version: rename.old! };

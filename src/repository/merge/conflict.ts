@@ -66,13 +66,13 @@ export interface Conflict {
   /** The conflicting parts of a text. */
   readonly hunks: readonly Hunk[];
   /** Whether there are more hunks, or more of their text. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Collects the conflicts of a merge. */
 export class ConflictList {
   readonly #causes = new Map<string, { kind: ConflictKind; related: readonly string[] }>();
-  readonly #hunks = new Map<string, { hunks: readonly Hunk[]; isCut: boolean }>();
+  readonly #hunks = new Map<string, { hunks: readonly Hunk[]; isTruncated: boolean }>();
   readonly #paths = new Map<string, Versions>();
 
   /** Records why a path may be in conflict. The first cause counts.
@@ -82,8 +82,8 @@ export class ConflictList {
   }
 
   /** Records the conflicting parts of a text. */
-  addHunks(path: string, { hunks, isCut }: Pick<Conflict, "hunks" | "isCut">): void {
-    this.#hunks.set(path, { hunks, isCut });
+  addHunks(path: string, { hunks, isTruncated }: Pick<Conflict, "hunks" | "isTruncated">): void {
+    this.#hunks.set(path, { hunks, isTruncated });
   }
 
   /** Records that a path is in conflict. */
@@ -103,7 +103,7 @@ export class ConflictList {
       path,
       ...(this.#causes.get(path) ?? { kind: "content" as const, related: [] }),
       versions,
-      ...(this.#hunks.get(path) ?? { hunks: [], isCut: false }),
+      ...(this.#hunks.get(path) ?? { hunks: [], isTruncated: false }),
     })).sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 }

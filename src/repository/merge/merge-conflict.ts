@@ -50,7 +50,10 @@ export function mergeConflict(what: string, conflicts: readonly Conflict[]): Git
   });
 }
 
-function showConflict({ path, kind, related, versions, hunks, isCut }: Conflict, hasHunks: boolean): ShownConflict {
+function showConflict(
+  { path, kind, related, versions, hunks, isTruncated }: Conflict,
+  hasHunks: boolean,
+): ShownConflict {
   const [base, ours, theirs] = versions.map(showVersion) as [
     ShownVersion | null,
     ShownVersion | null,
@@ -64,7 +67,7 @@ function showConflict({ path, kind, related, versions, hunks, isCut }: Conflict,
     ours,
     theirs,
     hunks: hasHunks ? hunks : [],
-    truncated: isCut || !hasHunks,
+    truncated: isTruncated || !hasHunks,
   };
 }
 

@@ -52,7 +52,7 @@ export interface MergedFile {
   /** Why it is in conflict, null: it is not. */
   readonly conflict: ConflictKind | null;
   readonly hunks: readonly Hunk[];
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Merges a file: its mode, then its content.
@@ -64,19 +64,19 @@ export async function mergeContent(merge: ContentMerge, file: FileVersions, nest
   const isModeMerged = ours.mode === theirs.mode || ours.mode === base?.mode || theirs.mode === base?.mode;
   const mode = ours.mode === theirs.mode || ours.mode === base?.mode ? theirs.mode : ours.mode;
   const conflict = isModeMerged ? null : "mode";
-  const take = (oid: Oid): MergedFile => ({ version: { mode, oid }, conflict, hunks: [], isCut: false });
+  const take = (oid: Oid): MergedFile => ({ version: { mode, oid }, conflict, hunks: [], isTruncated: false });
   if (equalOids(ours.oid, theirs.oid) || (base !== null && equalOids(ours.oid, base.oid))) return take(theirs.oid);
   if (base !== null && equalOids(theirs.oid, base.oid)) return take(ours.oid);
 
   const isBaseAlike = base !== null && kindOf(base) === kindOf(ours);
   switch (kindOf(ours)) {
     case SYMLINK_MODE:
-      if (merge.depth > 0) return { version: base, conflict: "symlink", hunks: [], isCut: false };
+      if (merge.depth > 0) return { version: base, conflict: "symlink", hunks: [], isTruncated: false };
       return { ...take(ours.oid), conflict: "symlink" };
     case GITLINK_MODE:
       // The commits are in another repository, so it is unknown whether one is an ancestor of the
       // other.
-      if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isCut: false };
+      if (merge.depth > 0) return { version: base, conflict: "submodule", hunks: [], isTruncated: false };
       return { ...take(ours.oid), conflict: "submodule" };
     default: {
       const merged = await mergeTexts(merge, { ...file, base: isBaseAlike ? base : null }, nesting);
@@ -102,7 +102,7 @@ async function mergeTexts(
     const conflict = blobs === null ? "too large" : "binary";
     // A merge of merge bases keeps the base's content, so that both sides differ from it.
     const oid = depth === 0 ? ours.oid : (base?.oid ?? objects.add("blob", new Uint8Array()));
-    return { oid, conflict, hunks: [], isCut: false };
+    return { oid, conflict, hunks: [], isTruncated: false };
   }
   const isMoved = paths[1] !== paths[0] || paths[2] !== paths[0];
   const merged = mergeLines(read(base), read(ours), read(theirs), {
@@ -110,20 +110,21 @@ async function mergeTexts(
     markerLength: 7 + nesting,
   });
   const oid = objects.add("blob", merged.bytes);
-  if (merged.conflicts.length === 0) return { oid, conflict: null, hunks: [], isCut: false };
-  const shown = depth === 0 ? showHunks(merged, [read(base), read(ours), read(theirs)]) : { hunks: [], isCut: false };
+  if (merged.conflicts.length === 0) return { oid, conflict: null, hunks: [], isTruncated: false };
+  const shown =
+    depth === 0 ? showHunks(merged, [read(base), read(ours), read(theirs)]) : { hunks: [], isTruncated: false };
   return { oid, conflict: base === null ? "add/add" : "content", ...shown };
 }
 
 function showHunks(
   { conflicts }: MergedLines,
   texts: readonly [Uint8Array, Uint8Array, Uint8Array],
-): Pick<MergedFile, "hunks" | "isCut"> {
+): Pick<MergedFile, "hunks" | "isTruncated"> {
   const [base, ours, theirs] = texts.map(splitLines) as [TextLines, TextLines, TextLines];
-  let isCut = conflicts.length > MAX_HUNKS;
+  let isTruncated = conflicts.length > MAX_HUNKS;
   const show = (lines: TextLines, { start, end }: LineRange): HunkLines => {
     const bytes = linesBytes(lines, start, end);
-    isCut ||= bytes.length > MAX_HUNK_BYTES;
+    isTruncated ||= bytes.length > MAX_HUNK_BYTES;
     const text = decodeText(toByteString(bytes.subarray(0, MAX_HUNK_BYTES)));
     return { start: start + 1, count: end - start, text };
   };
@@ -132,7 +133,7 @@ function showHunks(
     ours: show(ours, conflict.ours),
     theirs: show(theirs, conflict.theirs),
   }));
-  return { hunks, isCut };
+  return { hunks, isTruncated };
 }
 
 /** @see buffer_is_binary() in git's xdiff-interface.c */

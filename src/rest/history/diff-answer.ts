@@ -80,7 +80,7 @@ export function wantsPatch(context: Context, format: "json" | "diff" | undefined
 /** Fills `DiffFields`.
  * @param place returns the next page's place, given how many files precede it */
 export function toDiffFields(
-  { files, total, next, isCut, isRenameLimited }: DiffPage,
+  { files, total, next, isTruncated, isRenameLimited }: DiffPage,
   place: (start: number) => unknown,
 ) {
   return {
@@ -88,7 +88,7 @@ export function toDiffFields(
     fileCount: total,
     additions: files.reduce((sum, { additions }) => sum + (additions ?? 0), 0),
     deletions: files.reduce((sum, { deletions }) => sum + (deletions ?? 0), 0),
-    truncated: isCut,
+    truncated: isTruncated,
     renamesLimited: isRenameLimited,
     nextCursor: next === null ? null : encodeCursor(place(next)),
   };

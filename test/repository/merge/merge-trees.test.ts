@@ -272,7 +272,7 @@ test("hunks tell the lines of the base and of both sides", async () => {
   );
   const { conflicts } = merged as { conflicts: readonly Conflict[] };
   expect(conflicts[0]).toMatchObject({
-    isCut: false,
+    isTruncated: false,
     hunks: [
       {
         base: { start: 4, count: 1, text: "a line 3\n" },
