@@ -145,7 +145,7 @@ async function checkObject(
     if (streamed.sizeBytes !== row.size || !equalOids(streamed.oid, row.oid)) run.report(changed);
     return;
   }
-  const { type, bytes } = await entries.whole(row);
+  const { type, bytes } = await entries.readObject(row);
   if (!hasOid(type, bytes, row.oid)) return run.report(changed);
   const say = (detail: string): void => run.report({ kind: "object-row", oid, chunk: row.chunk, detail });
   if (type !== row.type) say(`its type is ${type}, but ${row.type} in its row`);

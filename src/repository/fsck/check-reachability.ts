@@ -195,7 +195,7 @@ class Page {
   async #readTree(row: ObjectRow): Promise<readonly Oid[] | null> {
     await this.#run.step();
     try {
-      const { bytes } = await this.#run.entries.whole(row);
+      const { bytes } = await this.#run.entries.readObject(row);
       const { named } = this.#run.repository.state.platform.codec.checkObject("tree", bytes);
       return named.filter(({ subject }) => isObjectType(subject)).map(({ oid }) => oid);
     } catch (error) {

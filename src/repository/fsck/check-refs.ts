@@ -72,7 +72,7 @@ async function checkPeeled(run: FsckRun, ref: Ref, target: ObjectRow, known: Pee
     while (row?.type === TAG) {
       const end = known.get(row.number);
       way.push(row.number);
-      peeled = end ?? parseTag((await run.entries.whole(row)).bytes).object;
+      peeled = end ?? parseTag((await run.entries.readObject(row)).bytes).object;
       if (end !== undefined) break;
       row = run.tables.objects.find(peeled);
       await run.step();

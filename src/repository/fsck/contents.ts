@@ -77,7 +77,7 @@ export class Contents {
       // Missing or unreadable files are reported elsewhere.
       if (row === null || entries.isStreamed(row)) continue;
       try {
-        const { bytes } = await entries.whole(row);
+        const { bytes } = await entries.readObject(row);
         this.#refuse(oid, repository.state.platform.codec.checkObject(subject, bytes).findings);
       } catch (error) {
         damageOf(error);

@@ -125,7 +125,7 @@ export class StoredEntries {
   /** Reads an object: its entry, or its delta chain from the base on.
    * @throws GitError "storage-failed", with `damage` when the stored data is wrong; "corrupt-pack",
    * "corrupt-delta", "too-large" */
-  async whole(row: ObjectRow): Promise<WholeObject> {
+  async readObject(row: ObjectRow): Promise<WholeObject> {
     for (let attempt = 1, at: ObjectRow | undefined = row; ; attempt++) {
       const chain: ObjectRow[] = [];
       try {
