@@ -1,7 +1,7 @@
 import { scheduleBundle } from "./bundle/bundle-job.ts";
 import {
   scheduleExpire,
-  scheduleMerge,
+  scheduleRepack,
   schedulePrune,
   scheduleSeal,
   scheduleTally,
@@ -11,7 +11,7 @@ import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts
 
 /** What follows a push, in this order. Each entry schedules a job if one is due. */
 export const AFTER_PUSH: readonly PushFollower[] = [
-  ({ tables, nowMs }) => scheduleMerge(tables, nowMs),
+  ({ tables, nowMs }) => scheduleRepack(tables, nowMs),
   ({ tables, hasWritten, nowMs }) => {
     // Only objects of this push can be newly small.
     if (hasWritten) scheduleSeal(tables, nowMs);

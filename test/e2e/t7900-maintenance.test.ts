@@ -6,7 +6,7 @@ import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { commitFiles } from "../repository/worktree/worktree-harness.ts";
-import { MERGE_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -36,11 +36,11 @@ async function cloneSound(url: string, tip: string): Promise<void> {
 test("small pushes are merged behind the client's back; clones and later pushes are as before", async () => {
   const url = `${server.url}/me/many.git`;
   const dir = await makeRepository("many");
-  await pushCommits(dir, url, MERGE_CHUNKS);
+  await pushCommits(dir, url, REPACK_CHUNKS);
   expect(await server.takeEvent("job")).toMatchObject({
     kind: "repack",
-    chunks: MERGE_CHUNKS,
-    objects: 3 * MERGE_CHUNKS,
+    chunks: REPACK_CHUNKS,
+    objects: 3 * REPACK_CHUNKS,
     again: false,
     operations: { puts: 0, gets: 0 },
   });

@@ -15,7 +15,7 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import type { Pace } from "../pacing/pace.ts";
 
 /** This many freshly pushed chunks are worth a repack. */
-export const MERGE_CHUNKS = 64;
+export const REPACK_CHUNKS = 64;
 
 /** This many bytes are worth an R2 operation for sealing: a chunk of the usual size. */
 export const SEAL_BYTES = CHUNK_TARGET_BYTES;
@@ -76,9 +76,9 @@ export interface JobOutcome {
  *
  * Chunks are repacked before they are sealed. If they went to R2 as pushed, they would keep their
  * long delta chains for good, and the next thin push would read its bases through them. */
-export function scheduleMerge({ chunks, jobs }: Tables, nowMs: number): void {
+export function scheduleRepack({ chunks, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
-  if (unmerged >= MERGE_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("repack", "", nowMs);
+  if (unmerged >= REPACK_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("repack", "", nowMs);
 }
 
 /** Adds the job `prune` after a push that left unreachable objects. Must run in the push's

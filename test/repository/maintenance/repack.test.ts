@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { MERGE_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/housekeeping.ts";
 import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/repack.ts";
 import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
@@ -16,9 +16,9 @@ const jobsOf = (repository: PushedRepository, kind: string) =>
 test("many tiny pushes become one chunk, which a clone takes whole and git finds sound", async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
-  await pushes.push(MERGE_CHUNKS - 1);
+  await pushes.push(REPACK_CHUNKS - 1);
   expect(repository.tables.jobs.nextDueMs()).toBe(null);
-  await pushes.push(150 - MERGE_CHUNKS + 1);
+  await pushes.push(150 - REPACK_CHUNKS + 1);
   const { objects, chunks } = repository.tables;
   const before = objects.locate(objects.present());
   expect(chunks.allInOrder().length).toBe(150);
@@ -52,11 +52,11 @@ test("each object is rewritten once: what is merged is left alone until it is se
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
   for (let round = 0; round < 3; round++) {
-    await pushes.push(MERGE_CHUNKS);
+    await pushes.push(REPACK_CHUNKS);
     await repository.repository.runJobs(Date.now() + 1);
   }
   const merges = jobsOf(repository, "repack");
-  expect(merges).toMatchObject([{ chunks: MERGE_CHUNKS }, { chunks: MERGE_CHUNKS }, { chunks: MERGE_CHUNKS }]);
+  expect(merges).toMatchObject([{ chunks: REPACK_CHUNKS }, { chunks: REPACK_CHUNKS }, { chunks: REPACK_CHUNKS }]);
   expect(repository.tables.chunks.allInOrder().length).toBe(3);
   expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
@@ -65,7 +65,7 @@ test("each object is rewritten once: what is merged is left alone until it is se
 test("a fetch that was planned before goes on with what it has", async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
-  await pushes.push(MERGE_CHUNKS);
+  await pushes.push(REPACK_CHUNKS);
   const { tip } = pushes;
   const before = await repository.clone(tip);
   const planned = await repository.planClone(tip);
@@ -97,12 +97,12 @@ test("pushes between others are merged as far as their numbers follow one anothe
 test("pushes that settle while a merge reads lose nothing", async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
-  await pushes.push(MERGE_CHUNKS);
+  await pushes.push(REPACK_CHUNKS);
   const running = repository.repository.runJobs(Date.now() + 1);
   await pushes.push(5);
   await running;
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
-  await pushes.push(MERGE_CHUNKS);
+  await pushes.push(REPACK_CHUNKS);
   await repository.repository.runJobs(Date.now() + 1);
   expect(repository.tables.chunks.hot().unmerged).toBe(0);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
@@ -134,14 +134,14 @@ test("a whole object too large for a row gets an R2 object of its own; writing t
   const chunks = new FaultyChunkStore(new MemoryChunkStore(), (call) => plan.faults(call));
   const repository = new PushedRepository({ chunks });
   const pushes = new TinyPushes(repository, { logBytes: 2_100_000 });
-  await pushes.push(1 + MERGE_CHUNKS);
+  await pushes.push(1 + REPACK_CHUNKS);
   const pushed = await repository.keys();
   const now = Date.now();
   for (const [i, fault] of (["before", "after"] as const).entries()) {
     plan.faults = ({ operation }) => (operation === "put" ? fault : null);
     await repository.repository.runJobs(now + 1 + i * 60_000);
     expect(repository.events.filter(({ event }) => event === "job-failed").length).toBe(i + 1);
-    expect(repository.tables.chunks.hot().unmerged).toBe(MERGE_CHUNKS);
+    expect(repository.tables.chunks.hot().unmerged).toBe(REPACK_CHUNKS);
     expect((await repository.keys()).length).toBe(pushed.length + i);
   }
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
@@ -152,7 +152,7 @@ test("a whole object too large for a row gets an R2 object of its own; writing t
   const used = [...repository.tables.chunks.keys()].toSorted();
   expect(used.length).toBeGreaterThan(pushed.length);
   expect(used).toEqual(expect.arrayContaining(pushed));
-  expect(longestChain(repository)).toBeLessThan(MERGE_CHUNKS);
+  expect(longestChain(repository)).toBeLessThan(REPACK_CHUNKS);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
 
   await repository.repository.runJobs(now + 2 * 60 * 60_000);

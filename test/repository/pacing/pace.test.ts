@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { QUIET_MS } from "../../../src/format/limits.ts";
-import { MERGE_CHUNKS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS } from "../../../src/repository/maintenance/housekeeping.ts";
 import { Traffic } from "../../../src/repository/pacing/traffic.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { makeRepository } from "../../harness/git.ts";
@@ -179,7 +179,7 @@ test("delta chains are cut a second after they call for it, and the registry is 
   };
   const repository = new PushedRepository({ limits: { quietMs: QUIET_MS }, registry });
   const pushes = new TinyPushes(repository);
-  await pushes.push(MERGE_CHUNKS);
+  await pushes.push(REPACK_CHUNKS);
   await repository.receive([["refs/heads/other", null, pushes.tip]], null);
   reports.length = 0;
   vi.advanceTimersByTime(1_000);
