@@ -5,7 +5,7 @@ import {
   schedulePrune,
   scheduleSeal,
   scheduleTally,
-} from "./maintenance/housekeeping.ts";
+} from "./maintenance/maintenance-jobs.ts";
 import type { PushFollower } from "./state/push.ts";
 import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
 

@@ -6,7 +6,7 @@ import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { commitFiles } from "../repository/worktree/worktree-harness.ts";
-import { REPACK_CHUNKS } from "../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS } from "../../src/repository/maintenance/maintenance-jobs.ts";
 
 let server: Server;
 beforeAll(async () => {

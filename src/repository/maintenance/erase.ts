@@ -1,4 +1,4 @@
-import type { JobOutcome, JobRun } from "./housekeeping.ts";
+import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 
 /** The most R2 objects that one run removes: ten full delete requests. */
 const RUN_KEYS = 10_000;

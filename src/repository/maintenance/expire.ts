@@ -1,4 +1,4 @@
-import { type JobOutcome, type JobRun, REFLOG_MS, RUN_OBJECTS } from "./housekeeping.ts";
+import { type JobOutcome, type JobRun, REFLOG_MS, RUN_OBJECTS } from "./maintenance-jobs.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 

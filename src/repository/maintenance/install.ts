@@ -1,5 +1,5 @@
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
-import { scheduleSeal, type JobRun } from "./housekeeping.ts";
+import { scheduleSeal, type JobRun } from "./maintenance-jobs.ts";
 import type { Rewritten } from "./rewrite.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 

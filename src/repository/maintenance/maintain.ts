@@ -1,5 +1,5 @@
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { MaintenanceKind } from "./housekeeping.ts";
+import type { MaintenanceKind } from "./maintenance-jobs.ts";
 import { maintenance, type MaintenanceStatus } from "./status.ts";
 
 /** After this many milliseconds no further run of a job begins. One run takes a few seconds at

@@ -6,7 +6,7 @@ import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
 import { FileWriter } from "../worktree/file-writer.ts";
 import { wantedTip } from "../worktree/worktrees.ts";
-import type { JobOutcome, JobRun } from "./housekeeping.ts";
+import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 
 /** Files written or removed between two checks of the branch. A crash repeats at most these. */
 const SLICE_FILES = 250;

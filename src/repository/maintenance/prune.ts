@@ -4,7 +4,7 @@ import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
 import { type Unreachable, findUnreachable, findKept, recentTrees } from "./unreachable.ts";
-import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
+import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 import { retireObjects } from "./sweep.ts";

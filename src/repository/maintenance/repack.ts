@@ -3,7 +3,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
 import type { ChunkRow } from "../../store/index/chunk-table.ts";
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
-import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./housekeeping.ts";
+import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
 

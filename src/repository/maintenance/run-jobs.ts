@@ -8,7 +8,7 @@ import { trimResponses } from "../fetch/response-cache.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
 import { expire } from "./expire.ts";
-import type { JobOutcome, JobRun } from "./housekeeping.ts";
+import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 import { materialize } from "./materialize.ts";
 import { repack } from "./repack.ts";
 import { Pace, type PaceKind } from "../pacing/pace.ts";

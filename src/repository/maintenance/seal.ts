@@ -1,6 +1,13 @@
 import type { ChunkRow, SealedChunk } from "../../store/index/chunk-table.ts";
 import { readChunk } from "../pack-bytes/chunk-bytes.ts";
-import { type JobOutcome, type JobRun, isSealDue, RUN_BYTES, SEAL_BYTES, SMALL_OBJECT_BYTES } from "./housekeeping.ts";
+import {
+  type JobOutcome,
+  type JobRun,
+  isSealDue,
+  RUN_BYTES,
+  SEAL_BYTES,
+  SMALL_OBJECT_BYTES,
+} from "./maintenance-jobs.ts";
 import { retireObjects, storeObjects } from "./sweep.ts";
 
 /** Moves hot chunks, and those in small R2 objects, end to end into objects of 2 MB to 4 MB, once

@@ -1,7 +1,7 @@
 import { ObjectReader } from "../objects/object-reader.ts";
 import { noteAuthors } from "../tally/note-authors.ts";
 import { sumTree } from "../tally/tree-sums.ts";
-import { type JobOutcome, type JobRun, RUN_OBJECTS } from "./housekeeping.ts";
+import { type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 
 /** Records the authors of pushed commits, and sums up the files of the default branch, so that
  * requests for either need not wait. */

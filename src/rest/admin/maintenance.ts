@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { MAINTENANCE_KINDS } from "../../repository/maintenance/housekeeping.ts";
+import { MAINTENANCE_KINDS } from "../../repository/maintenance/maintenance-jobs.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";

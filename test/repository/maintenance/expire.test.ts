@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
-import { REFLOG_MS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { REFLOG_MS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { PushedRepository } from "../pushing.ts";
 import { TinyPushes } from "./tiny-pushes.ts";
 

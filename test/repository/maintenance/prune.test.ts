@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { PLAN_LIFE_MS, PRUNE_DELAY_MS, RUN_OBJECTS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { PRUNE_GRACE_MS } from "../../../src/format/limits.ts";
 import { PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
 import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql/sql.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { REPACK_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/repack.ts";
 import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { PLAN_LIFE_MS, SEAL_BYTES, SEAL_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { PLAN_LIFE_MS, SEAL_BYTES, SEAL_OBJECTS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { Random } from "../../harness/random.ts";

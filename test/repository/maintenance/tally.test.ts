@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RUN_OBJECTS, TALLY_OBJECTS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { RUN_OBJECTS, TALLY_OBJECTS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { git } from "../../harness/git.ts";
 import { PushedRepository } from "../pushing.ts";
 import { clientOf, importHistory, listByGit, listContributors, putFile } from "../tally/authored-history.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { QUIET_MS } from "../../../src/format/limits.ts";
-import { REPACK_CHUNKS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { REPACK_CHUNKS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { Traffic } from "../../../src/repository/pacing/traffic.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { makeRepository } from "../../harness/git.ts";

@@ -2,7 +2,7 @@
 import { type FetchRequest, type PackDelivery } from "../../../src/repository/state/fetch-source.ts";
 import { isGitError } from "../../../src/format/errors.ts";
 import { streamPack } from "../../../src/repository/pack-bytes/pack-stream.ts";
-import { PLAN_LIFE_MS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { PLAN_LIFE_MS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import type { PackPlan } from "../../../src/repository/pack/pack-plan.ts";
 import { readPack } from "../../harness/pack-reader.ts";
 import { CLONE_REQUEST } from "../clone-request.ts";

@@ -1,7 +1,7 @@
 /** One run: clients, housekeeping, faults and crashes of one seed, on one repository; then everybody stops, time passes, and what is left is looked at. */
 import { createHash } from "node:crypto";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/configured-limits.ts";
-import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/housekeeping.ts";
+import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { readRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
