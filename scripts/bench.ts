@@ -1,4 +1,4 @@
-/** `npm run bench`: measures Holdfast, beside native git where there is one. */
+/** `npm run bench`: measures Holdfast, and native git where it is installed. */
 import setUp from "../test/harness/build.ts";
 import { codec } from "./bench/cases/codec.ts";
 import { core } from "./bench/cases/core.ts";
@@ -31,9 +31,9 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 const HOW_TO_READ = `A figure is the median of the rounds with, in brackets, its spread: the median of another run lies
-there in 95 of 100 cases, as far as chance alone makes rounds differ. Ratio is Holdfast's over
+there in 95 of 100 cases, if only chance makes rounds differ. The ratio divides Holdfast's figure by
 native's of the same round: below 1, Holdfast needs less. CPU is that of the server's processes
-alone, until they are idle again, on a clock of hundredths of a second.
+only, until they are idle again, in steps of a hundredth of a second.
 `;
 
 const USAGE = `Usage: npm run bench -- [CASE] [OPTIONS]
@@ -41,7 +41,7 @@ const USAGE = `Usage: npm run bench -- [CASE] [OPTIONS]
 ${Object.entries(CASES)
   .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}\n`)
   .join("")}
-Without a CASE, it is quick. Options are told by npm run bench -- CASE --help; all know these:
+The default CASE is quick. npm run bench -- CASE --help lists its options. All cases have these:
 
 ${formatOptions(COMMON)}
 ${HOW_TO_READ}`;
@@ -51,8 +51,8 @@ function usageOf(name: string, { summary, about, options }: Case): string {
   return `Usage: npm run bench -- ${name} [OPTIONS]\n\nMeasures ${summary}.\n\n${about}\n\n${told}\n${HOW_TO_READ}`;
 }
 
-/** Reads the options of a case; a wrong one ends the process with status 2.
- * @throws UsageError if a value makes no sense */
+/** Reads the options of a case. An invalid one ends the process with status 2.
+ * @throws UsageError if a value is invalid */
 function readValues(args: readonly string[], options: Options): Values<Options> {
   const config = Object.entries(options).map(
     ([name, { form }]) => [name, { type: form === "" ? "boolean" : "string", multiple: true }] as const,
@@ -69,7 +69,8 @@ function readValues(args: readonly string[], options: Options): Values<Options> 
 
 async function run(one: Case, values: Values<Options>): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  // Exiting, unlike ending by the signal, also ends what runs beside and removes temporary folders.
+  // `exit`, unlike death by the signal, also stops the child processes and removes temporary
+  // folders.
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => {
       process.exitCode = INTERRUPTED;
@@ -78,7 +79,7 @@ async function run(one: Case, values: Values<Options>): Promise<void> {
   }
   const { csv, against } = values as Values<typeof COMMON>;
   const condense = (samples: Bench["samples"]): Bench["samples"] => toPercentiles(samples, one.percentiles ?? []);
-  // Before hours of measuring, as it might not be there.
+  // Read before hours of measuring: the file may not exist.
   const earlier = against === undefined ? undefined : readSamples(against);
   process.stderr.write("building\n");
   stack.defer(await setUp());

@@ -1,4 +1,4 @@
-/** Clients that ask at the same time. */
+/** Runs clients that ask at the same time. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
@@ -8,13 +8,13 @@ import { type Host, readMemory } from "../hosts/host.ts";
 import { allOf } from "../work/all-of.ts";
 import type { Subject } from "../work/subjects.ts";
 
-/** What a storm showed to its clients. */
+/** What the clients of a storm measured. */
 export interface Shown {
   readonly each: readonly Measures[];
   readonly together: Measures;
 }
 
-/** Where a storm is measured. */
+/** Where and how a storm is measured. */
 export interface StormSettings {
   readonly subject: Subject;
   readonly clients: number;
@@ -22,7 +22,7 @@ export interface StormSettings {
 }
 
 /** Measures one storm.
- * @returns what all clients saw together, and then what each saw */
+ * @returns the measures of all clients together, then those of each client */
 export async function measureOnce(host: Host, ask: () => Promise<Shown>): Promise<Measures[]> {
   host.takeEvents();
   let shown!: Shown;
@@ -32,7 +32,7 @@ export async function measureOnce(host: Host, ask: () => Promise<Shown>): Promis
   return [{ ...cost, ...shown.together, ...readMemory(host) }, ...shown.each];
 }
 
-/** Has every client clone into a folder of its own, all at once. */
+/** Clones with all clients at once, each into its own folder. */
 export async function cloneAtOnce(clients: number, clone: (dir: string) => Promise<unknown>): Promise<Shown> {
   const dir = makeTempDir("clones");
   const start = performance.now();

@@ -1,4 +1,5 @@
-/** Whole clones at once, without and with the repository's bundle: what the server has to make and send. */
+/** Many whole clones at once, with and without the repository's bundle: what the server must build
+ * and send. */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { chooseGit } from "../../../test/harness/chosen-git.ts";
@@ -11,15 +12,16 @@ import { type Host, pushNew } from "../hosts/host.ts";
 import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import { cloneAtOnce, measureOnce, type StormSettings } from "./at-once.ts";
 
-/** The first gits that take a bundle: by themselves, and when they are told its address. */
+/** The first git versions that use a bundle: on their own, and when the command line names its
+ * address. */
 const FIRST_TO_ASK = [2, 40] as const;
 const FIRST_TO_TAKE = [2, 38] as const;
 
-/** How long a bundle is waited for. A server that is not told otherwise makes it a minute after the push. */
+/** Longest wait for a bundle. By default a server makes it a minute after the push. */
 const BUNDLE_WAIT_MS = 180_000;
 
-/** Measures both in turns, one commit behind the bundle, as builds after a push are; and how large an answer
- * is for who has nothing, and for who has the bundle.
+/** Measures both alternately, one commit after the bundle, as builds after a push do. Also measures
+ * the answer's size for a client that has nothing and for one that has the bundle.
  * @param host Holdfast */
 export async function measureBundleUri(
   { subject, clients, rounds }: StormSettings,
@@ -29,13 +31,13 @@ export async function measureBundleUri(
   const { env, version, isAtLeast } = await chooseGit();
   if (!isAtLeast(...FIRST_TO_TAKE)) {
     const needed = FIRST_TO_TAKE.join(".");
-    console.error(`bundle-uri is left out: it needs git ${needed}, and here is ${version} (HOLDFAST_GIT=PATH)`);
+    console.error(`bundle-uri is skipped: it needs git ${needed}, but this is ${version} (HOLDFAST_GIT=PATH)`);
     return;
   }
   const url = await pushNew(subject.dir, host);
   const bundle = await waitForBundle(url);
   if (bundle === null) {
-    console.error(`bundle-uri is left out: ${subject.name} has no bundle, and is to get none. It needs 4 MiB.`);
+    console.error(`bundle-uri is skipped: ${subject.name} has no bundle and will get none. It needs 4 MiB.`);
     return;
   }
   const haves = (await git(subject.dir, "for-each-ref", "--format=have %(objectname)")).split("\n");
@@ -46,7 +48,7 @@ export async function measureBundleUri(
     const work = { client: "git", clients, storm: way.storm, cache: "warm", repository: subject.name };
     const clone = async (dir: string): Promise<void> => {
       const { code, stderr } = await tryGit(".", ["clone", "-q", ...(way.asking ?? []), url, dir], { env });
-      // What is wrong with a bundle is but a warning: the clone then goes without.
+      // Git only warns about a faulty bundle, and clones without it.
       if (code !== 0 || stderr !== "") throw new Error(`git clone of ${url} ended with ${code}:\n${stderr}`);
     };
     const run = async () => {
@@ -61,11 +63,11 @@ export async function measureBundleUri(
   await host.remove(url);
 }
 
-/** @returns the bundle's address, relative to the repository's; null: there is none to come
- * @throws Error if it does not come */
+/** @returns the bundle's address relative to the repository's; null if none will be made
+ * @throws Error if it is not made in time */
 async function waitForBundle(url: string): Promise<string | null> {
   for (const deadline = Date.now() + BUNDLE_WAIT_MS; ; await sleep(500)) {
-    // Asked for first: between a job's end and the bundle there is no time.
+    // The jobs are read first: the bundle exists as soon as its job has ended.
     const jobs = await listJobs(url);
     const bundle = await findBundle(url);
     if (bundle !== null) return bundle;
@@ -75,7 +77,7 @@ async function waitForBundle(url: string): Promise<string | null> {
 }
 
 /** Asks as git 2.40 and later do before they clone. @see gitprotocol-v2(5), bundle-uri
- * @returns the bundle's address, relative to the repository's; null: there is none */
+ * @returns the bundle's address relative to the repository's; null if there is none */
 export async function findBundle(url: string, headers: Readonly<Record<string, string>> = {}): Promise<string | null> {
   const { status, body } = await request(`${url}/git-upload-pack`, {
     headers: { ...headers, "content-type": "application/x-git-upload-pack-request", "git-protocol": "version=2" },
@@ -85,7 +87,7 @@ export async function findBundle(url: string, headers: Readonly<Record<string, s
   return /\.uri=\.\/(\S+)$/m.exec(decodeLines(body).join("\n"))?.[1] ?? null;
 }
 
-/** Pushes one commit of one file on top of the default branch. */
+/** Pushes one more commit with one file to the default branch. */
 async function pushOneMore(url: string): Promise<string> {
   const dir = join(makeTempDir("behind"), "clone");
   await git(".", "clone", "-q", "--depth", "1", url, dir);

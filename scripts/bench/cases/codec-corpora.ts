@@ -1,4 +1,4 @@
-/** What the codec works on: commits and trees, blobs, noise, and a pack with its entries. */
+/** The codec's inputs: commits and trees, blobs, noise, and a pack with its entries. */
 import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import { toTypeNumber, type ObjectType } from "../../../src/format/object.ts";
@@ -6,18 +6,18 @@ import { tryGit, type GitInput } from "../../../test/harness/git.ts";
 import { hashObject } from "../../../test/harness/raw.ts";
 import { noiseText, type Subject } from "../work/subjects.ts";
 
-/** The works. */
+/** The operations that are measured. */
 export type CodecWork = "index" | "inflate" | "deflate" | "SHA-1";
 
-/** A work on one corpus. */
+/** The input of one operation. */
 export interface Corpus {
   readonly work: CodecWork;
   readonly name: string;
-  /** Each with what a worker is told of it: the object's type, or the size of what is inflated. */
+  /** Each item with what the worker must know of it: the object's type, or the inflated size. */
   readonly items: readonly (readonly [bytes: Uint8Array, known: number])[];
-  /** What MB/s counts: of a pack its own bytes, of streams the inflated ones. */
+  /** The bytes that MB/s counts: those of a pack itself, the inflated ones of zlib streams. */
   readonly sizeBytes: number;
-  /** SHA-1 of what must come out: ids in order, or bytes. */
+  /** SHA-1 of the expected output: ids in order, or bytes. */
   readonly digest: string;
 }
 
@@ -27,7 +27,7 @@ interface Content {
   readonly content: Uint8Array;
 }
 
-/** Makes all of them.
+/** Makes all corpora.
  * @param mostBytes of `ct`, `blob` and `noise` each */
 export async function makeCorpora({ dir }: Subject, mostBytes: number): Promise<Corpus[]> {
   const oids = await listOids(dir);

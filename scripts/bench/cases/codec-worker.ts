@@ -1,5 +1,6 @@
-/** The codec's works inside workerd, by Holdfast and by others: `codec.ts` sends a corpus and has it worked on over and over.
- * Durations are taken by the client: the clocks in here stand still while code runs. */
+/** The codec's operations inside workerd, by Holdfast and by other libraries. `codec.ts` sends a
+ * corpus and has it processed repeatedly. The client takes the times: clocks in workerd stand
+ * still while code runs. */
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
@@ -13,22 +14,23 @@ import { PackIndexer } from "../../../src/codec/pack-indexer.ts";
 import { DEFAULT_LIMITS } from "../../../src/format/configured-limits.ts";
 import { fromTypeNumber } from "../../../src/format/object.ts";
 
-/** As a push is indexed: the body's pieces, and the memory for deltas. */
+/** As in a push: the size of the body's pieces, and the memory for deltas. */
 const PIECE_BYTES = 256 * 1024;
 const RING_BYTES = 12 * 1024 * 1024;
 
-/** What `hashObjects` is given at once, at least (bytes). */
+/** Bytes that one call of `hashObjects` gets at least. */
 const BATCH_BYTES = 1024 * 1024;
 
 const LEVEL = 6;
 
-/** A piece of the corpus: bytes, and what is known of them: an object's type by its number, or the size of what is inflated. */
+/** A piece of the corpus: its bytes, and its object's type (as a number) or inflated size. */
 interface Item {
   readonly bytes: Uint8Array;
   readonly known: number;
 }
 
-/** Does a work on the corpus; what it gives is asked for afterwards, when no time is taken. */
+/** Does one operation on the corpus. The returned function gives the output; its time is not
+ * taken. */
 type Run = (items: readonly Item[]) => () => Uint8Array[];
 
 const codec = instantiateCodec(wasm);
@@ -62,7 +64,7 @@ function hashBatches(items: readonly Item[]): () => Uint8Array[] {
   return () => made;
 }
 
-/** @returns ids, when all have passed their checks */
+/** @returns the ids, once all checks have passed */
 function indexPack(pack: Uint8Array): () => Uint8Array[] {
   const indexer = new PackIndexer(wasm, {
     limits: DEFAULT_LIMITS,
@@ -74,7 +76,7 @@ function indexPack(pack: Uint8Array): () => Uint8Array[] {
       return bytes.length;
     },
   });
-  // The trailer belongs to the work: git index-pack checks it, and so does a push.
+  // The trailer is part of the operation: git index-pack checks it, and so does a push.
   const hash = createHash("sha1");
   for (let at = 0; at < pack.length && !indexer.done;) {
     const room = indexer.input();
@@ -84,7 +86,7 @@ function indexPack(pack: Uint8Array): () => Uint8Array[] {
     hash.update(indexer.step(piece.length));
   }
   const need = indexer.finish();
-  if (need !== null) throw new Error(`the pack is not whole: the indexer asks for ${need.kind}`);
+  if (need !== null) throw new Error(`the pack is incomplete: the indexer asks for ${need.kind}`);
   if (!hash.digest().equals(pack.subarray(-20))) throw new Error("the trailer is wrong");
   const index = indexer.index();
   const [count, oids, nodes] = [index.count, index.oids.slice(), index.entryNodes.slice()];
@@ -92,7 +94,8 @@ function indexPack(pack: Uint8Array): () => Uint8Array[] {
   return () => sorted(Array.from({ length: count }, (_, entry) => oids.subarray(nodes[entry]! * 20).subarray(0, 20)));
 }
 
-/** isomorphic-git reads the pack from a file system and writes the index to it: this one holds just these. */
+/** isomorphic-git reads the pack from a file system and writes the index to it. This one holds only
+ * these two files. */
 async function indexIsomorphic(pack: Uint8Array): Promise<() => Uint8Array[]> {
   const refuse = async (): Promise<never> => Promise.reject(Object.assign(new Error("not there"), { code: "ENOENT" }));
   const promises = {
@@ -127,7 +130,7 @@ const RUNS: Readonly<Record<string, (items: readonly Item[]) => ReturnType<Run> 
       .digest(),
   ),
   "inflate holdfast": each(({ bytes, known }) => codec.inflate(bytes, known).content),
-  // One byte more than comes out: zlib then ends in one call.
+  // One byte more than the output: zlib then finishes in one call.
   "inflate node:zlib": each(({ bytes, known }) => inflateSync(bytes, { chunkSize: Math.max(64, known + 1) })),
   "inflate pako": each(({ bytes }) => pako.inflate(bytes)),
   "deflate holdfast": each(({ bytes }) => codec.deflate(bytes, LEVEL)),
@@ -137,7 +140,8 @@ const RUNS: Readonly<Record<string, (items: readonly Item[]) => ReturnType<Run> 
   "index isomorphic-git": ([pack]) => indexIsomorphic(pack!.bytes),
 };
 
-/** SHA-1 of all that a run gave; zlib streams are inflated first, for no two deflate alike. */
+/** SHA-1 of a run's whole output. zlib streams are inflated first: no two implementations deflate
+ * alike. */
 function digest(made: readonly Uint8Array[], work: string | null): string {
   const hash = createHash("sha1");
   for (const bytes of made) hash.update(work === "deflate" ? inflateSync(bytes) : bytes);

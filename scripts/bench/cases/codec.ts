@@ -1,4 +1,5 @@
-/** The WebAssembly module's works inside workerd, implementations in turns; indexing beside git, too. */
+/** The WebAssembly module's operations inside workerd, implementations alternating. Indexing is
+ * compared with git, too. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -13,7 +14,7 @@ import type { Measures } from "../figures/sample.ts";
 import { openSubjects } from "../work/subjects.ts";
 import { type CodecWork, type Corpus, digestOf, makeCorpora } from "./codec-corpora.ts";
 
-/** Who does what inside workerd. */
+/** The implementations of each operation inside workerd. */
 const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
   index: ["holdfast", "isomorphic-git"],
   inflate: ["holdfast", "node:zlib", "pako"],
@@ -23,15 +24,15 @@ const IMPLEMENTATIONS: Readonly<Record<CodecWork, readonly string[]>> = {
 
 export const codec = defineCase({
   summary: "the WebAssembly module beside git, node:zlib, node:crypto and JavaScript's libraries",
-  about: `Inside workerd; everything that comes out is checked each time. In MB/s, where more is better:
+  about: `Runs inside workerd; each output is checked. In MB/s, where more is better:
 
 index    a whole pack, beside isomorphic-git and git index-pack --threads=1 (native); MB of the pack
-inflate  one zlib stream after the other, beside node:zlib and pako; MB that come out
-deflate  the same back, level 6; MB that go in
+inflate  one zlib stream after the other, beside node:zlib and pako; MB of output
+deflate  the reverse, level 6; MB of input
 SHA-1    ids of objects, beside node:crypto and @noble/hashes
 
-on ct (commits and trees), blob, noise (8 KB of base64 each), and entries (the pack). Git has no command
-for one of the others alone: node:zlib and node:crypto are the C libraries that come with workerd.`,
+Inputs: ct (commits and trees), blob, noise (8 KB of base64 each), and entries (the pack). Git has
+no command that does only one of the others. node:zlib and node:crypto are workerd's C libraries.`,
   options: { "most-mb": count("of ct, blob and noise each", 8), rounds: rounds(5), bundle: BUNDLE },
   async measure(values, bench) {
     for (const subject of await openSubjects(values.bundle)) {
@@ -43,9 +44,9 @@ for one of the others alone: node:zlib and node:crypto are the C libraries that 
   },
 });
 
-/** Measures a work on a corpus.
+/** Measures one operation on a corpus.
  * @param url of `startCodecs`
- * @throws Error if anything but what is right comes out of any implementation */
+ * @throws Error if an implementation's output is wrong */
 export async function measureCodecs(corpus: Corpus, rounds: number, url: string, bench: Bench): Promise<void> {
   const { work, name, items } = corpus;
   const texts = items.map(([bytes, known]) => [Buffer.from(bytes).toString("base64"), known]);
@@ -81,7 +82,8 @@ function readIds(index: Buffer): Buffer {
 }
 
 function check({ work, name, digest }: Corpus, by: string, actual: string): void {
-  if (actual !== digest) throw new Error(`${work} of ${name} by ${by} is wrong: ${actual} came out, not ${digest}`);
+  if (actual !== digest)
+    throw new Error(`${work} of ${name} by ${by} is wrong: its output is ${actual}, not ${digest}`);
 }
 
 function toMeasures({ sizeBytes }: Corpus, ms: number): Measures {
@@ -96,7 +98,7 @@ async function time(work: () => Promise<unknown>): Promise<number> {
 
 /** Starts workerd with all implementations.
  * @returns its URL
- * @param stack ends it */
+ * @param stack stops it */
 export async function startCodecs(stack: AsyncDisposableStack): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "codec-worker.ts")],
@@ -104,7 +106,7 @@ export async function startCodecs(stack: AsyncDisposableStack): Promise<string> 
     format: "esm",
     target: "esnext",
     external: ["node:*", "*.wasm"],
-    // isomorphic-git's dependencies ask for Node's by require, which a module has not.
+    // isomorphic-git's dependencies load Node's modules with `require`, which an ES module lacks.
     banner: { js: 'import * as nodeBuffer from "node:buffer"; const require = () => nodeBuffer;' },
     alias: { buffer: "node:buffer" },
     write: false,

@@ -13,8 +13,8 @@ const NOISE_FILES = [1000, 5000];
 export const core = defineCase({
   summary: "push, fetch by a raw client and clone of whole histories",
   about: `push   git push --mirror into an empty repository
-fetch  the whole pack to a raw client that drops it, and git clone --mirror
-noise  push and clone of one commit of ${NOISE_FILES.join(" and ")} files that no delta makes smaller`,
+fetch  the whole pack to a raw client that discards it, and git clone --mirror
+noise  push and clone of one commit with ${NOISE_FILES.join(" and ")} files that do not compress to deltas`,
   options: { only: parts(["push", "fetch", "noise"]), rounds: rounds(5), bundle: BUNDLE, ...HOST_OPTIONS },
   async measure(values, bench) {
     const hosts = await openHosts(values, bench);
@@ -40,7 +40,7 @@ function measurePush({ name, dir }: Subject, rounds: number, hosts: Hosts, bench
   return bench.takeTurns({ work: "push", repository: name }, rounds, onEach(hosts, push));
 }
 
-/** From a repository that was pushed once. */
+/** From a repository that got everything in one push. */
 async function measureFetch({ name, dir }: Subject, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
   const urls = await pushOnce(dir, hosts);
   const tips = await git(dir, "for-each-ref", "--format=%(objectname)");

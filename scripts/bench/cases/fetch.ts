@@ -14,14 +14,14 @@ import { fetchCommand, lsRefsCommand, type RawCommand } from "../work/raw-fetch.
 import { makeSmallPushes, sendSmallPush } from "../work/small-pushes.ts";
 import { findTip, makeBranches, makeLongHistory, openSubjects, type Subject } from "../work/subjects.ts";
 
-/** How many of the first and of the last pushes are told of. */
+/** How many of the first and of the last pushes are reported. */
 const ENDS = 200;
 
 export const fetchCase = defineCase({
   summary: "fetches of long histories, of many branches, and after many pushes",
-  about: `sizes     whole clones of made-up histories that differ in nothing but their length
-branches  lists and fetches of one branch and of all, of a repository with very many
-pushes    small pushes on top of a history, and clones before, after them, and after maintenance`,
+  about: `sizes     whole clones of generated histories that differ only in their length
+branches  lists and fetches of one branch and of all, in a repository with very many
+pushes    small pushes on top of a history; clones before and after them, and after maintenance`,
   options: {
     only: parts(["sizes", "branches", "pushes"]),
     rounds: rounds(5),
@@ -50,7 +50,7 @@ pushes    small pushes on top of a history, and clones before, after them, and a
   },
 });
 
-/** The first clone of each after its push, and then clones of all in turns. */
+/** The first clone of each after its push, then clones of all, alternating. */
 async function measureSizes(sizes: readonly number[], rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
   const turns: Turn[] = [];
   for (const commits of sizes) {
@@ -67,7 +67,8 @@ async function measureSizes(sizes: readonly number[], rounds: number, hosts: Hos
   await bench.takeRounds(`clones of ${sizes.join(", ")} commits`, rounds, turns);
 }
 
-/** One clone by a raw client, with the object's own part in it as far as the server tells. */
+/** One clone by a raw client, with the time that the object itself spent on it, as far as the
+ * server reports it. */
 async function cloneRaw(host: Host, url: string, command: RawCommand): Promise<Measures> {
   host.takeEvents();
   const cost = await measureRaw(host, url, command);
@@ -79,7 +80,7 @@ async function cloneRaw(host: Host, url: string, command: RawCommand): Promise<M
   return { ...cost, ...Object.fromEntries(told), "held MB": heldMb, ...readMemory(host) };
 }
 
-/** Lists one and all, fetches one and all; each fetch of one is of another branch. */
+/** Lists one ref and all refs, fetches one and all. Each fetch of one takes another branch. */
 async function measureBranches(branches: number, rounds: number, hosts: Hosts, bench: Bench): Promise<void> {
   const { dir } = await makeBranches(branches);
   const tips = (await git(dir, "for-each-ref", "--format=%(objectname)", "refs/heads")).split("\n");
@@ -102,9 +103,9 @@ async function measureBranches(branches: number, rounds: number, hosts: Hosts, b
   ]);
 }
 
-/** Pushes on top of a history; the last ones after maintenance. Clones by a raw client lie between, the
- * first apart from later ones.
- * @returns what was shown, by work */
+/** Pushes on top of a history, the last ones after maintenance. Raw clones run in between; the
+ * first of them is reported by itself.
+ * @returns the measures by work */
 async function measurePushes(
   host: Host,
   subject: Subject,

@@ -1,5 +1,5 @@
-/** What people do, one right after the other: nobody waits until the server has done what it does behind
- * its answers. */
+/** What people do, one step right after the other, without waiting for the server's work after its
+ * answers. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
@@ -13,22 +13,23 @@ import { fetchCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Subject } from "../work/subjects.ts";
 import { checkFetched, makeSize, noteWorks, type Size, type Works } from "./quick.ts";
 
-/** Clients of a storm. */
+/** Clients of the storm. */
 const CLONES = 20;
 
-/** How many repositories are pushed to one after the other, and the files of each: 1.6 MB. */
+/** How many repositories get a first push in a row, and the files of each (1.6 MB). */
 const FIRST_PUSHES = 60;
 const FIRST_PUSH_FILES = 200;
 
 export const follow = defineCase({
-  summary: "works that follow each other at once: pushes, a fetch, a clone, a storm, first pushes",
-  about: `A push, at once a push of one changed file, its fetch by a clone that has what was pushed first, and a
-clone; a push, and at once ${CLONES} shallow clones by clients that drop what comes; ${FIRST_PUSHES} first pushes of ${FIRST_PUSH_FILES} files.
-Files go to the bucket as they do by default. The CPU of each work is what the server used until its
-answer, jobs included; "all four, and what follows" is until they are done.`,
+  summary: "steps without a pause: pushes, a fetch, a clone, a storm, first pushes",
+  about: `Without pauses: a push, a push of one changed file, its fetch by a clone that has the first push, a
+clone; a push and ${CLONES} shallow clones by clients that discard what arrives; ${FIRST_PUSHES} first
+pushes of ${FIRST_PUSH_FILES} files. Files are written to the bucket, as by default. The CPU of each
+step is what the server used until its answer, including jobs. "all four, and what follows" runs
+until all jobs are done.`,
   options: {
-    files: counts("how many, in each size", [100, 1000, 5000]),
-    rounds: count("recorded rounds over all sizes, after one to warm up", 4),
+    files: counts("files of each size", [100, 1000, 5000]),
+    rounds: count("recorded rounds over all sizes, after one warm-up", 4),
     ...HOST_OPTIONS,
   },
   async measure({ files, rounds, ...values }, bench) {
@@ -91,7 +92,7 @@ async function pushAndStorm({ dir }: Subject, host: Host): Promise<Works> {
   return [[`${CLONES} shallow clones`, storm]];
 }
 
-/** Measures a piece of work alone: what the host does behind it is not waited for. */
+/** Measures a piece of work alone, without the host's work after its answer. */
 async function measure(host: Host, work: () => Promise<unknown>): Promise<Measures> {
   const before = host.readCpuSeconds();
   const start = performance.now();

@@ -1,4 +1,4 @@
-/** What one does with a new repository, in under two minutes. */
+/** What a user does with a new repository, in under two minutes. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { git } from "../../../test/harness/git.ts";
@@ -13,7 +13,7 @@ import { HOST_OPTIONS, type Hosts, onEach, openHosts } from "../hosts/hosts.ts";
 import { listRoutes, measureRoute } from "../work/routes.ts";
 import { addCommit, makeNoise, noiseText, type Subject } from "../work/subjects.ts";
 
-/** Of the routes, those that are asked here. */
+/** The measured routes. */
 const ROUTES = new Set([
   "list of repositories",
   "repository",
@@ -26,18 +26,18 @@ const ROUTES = new Set([
   "contributors",
 ]);
 
-/** There are many short works: this is long enough for the CPU clock to show whether a server is busy. */
+/** Many steps are short. This is long enough for the CPU clock to show whether a server is busy. */
 const IDLE_MS = 40;
 
 export const quick = defineCase({
   summary: "push, clone, push of a changed file, fetch, and reading by the API, by number of files",
-  about: `Files are of 8 KB of noise. They are not put into the bucket one by one (worktrees): a server does that
-behind its answers, and what is measured next would be slower for it. Reading is beside the git commands
-that tell the same from a local repository.`,
+  about: `Each file is 8 KB of noise. Worktrees are off (files are not written to the bucket one by one): a
+server writes them after its answers, which would slow down the next measurement. Reading routes are
+compared with the git commands that give the same from a local repository.`,
   options: {
-    files: counts("how many, in each size", [100, 1000, 5000]),
-    rounds: count("recorded rounds over all sizes, after one of the first size to warm up", 4),
-    requests: count("recorded requests of each route in each round, after one to warm up", 2),
+    files: counts("files of each size", [100, 1000, 5000]),
+    rounds: count("recorded rounds over all sizes, after one warm-up of the first size", 4),
+    requests: count("recorded requests of each route in each round, after one warm-up", 2),
     ...HOST_OPTIONS,
   },
   async measure({ files, rounds, requests, ...values }, bench) {
@@ -46,7 +46,7 @@ that tell the same from a local repository.`,
     const sizes = await Promise.all(files.map(makeSize));
     process.stderr.write("warm-up\n");
     await bench.attempt("warm-up", () => measureJourneys(sizes[0]!, 0, hosts, bench));
-    // Rounds go over all sizes, so that each figure has met all minutes of the run.
+    // Each round covers all sizes, so that every figure is spread over the whole run.
     for (let round = 1; round <= rounds; round++) {
       for (const size of sizes) {
         const name = `round ${round} of ${rounds}, ${size.files} files`;
@@ -65,14 +65,14 @@ that tell the same from a local repository.`,
   },
 });
 
-/** What is pushed, and what it is then. */
+/** A repository of one size: what is pushed first, and what after it. */
 export interface Size {
   readonly files: number;
-  /** With branches `main`, which is pushed, and `next`, which is pushed to `main` then. */
+  /** Has the branches `main`, which is pushed first, and `next`, which is then pushed to `main`. */
   readonly subject: Subject;
-  /** A repository that holds what was pushed last, for git to tell of it as the server does. */
+  /** A local repository with the latest push, which git reads as the server does. */
   readonly pushed: string;
-  /** One of its files. */
+  /** The path of one of its files. */
   readonly file: string;
 }
 
@@ -86,10 +86,10 @@ export async function makeSize(files: number): Promise<Size> {
   return { files, subject, pushed, file };
 }
 
-/** What one host did, by works. */
+/** What one host did, by work. */
 export type Works = (readonly [work: string, measures: Measures])[];
 
-/** Has each host do some works, and keeps what they took. */
+/** Runs some works on each host and keeps the figures. */
 export async function noteWorks(
   { files }: Size,
   round: number,
@@ -102,7 +102,7 @@ export async function noteWorks(
   }
 }
 
-/** Has each host take the journey, with a new repository.
+/** Runs all steps on each host, with a new repository.
  * @returns the URL of Holdfast's */
 async function measureJourneys(size: Size, round: number, hosts: Hosts, bench: Bench): Promise<string> {
   let url = "";
@@ -118,7 +118,7 @@ async function takeJourney({ dir }: Subject, host: Host, url: string): Promise<W
   const clone = join(makeTempDir("clone"), "clone");
   const works: Works = [];
   const take = async (work: string, run: () => Promise<unknown>): Promise<void> => {
-    // What was taken before has left the host idle.
+    // After the previous measurement the host is idle already.
     works.push([work, inMs(await measureCost(host, run, { idleMs: IDLE_MS, isIdle: works.length > 0 }))]);
   };
   await take("push", () => git(dir, "push", "-q", url, "main"));
@@ -130,9 +130,9 @@ async function takeJourney({ dir }: Subject, host: Host, url: string): Promise<W
   return works;
 }
 
-/** @throws Error if a clone has not what was pushed last */
+/** @throws Error if a clone does not have the last push */
 export async function checkFetched(dir: string, clone: string, url: string): Promise<void> {
   const pushed = await git(dir, "rev-parse", "next");
   const fetched = await git(clone, "rev-parse", "origin/main");
-  if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, and ${fetched} came back`);
+  if (fetched !== pushed) throw new Error(`${pushed} was pushed to ${url}, but ${fetched} was fetched`);
 }

@@ -1,4 +1,4 @@
-/** What reading by the REST API takes, by number of files and of commits. */
+/** Times of the REST API's reading routes, by number of files and of commits. */
 import { git } from "../../../test/harness/git.ts";
 import { count, counts, defineCase } from "../figures/command.ts";
 import { apiPathOf } from "../hosts/holdfast.ts";
@@ -7,23 +7,23 @@ import { HOST_OPTIONS, openHosts } from "../hosts/hosts.ts";
 import { type Asked, listRoutes, measureRoute, type Route, timeRequest } from "../work/routes.ts";
 import { makeLongHistory, makeNoise, type Subject } from "../work/subjects.ts";
 
-/** Files in a repository of many commits. */
+/** Files in the repository with many commits. */
 const FILES = 40;
 
 export const rest = defineCase({
-  summary: "every reading route of the API, beside the git command that tells the same",
-  about: `Git asks a local repository, its start included. "first ms" is the answer after a start of the server,
-which is started anew for each route, if it is this program's; so it is for each round, as no two
+  summary: "every reading route of the API, beside the git command that gives the same",
+  about: `Git reads a local repository; its start is included. "first ms" is the first answer after a start of
+the server. The benchmark restarts its own server for each route and each round, because no two
 processes are equally fast.`,
   options: {
     files: counts("files of 8 KB in a repository of one commit", [100, 1000, 5000]),
     commits: counts(`commits in a repository of ${FILES} files`, [100, 1000, 10_000]),
     rounds: count("over all routes", 5),
-    requests: count("recorded requests of each route in each round, after one to warm up", 4),
+    requests: count("recorded requests of each route in each round, after one warm-up", 4),
     ...HOST_OPTIONS,
   },
   async measure({ files, commits, rounds, requests, ...values }, bench) {
-    // Git is asked locally: no host is needed for it.
+    // Git reads local repositories here: it needs no host.
     const { holdfast: host } = await openHosts({ ...values, "no-native": true }, bench);
     const routes: AskedRoute[] = [];
     for (const size of files) routes.push(...(await push(await makeNoise(size), [size, 1], host)));
@@ -46,7 +46,7 @@ processes are equally fast.`,
   },
 });
 
-/** A route of one of the repositories. */
+/** A route of one repository. */
 interface AskedRoute {
   readonly route: Route;
   readonly asked: Asked;
@@ -63,7 +63,7 @@ async function push(subject: Subject, size: readonly [number, number], host: Hos
   const asked = { origin: new URL(url).origin, dir };
   return (
     listRoutes(apiPathOf(url), file)
-      // One commit has nothing to be compared with.
+      // With one commit there is nothing to compare.
       .filter((route) => commits > 1 || route.name !== "compare")
       .map((route) => ({ route, asked, work: { route: route.name, files, commits } }))
   );

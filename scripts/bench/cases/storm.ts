@@ -14,36 +14,37 @@ import { measureBundleUri } from "./bundle-uri.ts";
 
 /** What the clients of a storm do. */
 interface Storm {
-  /** `raw`: one that drops what comes, and leaves the machine to the server. `git`: stock git. */
+  /** `raw`: discards what arrives, and leaves the machine to the server. `git`: stock git. */
   readonly client: "raw" | "git";
-  /** What they ask for. */
+  /** The kind of fetch. */
   readonly storm: string;
-  /** Has all of them ask at once. */
+  /** Starts all clients at once. */
   ask(url: string): Promise<Shown>;
 }
 
-/** The storms, by the names by which they are chosen. */
+/** The storms by name, as `--storm` takes them. */
 export const STORM_NAMES = ["depth-1", "whole", "depths", "blob-none", "git"] as const;
 
 export const storm = defineCase({
-  summary: "many clones at once, the response cache off, cold and warm; bytes that bundle-uri spares",
-  about: `A team's builds after a push. Every turn has a repository of its own, pushed just before.
+  summary: "many clones at once, response cache off, cold and warm; bytes saved by bundle-uri",
+  about: `The builds of a team after a push. Each storm has its own repository, pushed just before.
 
-depth-1     the newest commit alone, by clients that drop what comes and so leave the machine to the server
-whole       all of it, by such clients
-depths      depth 1, 2, 3, … by each client another
-blob-none   all of it without files (--filter=blob:none)
+depth-1     the newest commit, by clients that discard what arrives, to leave the CPU to the server
+whole       the whole history, by such clients
+depths      depth 1, 2, 3, …, a different one for each client
+blob-none   the whole history without files (--filter=blob:none)
 git         the newest commit by stock git, on the same cores as the server: what a user sees
-bundle-uri  whole clones by stock git without and with the repository's bundle, one commit behind it: what a
-            fetch sends, and what is a file that any cache may keep, counted by a proxy between. Needs git 2.38;
-            HOLDFAST_GIT=PATH names another git than the one on PATH
+bundle-uri  whole clones by stock git, with and without the repository's bundle, which is one commit
+            behind. A proxy counts the bytes of fetches and of bundles, which any cache may keep.
+            Needs git 2.38; HOLDFAST_GIT=PATH names another git than the one on PATH
 
-The column cache says what Holdfast had: cold is the first storm after the push, warm the next one, off the
-first storm after a push to a server that shares nothing (LIMITS: maxStoredResponseBytes 0). Native git,
-which has no such cache, is beside each. Misses, shared and hits are what the header Holdfast-Cache said.`,
+The column cache is the state of Holdfast's response cache. cold: the first storm after a push.
+warm: the next one. off: the first storm after a push to a server without the cache (LIMITS:
+maxStoredResponseBytes 0). Native git has no cache and is measured beside each. Misses, shared and
+hits count the values of the header Holdfast-Cache.`,
   options: {
     only: parts([...STORM_NAMES, "bundle-uri"]),
-    clients: counts("how many at once; a list shows how far it goes", [20]),
+    clients: counts("how many at once; a list measures several sizes", [20]),
     rounds: rounds(5),
     bundle: BUNDLE,
     ...HOST_OPTIONS,
@@ -52,10 +53,10 @@ which has no such cache, is beside each. Misses, shared and hits are what the he
   async measure({ only, clients, rounds, bundle, ...values }, bench) {
     const hosts = await openHosts(values, bench);
     const startUncached = startOnce(hosts, { maxStoredResponseBytes: 0 });
-    // Bundles at once, and of small repositories, too: what is measured is not when they are made.
+    // Makes bundles at once, even for small repositories: when they are made is not measured.
     const startBundling = startOnce(hosts, { minBundleBytes: 1, bundleDelayMs: 0 });
     if (hosts.startBeside === undefined)
-      console.error("The server is not this benchmark's own: it is measured as it is, and not with its cache off.");
+      console.error("The benchmark did not start this server: its cache cannot be turned off.");
     for (const subject of await openSubjects(bundle)) {
       for (const name of only) {
         for (const count of clients) {
@@ -72,13 +73,13 @@ which has no such cache, is beside each. Misses, shared and hits are what the he
   },
 });
 
-/** Another Holdfast, started when it is first needed; null: it is not ours to start. */
+/** Another Holdfast, started on first use; null if the server was not started here. */
 function startOnce({ startBeside }: Hosts, limits: Partial<Limits>): () => Promise<Host | null> {
   let started: Promise<Host> | undefined;
   return async () => (startBeside === undefined ? null : (started ??= startBeside(limits)));
 }
 
-/** Every storm of so many clients. */
+/** All storms with this many clients. */
 export async function listStorms(
   { dir }: Subject,
   clients: number,
@@ -101,10 +102,10 @@ export async function listStorms(
   };
 }
 
-/** Measures a storm on repositories that were pushed just before: the first time (cold) and once more
- * (warm), and, on others, the first time without the cache (off). Native git, which has none, does the
- * same beside each.
- * @param at `uncached`: Holdfast with its response cache off; null: there is none */
+/** Measures a storm on repositories that were pushed just before: the first time (cold), once more
+ * (warm), and on others the first time without the cache (off). Native git, which has no cache,
+ * does the same.
+ * @param at `uncached`: Holdfast with its response cache off; null if there is none */
 function measureStorm(
   storm: Storm,
   { subject, clients, rounds }: StormSettings,
@@ -136,7 +137,7 @@ function rawStorm(storm: string, commands: readonly RawCommand[]): Storm {
 async function fetchAtOnce(url: string, commands: readonly RawCommand[]): Promise<Shown> {
   const fetched = await allOf(commands.map((command) => sendRaw(url, command)));
   const count = (state: string): number => fetched.filter(({ cache }) => cache === state).length;
-  // Native git says nothing of a cache.
+  // Native git reports no cache.
   const isTold = fetched.some(({ cache }) => cache !== null);
   return {
     each: fetched.map((one) => ({ "client s": one.totalSeconds, "first byte s": one.firstByteSeconds })),

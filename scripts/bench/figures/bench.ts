@@ -1,32 +1,32 @@
-/** One run of the benchmark: measures sides in turns, and keeps what they show. */
+/** One run of the benchmark: measures the sides alternately and keeps their figures. */
 import { type Measures, type Sample, toSamples, type Work } from "./sample.ts";
 
-/** What a side does in a turn: it shows something of one work or of several, of each once or, as for
- * many clients, over and over. */
+/** What one side does in a round. It measures one work or several, each once or (with many clients)
+ * many times. */
 export type Turn = readonly [side: string, run: () => Promise<Iterable<readonly [Work, Measures]>>];
 
-/** The exit status of who was interrupted, as shells tell of SIGINT. */
+/** The exit status after an interrupt, as shells report SIGINT. */
 export const INTERRUPTED = 130;
 
-/** A run. */
+/** One run of the benchmark. */
 export class Bench {
   readonly samples: Sample[] = [];
-  /** Whether anything could not be measured, which was told then. */
+  /** Whether a measurement failed. It was reported at that time. */
   hasFailed = false;
-  /** What is put there is closed at the end, and when the command is interrupted. */
+  /** Closed at the end of the run, and on an interrupt. */
   readonly stack: AsyncDisposableStack;
 
   constructor(stack: AsyncDisposableStack) {
     this.stack = stack;
   }
 
-  /** Keeps what one run showed.
+  /** Keeps the figures of one run.
    * @param round counts from 1; that of a warm-up is 0, and is dropped */
   note(work: Work, side: string, round: number, measures: Measures): void {
     if (round > 0) this.samples.push(...toSamples(work, side, round, measures));
   }
 
-  /** Measures something. What fails is told, and others may go on; if it is for an interrupt, nothing does. */
+  /** Measures something. A failure is reported and the run continues; an interrupt ends it. */
   async attempt(name: string, measure: () => Promise<unknown>): Promise<void> {
     try {
       await measure();
@@ -37,9 +37,9 @@ export class Bench {
     }
   }
 
-  /** Runs every turn once, one after the other: first unrecorded to warm up, then `rounds` times, so
-   * that all meet the same machine.
-   * @param name tells on standard error what is measured */
+  /** Runs every side once, one after the other: first as an unrecorded warm-up, then `rounds`
+   * times, so that all sides meet the same state of the machine.
+   * @param name is written to standard error */
   async takeRounds(name: string, rounds: number, turns: readonly Turn[]): Promise<void> {
     process.stderr.write(`${name}, ${rounds} rounds: warm-up`);
     try {
@@ -60,8 +60,8 @@ export class Bench {
   }
 }
 
-/** A turn for each side. Those of several works, put together, have the rounds of each meet all minutes
- * of the others, too. */
+/** Turns of one work, one for each side. Joining those of several works spreads the rounds of each
+ * over the whole run. */
 export function toTurns(work: Work, sides: Readonly<Record<string, () => Promise<Measures>>>): Turn[] {
   return Object.entries(sides).map(([side, run]): Turn => [side, async () => [[work, await run()]]]);
 }

@@ -1,10 +1,10 @@
-/** A case of the benchmark, and the options that it knows. */
+/** A case of the benchmark, and its options. */
 import { UsageError } from "../../command-line.ts";
 import type { Bench } from "./bench.ts";
 import type { Sample } from "./sample.ts";
 
 /** Reads an option that is a positive whole number.
- * @throws UsageError if it is none */
+ * @throws UsageError if it is not */
 export function readCount(name: string, text: string): number {
   const count = Number(text);
   if (!Number.isSafeInteger(count) || count < 1) throw new UsageError(`--${name} ${text}: not a positive whole number`);
@@ -12,26 +12,26 @@ export function readCount(name: string, text: string): number {
 }
 
 /** Reads an option that is a list of positive whole numbers: `1,5,20`.
- * @throws UsageError if it is none */
+ * @throws UsageError if it is not */
 function readCounts(name: string, text: string): number[] {
   return text.split(",").map((part) => readCount(name, part));
 }
 
-/** An option: how it is written, what it is for, and what is read from it. */
+/** An option: its form, its help, and how its value is read. */
 export interface Option<Value> {
-  /** What stands behind its name, as in `N`; empty for a flag. */
+  /** What follows the name, such as `N`; empty for a flag. */
   readonly form: string;
   readonly help: string;
   readonly isMany?: boolean;
-  /** Without it in the command line. */
+  /** The value if the option is not given. */
   readonly fallback: Value;
-  /** @throws UsageError if what was given makes no sense */
+  /** @throws UsageError if the value is invalid */
   read(name: string, given: readonly string[]): Value;
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** What a command line says. */
+/** The options' values by name. */
 export type Values<Own extends Options> = {
   readonly [Name in keyof Own]: Own[Name] extends Option<infer Value> ? Value : never;
 };
@@ -45,7 +45,7 @@ export function count<Fallback extends number | undefined>(
   return { form: "N", help: help + told, fallback, read: (name, [text = ""]) => readCount(name, text) };
 }
 
-/** Positive whole numbers with commas between. */
+/** Positive whole numbers, separated by commas. */
 export function counts(help: string, fallback: readonly number[]): Option<readonly number[]> {
   const told = ` (default ${fallback.join()})`;
   return { form: "N,…", help: help + told, fallback, read: (name, [text = ""]) => readCounts(name, text) };
@@ -59,12 +59,12 @@ export function text(form: string, help: string): Option<string | undefined> {
   return { form, help, fallback: undefined, read: (_, [given]) => given };
 }
 
-/** A text that may be given several times. */
+/** A text; the option may be repeated. */
 export function texts(form: string, help: string): Option<readonly string[]> {
   return { form, help: `${help}; may be repeated`, isMany: true, fallback: [], read: (_, given) => given };
 }
 
-/** Some of the parts of a case; all of them, unless told otherwise. */
+/** Some of the parts of a case; all by default. */
 export function parts<const Name extends string>(names: readonly Name[]): Option<readonly Name[]> {
   return {
     form: "NAME",
@@ -79,41 +79,42 @@ export function parts<const Name extends string>(names: readonly Name[]): Option
   };
 }
 
-/** What every case knows besides its own. */
+/** The options that every case has. */
 export const COMMON = {
-  csv: text("FILE", "writes every measured value there"),
+  csv: text("FILE", "writes every measured value to this file"),
   against: text(
     "FILE",
-    "tells which figures differ from an earlier run, whose --csv that was, by more than the spread",
+    "lists the figures that differ by more than the spread from an earlier run, whose --csv FILE was",
   ),
 } satisfies Options;
 
-/** Recorded rounds, of all cases. */
+/** The number of recorded rounds. */
 export function rounds(fallback: number): Option<number> {
-  return count("recorded rounds, after one to warm up", fallback);
+  return count("recorded rounds, after one warm-up", fallback);
 }
 
 export const BUNDLE = texts(
   "FILE",
-  "a history: a bundle, or any repository that git can clone (default: one is made up)",
+  "a history: a bundle, or any repository that git can clone (default: a generated one)",
 );
 
-/** What can be measured, by a name of its own. */
+/** Something that can be measured, with a name of its own. */
 export interface Case {
   /** A line for the list of cases. */
   readonly summary: string;
-  /** More, for who asks: lines of up to 100 columns. */
+  /** More for `--help`: lines of up to 100 columns. */
   readonly about: string;
   readonly options: Options;
-  /** Measures that have percentiles in the table, as many clients or saves show them in a round. */
+  /** Measures that get percentiles in the table, because many clients or saves give values in one
+   * round. */
   readonly percentiles?: readonly string[];
-  /** How the samples are written, where one table does not do. */
+  /** Writes the samples, where one table is not enough. */
   readonly format?: (samples: readonly Sample[]) => string;
-  /** @throws Error if nothing can be measured; what fails by itself is told by the bench */
+  /** @throws Error if nothing can be measured; the bench reports single failures */
   measure(values: Values<Options>, bench: Bench): Promise<void>;
 }
 
-/** A case, its options known by their types. */
+/** Defines a case whose options' values are typed. */
 export function defineCase<const Own extends Options>(
   own: Omit<Case, "options" | "measure"> & {
     readonly options: Own;
@@ -123,7 +124,7 @@ export function defineCase<const Own extends Options>(
   return own as unknown as Case;
 }
 
-/** The options' lines of a usage text. */
+/** The lines of a usage text that describe the options. */
 export function formatOptions(options: Options): string {
   const heads = Object.entries(options).map(([name, { form }]) => `  --${name} ${form}`.trimEnd());
   const width = 2 + Math.max(...heads.map(({ length }) => length));

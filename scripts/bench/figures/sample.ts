@@ -1,16 +1,16 @@
-/** Measured values, and files of them. */
+/** Measured values, and their CSV files. */
 import { readFileSync, writeFileSync } from "node:fs";
 
-/** What was done to what: columns such as `work` and `files`. */
+/** What was measured, as columns such as `work` and `files`. */
 export type Work = Readonly<Record<string, string | number>>;
 
-/** What one run showed: values by measure. A measure has its unit at its end, as in `wall s`. */
+/** The figures of one run by measure. A measure's name ends with its unit, as in `wall s`. */
 export type Measures = Readonly<Record<string, number>>;
 
-/** One value as it was measured: nothing is averaged before. */
+/** One measured value, not averaged. */
 export interface Sample {
   readonly work: Work;
-  /** Who did it: `native`, `holdfast`, or another that is measured beside them. */
+  /** The implementation: `native`, `holdfast`, or another one. */
   readonly side: string;
   readonly measure: string;
   /** Counts from 1. */
@@ -18,24 +18,24 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The same for works with the same columns, in whatever order those come. */
+/** Equal for works with the same columns, in any order. */
 export function keyOf(work: Work): string {
   return JSON.stringify(Object.entries(work).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A sample of each measure; what could not be measured is no number (NaN), and gives none. */
+/** One sample for each measure, except those that could not be measured (NaN). */
 export function toSamples(work: Work, side: string, round: number, measures: Measures): Sample[] {
   return Object.entries(measures).flatMap(([measure, value]) =>
-    // Six digits that count are more than any clock here is good for.
+    // Six significant digits are more than any clock here resolves.
     Number.isNaN(value) ? [] : [{ work, side, measure, round, value: Number(value.toPrecision(6)) }],
   );
 }
 
-/** Between the columns of the work and those of the measures. */
+/** The columns between those of the work and those of the measures. */
 const MIDDLE = ["side", "round"];
 
-/** RFC 4180 with LF for its line ends: columns of the work, `side`, `round`, and a column for each
- * measure. A run has one line, with what it showed. */
+/** RFC 4180 with LF as line ends. Columns: those of the work, `side`, `round`, and one for each
+ * measure. Each run has one line. */
 export function formatSamples(samples: readonly Sample[]): string {
   const own = [...new Set(samples.flatMap(({ work }) => Object.keys(work)))];
   const measures = [...new Set(samples.map(({ measure }) => measure))];
@@ -64,7 +64,8 @@ function quote(cell: string | number): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Reads what `formatSamples` wrote. What looks like a number in the work's own columns is one.
+/** Reads what `formatSamples` wrote. Values in the work's columns that look like numbers become
+ * numbers.
  * @throws Error if the text is not such a file */
 export function parseSamples(text: string): Sample[] {
   const [head = [], ...rows] = parseRows(text);
@@ -102,7 +103,8 @@ function parseRows(text: string): string[][] {
   return rows;
 }
 
-/** Reads a file of samples. @throws Error that names it, if there is none or it is none */
+/** Reads a file of samples.
+ * @throws Error that names the file, if it is missing or malformed */
 export function readSamples(path: string): Sample[] {
   try {
     return parseSamples(readFileSync(path, "utf8"));

@@ -1,27 +1,28 @@
-/** What many samples of one thing come to. */
+/** Summaries of many samples. */
 import { keyOf, type Sample, type Work } from "./sample.ts";
 
-/** The middle of what was measured, and where another run's is to be expected. */
+/** The median of the samples, and where another run's median is expected. */
 export interface Summary {
-  /** Rounds. */
+  /** The number of rounds. */
   readonly count: number;
   readonly median: number;
-  /** The spread: of 100 other runs with as many rounds, 95 have their median between these, as long as
-   * nothing but chance differs between rounds. One round shows none: they are its value. */
+  /** The spread: of 100 other runs with as many rounds, 95 have their median between these, as long
+   * as only chance differs between rounds. With one round both are its value. */
   readonly low: number;
   readonly high: number;
 }
 
-/** A measure of a work, summed up for each side that has it. */
+/** A measure of a work, summarized for each side that has it. */
 export interface Row {
   readonly work: Work;
   readonly measure: string;
   readonly sides: ReadonlyMap<string, Summary>;
-  /** Each other side's value over native's of the same round, as both met the same minute. */
+  /** Each other side's value divided by native's of the same round, since both met the same
+   * minute. */
   readonly ratios: ReadonlyMap<string, Summary>;
 }
 
-/** The value below which a share of the values lies; between two of them, the mean by their distance.
+/** The value below which a share of the values lies, interpolated linearly between two values.
  * @param share 0 to 1 */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -43,7 +44,7 @@ export function summarize(samples: readonly Sample[]): Summary {
   return addSpread([...toRounds(samples).values()], medianOf(samples), stepOf(samples[0]!.measure));
 }
 
-/** One row for each work and measure, those of a work together, else in the order in which they came. */
+/** One row for each work and measure. Those of one work stay together, otherwise in input order. */
 export function toRows(samples: readonly Sample[]): Row[] {
   const works = [...Map.groupBy(samples, ({ work }) => keyOf(work)).values()];
   const groups = works.flatMap((one) => [...Map.groupBy(one, ({ measure }) => measure).values()]);
@@ -60,7 +61,7 @@ export function toRows(samples: readonly Sample[]): Row[] {
   });
 }
 
-/** @returns undefined unless there is a round that both took part in, and native's value is not zero */
+/** @returns undefined unless there is a round with both, and native's value is not zero */
 function summarizeRatio(samples: readonly Sample[], native: readonly Sample[]): Summary | undefined {
   const others = toRounds(native);
   const ratios = [...toRounds(samples)]
@@ -68,7 +69,7 @@ function summarizeRatio(samples: readonly Sample[], native: readonly Sample[]): 
     .filter((ratio) => Number.isFinite(ratio));
   if (ratios.length === 0) return undefined;
   const ratio = quantile(ratios, 0.5);
-  // A step of the clock more above, and one less below.
+  // One clock step more in the numerator, one less in the denominator.
   const step = ((1 + ratio) * stepOf(samples[0]!.measure)) / quantile([...others.values()], 0.5);
   return addSpread(ratios, ratio, step);
 }
@@ -79,15 +80,15 @@ function toRounds(samples: readonly Sample[]): Map<number, number> {
   return new Map([...rounds].map(([round, same]) => [round, medianOf(same)]));
 }
 
-/** What the clock of a measure counts in. @see proc_pid_stat(5): hundredths of a second of CPU */
+/** The resolution of a measure's clock. @see proc_pid_stat(5): hundredths of a second of CPU */
 function stepOf(measure: string): number {
   if (!measure.includes("CPU")) return 0;
   return measure.endsWith(" ms") ? 10 : 0.01;
 }
 
-/** The spread is a prediction interval: two runs differ by the chance of both (√2), and a median varies
- * √(π/2) times as much as a mean.
- * @param step is always within it */
+/** The spread is a prediction interval: two runs differ by the chance of both (√2), and a median
+ * varies √(π/2) times as much as a mean.
+ * @param step the interval includes at least this much on each side */
 function addSpread(rounds: readonly number[], middle: number, step: number): Summary {
   const count = rounds.length;
   if (count < 2) return { count, median: middle, low: middle, high: middle };
@@ -100,14 +101,14 @@ function addSpread(rounds: readonly number[], middle: number, step: number): Sum
 /** Two-sided, 95 %, for up to ten degrees of freedom. */
 const STUDENT_T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
-/** So many standard deviations, as estimated from few values, are gone beyond in 5 of 100 cases. */
+/** How many standard deviations, estimated from few values, are exceeded in 5 of 100 cases. */
 function studentT(freedom: number): number {
-  // From eleven on, the first term of Cornish and Fisher's expansion is right to two digits.
+  // From eleven on, the first term of the Cornish-Fisher expansion is right to two digits.
   return STUDENT_T[freedom - 1] ?? 1.96 + (1.96 ** 3 + 1.96) / (4 * freedom);
 }
 
-/** The percentiles of each round of many samples, as measures of their own.
- * @param measures those that get them; the others stay as they are */
+/** The percentiles of each round with many samples, as measures of their own.
+ * @param measures those that get percentiles; the others stay as they are */
 export function toPercentiles(samples: readonly Sample[], measures: readonly string[]): Sample[] {
   const rounds = Map.groupBy(samples, ({ work, side, measure, round }) => keyOf({ ...work, side, measure, round }));
   return [...rounds.values()].flatMap((list) => {
@@ -121,7 +122,7 @@ export function toPercentiles(samples: readonly Sample[], measures: readonly str
   });
 }
 
-/** Whether two runs agree on a measure: the median of each lies within the other's spread. */
+/** Whether two runs agree on a measure: each median lies within the other's spread. */
 export function agree(one: Summary, other: Summary): boolean {
   const holds = ({ low, high }: Summary, value: number): boolean => low <= value && value <= high;
   return holds(one, other.median) && holds(other, one.median);

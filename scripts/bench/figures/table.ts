@@ -1,9 +1,9 @@
-/** Samples as a table to be read in a terminal. */
+/** Samples as a table for a terminal. */
 import { formatRows } from "../../verify/report.ts";
 import { keyOf, type Sample } from "./sample.ts";
 import { agree, type Summary, toRows } from "./summary.ts";
 
-/** Three digits that count, and no exponent. */
+/** Three significant digits, and no exponent. */
 export function formatValue(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const digits = value === 0 ? 0 : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
@@ -17,8 +17,8 @@ function formatSummary(summary: Summary | undefined): string {
   return count === 1 ? formatValue(median) : `${formatValue(median)} (${formatValue(low)}–${formatValue(high)})`;
 }
 
-/** Each side's median with its spread, and where native was measured its ratio to native, round by
- * round, with the spread of that. */
+/** Each side's median with its spread. Where native was measured, also the ratio to it, taken round
+ * by round, with its spread. */
 export function formatTable(samples: readonly Sample[]): string {
   const rows = toRows(samples);
   const own = [...new Set(rows.flatMap(({ work }) => Object.keys(work)))];
@@ -37,9 +37,9 @@ export function formatTable(samples: readonly Sample[]): string {
   return `${formatRows([head, ...body], numbers)}\n`;
 }
 
-/** Which figures of two runs differ by more than the spread of either, and how many agree: values, which
- * a slow quarter of an hour moves, and ratios to native, which it should not. A figure of one round has no
- * spread, and is left out. */
+/** Says which figures of two runs differ by more than the spread of either, and how many agree. It
+ * compares values, which a slow machine shifts, and ratios to native, which it should not shift. A
+ * figure of one round has no spread, and is left out. */
 export function formatAgreement(samples: readonly Sample[], earlier: readonly Sample[]): string {
   const before = new Map(toRows(earlier).map((row) => [keyOf({ ...row.work, measure: row.measure }), row]));
   const lines: string[] = [];

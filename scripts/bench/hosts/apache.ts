@@ -1,4 +1,4 @@
-/** `git http-backend` behind Apache, as git's own manual sets it up: the usual native Git host.
+/** `git http-backend` behind Apache, set up as in git's manual: the usual native Git host.
  * @see git-http-backend(1) */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { findFreePort } from "../../../test/harness/server.ts";
 import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
 
-/** Where a distribution puts Apache, and whom it runs it as. */
+/** Where a distribution installs Apache, and the user it runs as. */
 interface Installation {
   readonly program: string;
   readonly modulesDir: string;
@@ -23,7 +23,8 @@ const INSTALLATIONS: readonly Installation[] = [
   { program: "/usr/sbin/httpd", modulesDir: "/usr/lib64/httpd/modules", user: "apache" },
 ];
 
-/** mod_cgi, not mod_cgid: the daemon of the latter ignores SIGCHLD, and the system then forgets the CPU of its children. */
+/** mod_cgi, not mod_cgid: the latter's daemon ignores SIGCHLD, and the kernel then drops its
+ * children's CPU time. */
 const MODULES = ["mpm_event", "cgi", "env", "alias", "authz_core", "setenvif"];
 
 /** Longest wait for Apache's first answer. */
@@ -33,12 +34,12 @@ const isRoot = process.getuid?.() === 0;
 
 /** A native server whose CPU is that of Apache and of every git process it ran. */
 interface ApacheServer extends NativeServer {
-  /** Lets Apache, which gives up root's rights, into a folder. */
+  /** Gives Apache, which drops root's rights, access to a folder. */
   admit(dir: string): void;
 }
 
 /** Serves the bare repositories below a folder.
- * @returns nothing if Apache is not installed
+ * @returns undefined if Apache is not installed
  * @throws Error with Apache's log if it does not start */
 export async function startApache(rootDir: string): Promise<ApacheServer | undefined> {
   const installation = INSTALLATIONS.find(({ program }) => existsSync(program));
@@ -53,7 +54,7 @@ export async function startApache(rootDir: string): Promise<ApacheServer | undef
   };
   for (const path of [dir, rootDir]) {
     admit(path);
-    // The run's folder is its maker's alone; to get into one below it, Apache must pass.
+    // Only its owner may enter the run's folder. Apache must pass through it to a folder below.
     chmodSync(dirname(path), statSync(dirname(path)).mode | 0o111);
   }
   const child = spawn(program, ["-f", config, "-DFOREGROUND"], { stdio: "inherit" });

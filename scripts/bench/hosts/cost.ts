@@ -7,20 +7,21 @@ import { makeTempDir } from "../../../test/harness/temp-dir.ts";
 import { type RawCommand, sendRaw } from "../work/raw-fetch.ts";
 import type { Host } from "./host.ts";
 
-/** The CPU clock counts hundredths of a second: a server that shows no more in this time is idle. */
+/** The CPU clock counts hundredths of a second: a server whose count stands still for this long is
+ * idle. */
 const IDLE_MS = 250;
 
 /** Longest wait for a server to become idle. */
 const SETTLE_MS = 10_000;
 
-/** What a piece of work took: as the client saw it, and of the server alone, what it did after its answer
- * included. */
+/** The cost of a piece of work: the client's wall time, and the server's CPU time, including its
+ * work after the answer. */
 export type Cost = { readonly "wall s": number; readonly "server CPU s": number };
 
-/** Measures one piece of work against a host, which is idle before and after.
- * @param delayMs how long after its answers the host may begin with what it does behind them
- * @param idleMs for how long it must have done nothing to be idle
- * @param isIdle whether it is so already, as after what was measured just before */
+/** Measures one piece of work on a host, which is idle before and after.
+ * @param delayMs how long after its answers the host may begin its later work
+ * @param idleMs how long it must have used no CPU to count as idle
+ * @param isIdle whether it is idle already, as after the previous measurement */
 export async function measureCost(
   host: Host,
   work: () => Promise<unknown>,
@@ -46,12 +47,12 @@ async function settle(host: Host, idleMs: number): Promise<number> {
   return cpuSeconds;
 }
 
-/** Measures a work whose figures are rather told in milliseconds. */
+/** The same cost in milliseconds, for short works. */
 export function inMs({ "wall s": wall, "server CPU s": cpu }: Cost): Readonly<Record<string, number>> {
   return { "wall ms": wall * 1000, "server CPU ms": cpu * 1000 };
 }
 
-/** Measures a raw client that drops what comes. */
+/** Measures a raw client that discards what arrives. */
 export async function measureRaw(
   host: Host,
   url: string,

@@ -1,4 +1,4 @@
-/** Holdfast as a host: started here, or running already. */
+/** Holdfast as a host, started here or already running. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Limits } from "../../../src/format/configured-limits.ts";
 import { QUIET_MS } from "../../../src/format/limits.ts";
@@ -10,40 +10,44 @@ import { UsageError } from "../../command-line.ts";
 import type { Host } from "./host.ts";
 import { readTreeCpuSeconds } from "./processes.ts";
 
-/** Jobs that are due within so long follow at once upon what was done: they are waited for. A bundle, due after a minute, is not. */
+/** Jobs due within this time follow directly from the work, and are waited for. A bundle, due after
+ * a minute, is not. */
 const SOON_MS = 10_000;
 
-/** Longest wait for them. */
+/** Longest wait for those jobs. */
 const JOBS_WAIT_MS = 60_000;
 
-/** A Holdfast server that somebody else has started. */
+/** A Holdfast server that was started elsewhere. */
 interface RunningServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Its process, where it runs on this machine and its CPU is to be told. */
+  /** Its process, if it runs on this machine and its CPU must be read. */
   readonly pid: number | null;
 }
 
-/** Reads a server's URL. @throws UsageError if it is none */
+/** Reads a server's URL.
+ * @throws UsageError if it is not one */
 export function readUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new UsageError(`${text}: not the URL of a server`);
   return new URL(text).origin;
 }
 
-/** Asks a server for what only who may administer all that an owner has is told: the token is that of HOLDFAST_TOKEN.
- * @throws Error with what to do when it does not answer, or does not tell it */
+/** Asks a server for something that only an administrator of the owner may read, with the token in
+ * HOLDFAST_TOKEN.
+ * @throws Error with the way out if it does not answer or refuses */
 export async function reachServer(url: string, owner: string): Promise<void> {
   const { status, body } = await askApi({ url }, `/tokens?owner=${owner}`).catch((error: Error) => {
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     throw new Error(`${url} cannot be reached: ${reason}`, { cause: error });
   });
   if (status === 401 || status === 403)
-    throw new Error(`${url} asks for a token that may administer all that "${owner}" has: set HOLDFAST_TOKEN`);
-  if (status !== 200) throw new Error(`${url} is no Holdfast server: ${status} ${JSON.stringify(body).slice(0, 300)}`);
+    throw new Error(`${url} needs a token that may administer all that "${owner}" owns: set HOLDFAST_TOKEN`);
+  if (status !== 200)
+    throw new Error(`${url} is not a Holdfast server: ${status} ${JSON.stringify(body).slice(0, 300)}`);
 }
 
 /** Starts Holdfast as deployed, on the real runtime.
- * @param limits lowered ones; the others are as without configuration */
+ * @param limits lowered limits; the others keep their defaults */
 export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
   const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: QUIET_MS, ...limits }) } });
   let count = 0;
@@ -63,13 +67,14 @@ export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host>
   };
 }
 
-/** Takes a server that runs already. Closing deletes the repositories that were made there, and leaves it alone.
- * @throws Error if it does not answer, or wants another token */
+/** Uses a server that is already running. Closing deletes the repositories made there and leaves
+ * the server running.
+ * @throws Error if it does not answer, or needs another token */
 export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
   await reachServer(url, "bench");
   const { status } = await request(`${url}/healthz`);
-  if (status !== 200) throw new Error(`${url} is no Holdfast server that is well: /healthz answers ${status}`);
-  // Names of this run: what an earlier one left does no harm.
+  if (status !== 200) throw new Error(`${url} is not a healthy Holdfast server: /healthz answered ${status}`);
+  // Names are unique to this run: repositories left by an earlier run do no harm.
   const run = Date.now().toString(36);
   const made: string[] = [];
   return {
@@ -81,7 +86,7 @@ export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
     maintain,
     rest: waitForJobs,
     async remove(repository) {
-      // What stays is told of in the end.
+      // What could not be deleted is reported at the end.
       await removeHoldfast(repository);
     },
     takeEvents: () => [],
@@ -89,20 +94,20 @@ export async function openHoldfast({ url, pid }: RunningServer): Promise<Host> {
     async close() {
       for (const repository of made.splice(0)) {
         const deleted = await removeHoldfast(repository);
-        // Not there: it was removed before, or it was to be made, and nothing came of it.
+        // Missing: it was removed earlier, or making it failed.
         if (deleted >= 400 && deleted !== 404)
-          console.error(`${repository} stays: its deletion was answered with ${deleted}`);
+          console.error(`${repository} was not deleted: the server answered ${deleted}`);
       }
     },
   };
 }
 
-/** Where the API has the repository of a URL, below `/api`. */
+/** The API's path of the repository at a URL, below `/api`. */
 export function apiPathOf(url: string): string {
   return `/repos${new URL(url).pathname.replace(/\.git$/, "")}`;
 }
 
-/** Asks the API about the repository of a URL.
+/** Calls the API for the repository at a URL.
  * @param path below `/api`
  * @throws Error if the server refuses */
 export async function askHoldfast<Body>(
@@ -115,9 +120,9 @@ export async function askHoldfast<Body>(
   return body;
 }
 
-/** Makes a repository whose files are not put into the bucket one by one behind every push: of many, that takes the server longer than
- * the push, and what is measured next would be measured beside it.
- * @param url of a repository that is not there yet
+/** Makes a repository without a worktree in the bucket. Writing many files there takes the server
+ * longer than the push, and would run beside the next measurement.
+ * @param url of a repository that does not exist yet
  * @throws Error if the server refuses */
 export async function makeWithoutWorktree(url: string): Promise<void> {
   const path = apiPathOf(url);
@@ -131,7 +136,7 @@ async function removeHoldfast(url: string): Promise<number> {
   return (await askApi({ url: new URL(url).origin }, apiPathOf(url), { method: "DELETE" })).status;
 }
 
-/** The jobs of a repository that are to be run.
+/** The pending jobs of a repository.
  * @throws Error if the server refuses */
 export async function listJobs(url: string): Promise<readonly { readonly kind: string; readonly dueAt: string }[]> {
   const path = `${apiPathOf(url)}/maintenance`;
@@ -142,17 +147,17 @@ async function maintain(url: string): Promise<void> {
   await askHoldfast(url, `${apiPathOf(url)}/maintenance`, { method: "POST" });
 }
 
-/** @throws Error if there is always something left to do */
+/** @throws Error if jobs are still pending after the longest wait */
 async function waitForJobs(url: string): Promise<void> {
   for (const deadline = Date.now() + JOBS_WAIT_MS; ; await sleep(100)) {
     const jobs = await listJobs(url);
     const due = jobs.filter(({ dueAt }) => Date.parse(dueAt) < Date.now() + SOON_MS).map(({ kind }) => kind);
     if (due.length === 0) return;
-    if (Date.now() > deadline) throw new Error(`${url} still has to do: ${due.join(", ")}`);
+    if (Date.now() > deadline) throw new Error(`${url} still has pending jobs: ${due.join(", ")}`);
   }
 }
 
-/** The numbers in a JSON value by their paths. */
+/** The numbers in a JSON value, by path. */
 export function listNumbers(value: unknown, path = ""): Record<string, number> {
   if (typeof value === "number") return { [path]: value };
   if (typeof value !== "object" || value === null) return {};

@@ -4,27 +4,27 @@ import { git } from "../../../test/harness/git.ts";
 
 /** A running Git host. */
 export interface Host {
-  /** Readies a new, empty repository.
+  /** Makes a new, empty repository.
    * @returns its URL */
   makeRepository(): Promise<string>;
-  /** CPU of the server so far; not a number where it cannot be told. */
+  /** CPU seconds of the server so far; NaN where they cannot be read. */
   readCpuSeconds(): number;
-  /** Has a repository put in order, as its host does from time to time. */
+  /** Runs the maintenance that the host does from time to time. */
   maintain(url: string): Promise<void>;
-  /** Waits until what follows a push is done, as far as it is due within seconds. */
+  /** Waits until the work that follows a push is done, as far as it is due within seconds. */
   rest(url: string): Promise<void>;
-  /** Removes a repository, and with it what is still to be done in it. */
+  /** Removes a repository and its pending work. */
   remove(url: string): Promise<void>;
-  /** Takes the events that the server has told of since the last time; a native one tells none. */
+  /** Takes the events that the server has logged since the last call; a native one logs none. */
   takeEvents(): readonly RepositoryEvent[];
-  /** Largest resident memory of the server so far; null where it is many processes. */
+  /** Peak resident memory of the server so far; null where it has many processes. */
   readPeakMemoryBytes(): number | null;
-  /** Starts the server anew, with the data it has; absent where that is not this program's to do. */
+  /** Restarts the server with its data; absent where this program did not start it. */
   readonly restart?: () => Promise<void>;
   close(): Promise<void>;
 }
 
-/** Pushes every ref of a repository into a new one, and waits until the host is done with that.
+/** Pushes every ref of a repository into a new one, and waits until the host has finished.
  * @returns its URL */
 export async function pushNew(dir: string, host: Host): Promise<string> {
   const url = await host.makeRepository();
@@ -33,7 +33,8 @@ export async function pushNew(dir: string, host: Host): Promise<string> {
   return url;
 }
 
-/** What the server held since its events were last taken, as far as it tells: takes them. */
+/** The server's memory since its events were last taken, as far as it reports it. Takes the
+ * events. */
 export function readMemory(host: Host): Readonly<Record<string, number>> {
   const held = host.takeEvents().flatMap((event) => ("peakBytes" in event ? [event.peakBytes ?? 0] : []));
   const peakBytes = host.readPeakMemoryBytes();

@@ -1,4 +1,4 @@
-/** The Git hosts that are measured beside each other. */
+/** The Git hosts that are compared. */
 import { rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Limits } from "../../../src/format/configured-limits.ts";
@@ -11,31 +11,31 @@ import { startApache } from "./apache.ts";
 import { openHoldfast, readUrl, startHoldfast } from "./holdfast.ts";
 import type { Host } from "./host.ts";
 
-/** Which hosts, for cases that have some. */
+/** The options that choose the hosts. */
 export const HOST_OPTIONS = {
   url: {
     ...text(
       "URL",
-      "a Holdfast server that runs already (default: one is started). It gets repositories below /bench/, which are " +
-        'deleted in the end. HOLDFAST_TOKEN is the token, if it asks for one: of a right to administer all that "bench" has',
+      "a running Holdfast server (default: starts one). Repositories are made below /bench/ and deleted at the end. " +
+        'If it needs a token, HOLDFAST_TOKEN must hold one that may administer all that "bench" owns',
     ),
     read: (_, [given = ""]) => readUrl(given),
   },
-  pid: count("of that server, if it runs here: its CPU is that of the process and all that it started", undefined),
-  "no-native": flag("without native git beside"),
+  pid: count("that server's process id, if it runs here: CPU is read of it and of all its child processes", undefined),
+  "no-native": flag("does not measure native git"),
 } satisfies Options;
 
-/** Those hosts. */
+/** The chosen hosts. */
 export interface Hosts {
-  /** Null: Holdfast is measured alone. */
+  /** Null if only Holdfast is measured. */
   readonly native: Host | null;
   readonly holdfast: Host;
-  /** Starts another Holdfast, with lowered limits, which is closed with the others; absent where that is
-   * not this program's to do. */
+  /** Starts another Holdfast with lowered limits, closed with the others; absent where the server
+   * was not started here. */
   readonly startBeside?: (limits: Partial<Limits>) => Promise<Host>;
 }
 
-/** Starts or takes Holdfast, and starts native git where it is wanted; the bench closes them.
+/** Starts Holdfast or uses a running one, and starts native git if wanted. The bench closes them.
  * @throws Error if the server at the URL does not answer */
 export async function openHosts(values: Values<typeof HOST_OPTIONS>, { stack }: Bench): Promise<Hosts> {
   const keep = (host: Host): Host => {
@@ -47,18 +47,19 @@ export async function openHosts(values: Values<typeof HOST_OPTIONS>, { stack }: 
   const holdfast = running === undefined ? await startBeside() : keep(await openHoldfast(running));
   const own = { holdfast, ...(running === undefined ? { startBeside } : {}) };
   const isHere = running === undefined || LOOPBACK.has(new URL(running.url).hostname);
-  if (!values["no-native"] && !isHere) console.error("The server is on another machine: no native git is beside it.");
+  if (!values["no-native"] && !isHere) console.error("The server is on another machine: native git is not measured.");
   return { native: values["no-native"] || !isHere ? null : keep(await startNativeHost()), ...own };
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** Starts `git http-backend` behind Apache, or, where that is not installed, behind the tests' CGI server. */
+/** Starts `git http-backend` behind Apache, or behind the tests' CGI server where Apache is not
+ * installed. */
 async function startNativeHost(): Promise<Host> {
   const rootDir = makeTempDir("reference");
   const apache = await startApache(rootDir);
   if (apache === undefined)
-    console.error("Apache is not installed (package apache2): a CGI server in Node stands in, its CPU uncounted.");
+    console.error("Apache is not installed (package apache2): a CGI server in Node replaces it, its CPU uncounted.");
   const server = apache ?? (await startNative(rootDir));
   let count = 0;
   return {
@@ -72,7 +73,7 @@ async function startNativeHost(): Promise<Host> {
     },
     readCpuSeconds: () => server.readCpuSeconds(),
     async maintain(url) {
-      // Not its owner: the repository may be Apache's.
+      // The repository may belong to Apache's user.
       await git(join(rootDir, basename(url)), "-c", "safe.directory=*", "gc", "-q");
       apache?.admit(rootDir);
     },
@@ -84,12 +85,12 @@ async function startNativeHost(): Promise<Host> {
   };
 }
 
-/** Those that there are, native git first. */
+/** The hosts that exist, native git first. */
 export function listHosts({ native, holdfast }: Hosts): Host[] {
   return native === null ? [holdfast] : [native, holdfast];
 }
 
-/** What each of the hosts does in a turn, by its side. */
+/** One turn for each host, named by its side. */
 export function onEach<Result>(
   hosts: Hosts,
   run: (host: Host) => Promise<Result>,

@@ -1,16 +1,16 @@
-/** CPU of servers that are more than one process. */
+/** CPU of servers with several processes. */
 import { readdirSync, readFileSync } from "node:fs";
 import { readUsage } from "../../../test/harness/process.ts";
 
-/** CPU so far (seconds) of a process and of all that descend from it, ended ones that were waited for included.
- * Grows only, unless a child ends unawaited. @see proc_pid_stat(5) */
+/** CPU so far (seconds) of a process and all its descendants, including ended ones that were waited
+ * for. It only grows, unless a child ends unawaited. @see proc_pid_stat(5) */
 export function readTreeCpuSeconds(pid: number): number {
   const { cpuSeconds, childrenCpuSeconds } = readUsage(pid);
   const own = cpuSeconds + childrenCpuSeconds;
   return listChildren(pid).reduce((sum, child) => sum + orGone(() => readTreeCpuSeconds(child), 0), own);
 }
 
-/** Each thread has children of its own. @see proc_tid_children(5) */
+/** Each thread has its own children. @see proc_tid_children(5) */
 function listChildren(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
     orGone(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"), "")
@@ -20,7 +20,7 @@ function listChildren(pid: number): number[] {
   );
 }
 
-/** A process that ends while it is read has left its CPU to its parent. */
+/** A process that ends while it is read has passed its CPU to its parent. */
 function orGone<Value>(read: () => Value, gone: Value): Value {
   try {
     return read();

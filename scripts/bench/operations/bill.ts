@@ -1,18 +1,20 @@
-/** What the platform counts to write its bill, by the names of measures. Objects are Durable Objects. */
+/** The measures that the platform bills. Objects are Durable Objects. */
 
-/** What is billed. */
+/** The billed measures. */
 const BILLED = [
-  /** From outside, those that were refused included. */
+  /** From outside, including refused ones. */
   "Worker requests",
-  /** Calls of a repository's object and requests to it; each call of a stub is billed as a request. */
+  /** Calls of a repository's object and requests to it. Each call through a stub is billed as a
+   * request. */
   "repository requests",
   "registry requests",
-  /** Those that rang: billed as requests, too. */
+  /** Alarms that fired: billed as requests, too. */
   "alarms",
-  /** While objects answered a request or an alarm, however many at once. Idle ones are not billed. */
+  /** Time in which objects answered requests or alarms, however many at once. Idle time is not
+   * billed. */
   "repository active ms",
   "registry active ms",
-  /** Of SQLite, those of indexes included. */
+  /** Rows in SQLite, including those of indexes. */
   "repository rows read",
   "repository rows written",
   "registry rows read",
@@ -28,7 +30,7 @@ const BILLED = [
 /** Counts of what is billed. */
 export type Bill = Record<(typeof BILLED)[number], number>;
 
-/** A bill for nothing. */
+/** An empty bill. */
 export function newBill(): Bill {
   return Object.fromEntries(BILLED.map((measure) => [measure, 0])) as Bill;
 }
@@ -38,5 +40,5 @@ export function addBill(sum: Bill, bill: Bill): void {
   for (const measure of BILLED) sum[measure] += bill[measure];
 }
 
-/** What lies in storage: of databases, those of all objects, as SQLite counts its pages. */
+/** The data in storage. For databases: the pages of all objects, as SQLite counts them. */
 export type Stored = Record<"R2 bytes" | "R2 objects" | "repository SQLite bytes" | "registry SQLite bytes", number>;

@@ -7,39 +7,40 @@ import type { MeteredServer } from "./metered-server.ts";
 /** Work whose operations are counted. */
 export interface Counted {
   readonly scenario: string;
-  /** How often it is done, each time with what comes after. */
+  /** How often the work is done, each time with what follows it. */
   readonly rounds: number;
-  /** How many of what is counted are done each time (default 1). */
+  /** How many counted items one time covers (default 1). */
   readonly atOnce?: number;
-  /** Is done before each time, and not counted. */
+  /** Runs before each time, uncounted. */
   readonly prepare?: (round: number) => Promise<unknown>;
   readonly run: (round: number) => Promise<unknown>;
-  /** How much time passes on the server's clock after each time: what housekeeping does in it is counted by
-   * itself. */
+  /** How far the server's clock moves after each time. The maintenance in that time is counted
+   * separately. */
   readonly afterMs?: number;
-  /** Whether to tell by how much storage has grown in all; what `prepare` stored would be in it. */
+  /** Whether to report how much storage has grown in all. That would include what `prepare`
+   * stored. */
   readonly stores?: boolean;
   /** Further values. */
   readonly tell?: () => Promise<Measures>;
 }
 
-/** Where work is done, and what its samples say of it. */
+/** Where the work is done, and how its samples are labelled. */
 export interface Place {
   readonly server: MeteredServer;
   readonly bench: Bench;
   readonly repository: string;
   readonly files: number;
-  /** Which run of the whole this is, from 1. */
+  /** The number of this run, from 1. */
   readonly round: number;
 }
 
-/** Does the work and counts: sums over all its rounds, those of the work itself (`part` "work") and of the
- * housekeeping after it ("after"). */
+/** Does the work and counts. Gives the sums over all rounds: of the work itself (`part` "work"),
+ * and of the maintenance after it ("after"). */
 export async function count(place: Place, counted: Counted): Promise<void> {
   const { server, bench, repository, files, round } = place;
   const { scenario, rounds, atOnce = 1, prepare, run, afterMs, stores = false, tell } = counted;
   process.stderr.write(`${repository}, ${files} files: ${scenario}\n`);
-  // The clock of CPU counts hundredths of a second, whose errors even out over the rounds.
+  // The CPU clock counts hundredths of a second; its errors even out over the rounds.
   const parts = { work: { bill: newBill(), cpuSeconds: 0 }, after: { bill: newBill(), cpuSeconds: 0 } };
   const take = async (part: (typeof parts)["work"], work: () => Promise<unknown>): Promise<void> => {
     const before = server.readCpuSeconds();

@@ -3,13 +3,13 @@ import type { Sample } from "../figures/sample.ts";
 import { quantile } from "../figures/summary.ts";
 import { OBJECT_GB, type Quantities } from "./prices.ts";
 
-/** A repository of the samples. */
+/** One of the samples' repositories. */
 export interface Repository {
   readonly repository: string;
   readonly files: number;
 }
 
-/** What was counted. */
+/** The counted operations. */
 export class Counts {
   /** Medians over the rounds, by work and measure. */
   readonly #values = new Map<string, number>();
@@ -24,20 +24,21 @@ export class Counts {
     }
   }
 
-  /** The repositories that were counted, in the order of the samples. */
+  /** The counted repositories, in the order of the samples. */
   static listRepositories(samples: readonly Sample[]): Repository[] {
     const known = samples.map(({ work }) => ({ repository: String(work["repository"]), files: Number(work["files"]) }));
     return [...new Map(known.map((one) => [`${one.repository} ${one.files}`, one])).values()];
   }
 
-  /** A measure of what is done once; of what is told at the end (bytes, objects, commits), in all.
-   * @param part "work", or "after": what it causes later
-   * @returns not a number, where it was not measured */
+  /** A measure for doing the work once. Totals at the end (bytes, objects, commits) are returned
+   * whole.
+   * @param part "work", or "after": its later effects
+   * @returns NaN if it was not measured */
   read({ repository, files }: Repository, scenario: string, part: "work" | "after", measure: string): number {
     return this.#values.get([repository, files, scenario, part, measure].join("|")) ?? Number.NaN;
   }
 
-  /** Some measures of what is done once, what it causes later included. */
+  /** The sum of some measures for doing the work once, with its later effects. */
   sum(repository: Repository, scenario: string, ...measures: readonly string[]): number {
     return measures.reduce((total, measure) => {
       const after = this.read(repository, scenario, "after", measure);
@@ -45,12 +46,12 @@ export class Counts {
     }, 0);
   }
 
-  /** What doing it once is billed for, what it causes later included, without storage. */
+  /** The bill for doing the work once, with its later effects, without storage. */
   bill(repository: Repository, scenario: string): Quantities {
     const sum = (...measures: readonly string[]): number => this.sum(repository, scenario, ...measures);
     return {
       workerRequests: sum("Worker requests"),
-      // What comes after is done by objects, whose CPU is not billed.
+      // The later work runs in objects, whose CPU is not billed.
       cpuMs: this.read(repository, scenario, "work", "CPU ms"),
       objectRequests: sum("repository requests", "registry requests", "alarms"),
       objectGbSeconds: (sum("repository active ms", "registry active ms") / 1000) * OBJECT_GB,
@@ -63,8 +64,8 @@ export class Counts {
     };
   }
 
-  /** GB of storage for each GB of objects, once housekeeping is done after the first push: of R2, with the
-   * files of the default branch and the bundle, and of SQLite. */
+  /** GB of storage for each GB of objects, once maintenance after the first push is done: in R2,
+   * with the default branch's files and the bundle, and in SQLite. */
   storageOf(repository: Repository): { readonly bucket: number; readonly database: number } {
     const read = (measure: string): number => this.read(repository, "push, new repository", "after", measure);
     const objectBytes = read("object bytes");
@@ -72,7 +73,7 @@ export class Counts {
   }
 }
 
-/** Measures that are told once, at the end. */
+/** Measures that are reported once, at the end. */
 function isTotal(measure: string): boolean {
   return measure.endsWith("bytes") || ["objects", "commits", "R2 objects"].includes(measure);
 }

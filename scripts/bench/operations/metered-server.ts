@@ -1,4 +1,4 @@
-/** The Worker with its meters, on the real runtime. */
+/** The Worker with meters, on the real runtime. */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,25 +12,25 @@ const ADMIN_TOKEN = "benchmark";
 
 /** A running server that counts. */
 export interface MeteredServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** A token that may do everything with what belongs to `bench`, for git. */
+  /** A token with all rights on what `bench` owns, for git. */
   readonly token: string;
   /** The admin token. */
   readonly adminToken: string;
-  /** The bill since the last one, once everything has come to its end; the server begins another. */
+  /** The bill since the last call, once all work has ended; starts a new bill. */
   takeBill(): Promise<Bill>;
-  /** Sets the server's clock forward, so that alarms ring that are due by then. */
+  /** Sets the server's clock forward; alarms due by then fire. */
   advance(ms: number): Promise<void>;
-  /** Has all objects leave memory, as they do when they were idle. */
+  /** Removes all objects from memory, as happens when they are idle. */
   evict(): Promise<void>;
   readStored(): Promise<Stored>;
-  /** CPU of the runtime so far, in s: of the Worker, its objects, and the simulated R2. */
+  /** CPU of the runtime so far, in s: of the Worker, its objects and the simulated R2. */
   readCpuSeconds(): number;
   close(): Promise<void>;
 }
 
-/** Builds the Worker with its meters, and starts it. Access is by token, as deployed.
+/** Builds the Worker with meters and starts it. Access is by token, as deployed.
  * @throws Error if the build fails, the runtime does not start, or nothing is counted */
 export async function startMeteredServer(): Promise<MeteredServer> {
   process.env["HOLDFAST_WORKER_DIR"] = await buildMeteredWorker();
@@ -72,7 +72,7 @@ async function meter(server: Server): Promise<MeteredServer> {
   };
 }
 
-/** @returns the folder with the bundle, as `buildWorker` of the tests gives it */
+/** @returns the folder with the bundle, in the form of the tests' `buildWorker` */
 async function buildMeteredWorker(): Promise<string> {
   const dir = makeTempDir("metered-worker");
   const wrangler = join(PROJECT, "node_modules/wrangler/bin/wrangler.js");

@@ -1,4 +1,4 @@
-/** What the platform bills for each kind of work, counted. */
+/** What the platform bills for each kind of work. */
 import { count, counts, defineCase, parts, text } from "../figures/command.ts";
 import { readSamples } from "../figures/sample.ts";
 import { makeLongHistory, makeNoise, makeSubject } from "../work/subjects.ts";
@@ -6,7 +6,7 @@ import { startMeteredServer } from "./metered-server.ts";
 import { countLife, countOwner } from "./scenarios.ts";
 import { formatOperations } from "./tables.ts";
 
-/** Files in a made-up history, and in a long one. */
+/** Files in a generated history, and in a long one. */
 const HISTORY_FILES = 300;
 const LONG_HISTORY_FILES = 40;
 
@@ -15,23 +15,23 @@ const LONG_HISTORY_PUSHES = 16;
 
 export const operations = defineCase({
   summary: "what the platform would bill for each kind of work, by counts and list prices",
-  about: `Goes through the life of repositories (pushes, clones, fetches, commits and reads by the API, the
-housekeeping that they cause later, deletion) against the Worker with a meter at each door that the platform
-bills: requests, calls of objects, alarms, time that objects are active, rows of SQLite, operations of R2,
-bytes stored. What happens by itself afterwards is counted on a clock that is set forward. Access is by
-token, git has it in its URL, and where nothing else is said, objects have left memory before each time.
-Prices are in scripts/bench/operations/prices.ts.
+  about: `Runs the life of repositories (pushes, clones, fetches, commits and reads by the API, the later
+maintenance, deletion) against the Worker with a meter for all that the platform bills: requests,
+calls of objects, alarms, active time of objects, rows of SQLite, operations of R2, stored bytes.
+Later work is counted with the clock set forward. Access is by token, which git has in its URL.
+Unless stated otherwise, objects have left memory before each time. Prices are in
+scripts/bench/operations/prices.ts.
 
-Counts are the same each time, but for clones at once, whose work is shared as they happen to come.
-Milliseconds are of this machine.`,
+Counts are the same in each run, except for simultaneous clones, which share work depending on their
+timing. Milliseconds are those of this machine.`,
   options: {
     only: parts(["noise", "history", "long", "owner"]),
     files: counts("files of 8 KB in repositories of one commit", [100, 1000, 5000]),
     commits: count("commits in the long history", 20_000),
-    pushes: count("small pushes, and as many commits by the API; 256 are a cycle of housekeeping", 256),
-    owned: count("repositories of the owner of many", 500),
+    pushes: count("small pushes, and as many commits by the API; 256 are a cycle of maintenance", 256),
+    owned: count("repositories of the owner with many", 500),
     rounds: count("how often all of this is done", 1),
-    from: text("FILE", "makes the tables of what was counted before, whose --csv that was, and counts nothing"),
+    from: text("FILE", "makes the tables from an earlier run, whose --csv FILE was, and counts nothing"),
   },
   format: formatOperations,
   async measure({ only, files, commits, pushes, owned, rounds, from }, bench) {

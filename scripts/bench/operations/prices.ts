@@ -1,19 +1,19 @@
-/** List prices of the plan Workers Paid, as they stood in November 2026. */
+/** List prices of the plan Workers Paid, as of November 2026. */
 
-/** What one thing costs. */
+/** The price of one item. */
 interface Price {
-  /** What is paid for, in the plural. */
+  /** The item's name, in the plural. */
   readonly what: string;
   readonly dollars: number;
-  /** For how many. */
+  /** The quantity that the price is for. */
   readonly per: number;
-  /** How many a month are in the price of the plan. */
+  /** The monthly quantity included in the plan. */
   readonly included: number;
-  /** Where the platform says so. */
+  /** The platform's page with the price. */
   readonly page: string;
 }
 
-/** What the plan costs a month, whatever is used. */
+/** The plan's price per month, without any use. */
 const PLAN_DOLLARS = 5;
 
 /** GB of memory that an active object is billed for, whatever it uses. */
@@ -31,7 +31,7 @@ function price(page: keyof typeof PAGES, what: string, dollars: number, per: num
   return { what, dollars, per, included, page: PAGES[page] };
 }
 
-/** What a Worker, its objects and its bucket are billed by. */
+/** The items that a Worker, its objects and its bucket are billed by. */
 export const PRICES = {
   workerRequests: price("worker", "requests to the Worker", 0.3, MILLION, 10 * MILLION),
   cpuMs: price("worker", "ms of the Worker's CPU", 0.02, MILLION, 30 * MILLION),
@@ -45,31 +45,31 @@ export const PRICES = {
   bucketGbMonths: price("bucket", "GB-months of R2", 0.015, 1, 10),
 } as const;
 
-/** Something that is billed. */
+/** A billed item. */
 export type Item = keyof typeof PRICES;
 
-/** All of them, in the order of tables. */
+/** All items, in the order of tables. */
 export const ITEMS = Object.keys(PRICES) as readonly Item[];
 
-/** How much of each thing is billed. */
+/** The quantity of each item. */
 export type Quantities = Record<Item, number>;
 
-/** Nothing. */
+/** Zero of each item. */
 export function newQuantities(): Quantities {
   return Object.fromEntries(ITEMS.map((item) => [item, 0])) as Quantities;
 }
 
-/** What some of a thing costs at its list price. */
+/** The list price of a quantity of an item. */
 export function dollarsFor(item: Item, quantity: number): number {
   return (quantity * PRICES[item].dollars) / PRICES[item].per;
 }
 
-/** What a bill comes to at list prices, with nothing included. */
+/** The list price of a bill, with nothing included. */
 export function dollarsOf(bill: Quantities): number {
   return ITEMS.reduce((sum, item) => sum + dollarsFor(item, bill[item]), 0);
 }
 
-/** What a month comes to: the plan, and what is not included in it. */
+/** A month's price: the plan, and what exceeds its included quantities. */
 export function billedDollars(month: Quantities): number {
   const beyond = ITEMS.map((item) => [item, Math.max(0, month[item] - PRICES[item].included)] as const);
   return PLAN_DOLLARS + dollarsOf(Object.fromEntries(beyond) as Quantities);

@@ -1,4 +1,4 @@
-/** What is counted: the life of a repository. */
+/** The counted scenarios: the life of a repository. */
 import type { Measures } from "../figures/sample.ts";
 import type { Subject } from "../work/subjects.ts";
 import { count, type Counted, type Place } from "./count.ts";
@@ -8,19 +8,21 @@ import { askServer, EDITED_PATH, PushedSubject } from "./subject.ts";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Between two pushes: what they cause at once is done by then, and their objects have left memory. */
+/** The pause between two pushes: their immediate effects are done, and their objects have left
+ * memory. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
-/** Until everything is done that a push causes: sweeps come twice, and what was moved stays for a day. */
+/** Until all effects of a push are done: sweeps run twice, and replaced objects are kept for a
+ * day. */
 const SETTLED_MS = 3 * DAY_MS;
 
-/** Until a stored response has gone that nobody asked for again, and its trace. */
+/** Until a stored response that nobody asked for again is gone, with its record. */
 const FORGOTTEN_MS = 3 * DAY_MS;
 
 /** Clones at once in a storm. */
 const STORM = 20;
 
-/** Commits that are cloned, fetched or read, each by itself. */
+/** How many commits are cloned, fetched or read, each by itself. */
 const ROUNDS = 10;
 
 const TAGS = 1_000;
@@ -28,16 +30,16 @@ const TAGS = 1_000;
 /** A repository whose life is counted. */
 interface CountedSubject {
   readonly subject: Subject;
-  /** What it is called in the samples. */
+  /** Its name in the samples. */
   readonly repository: string;
   readonly files: number;
   /** Small pushes, and commits through the API. */
   readonly pushes: number;
-  /** Whether to count everything, or only what a long history makes different. */
+  /** Whether to count everything, or only what differs for a long history. */
   readonly isWhole: boolean;
 }
 
-/** Counts the life of one repository on the server, from its first push to its end. */
+/** Counts the life of one repository on the server, from its first push to its deletion. */
 export async function countLife(
   { subject, repository, files, pushes, isWhole }: CountedSubject,
   at: Omit<Place, "repository" | "files">,
@@ -51,13 +53,13 @@ export async function countLife(
   for (const scenario of scenarios) await count({ ...at, repository, files }, scenario);
 }
 
-/** Has time pass until objects have left memory. */
+/** Waits on the server's clock until objects have left memory. */
 async function sleep(server: MeteredServer): Promise<void> {
   await server.advance(PAUSE_MS);
   await server.evict();
 }
 
-/** Counts what it takes to have many repositories of one owner, and then a quota for all of them. */
+/** Counts the cost of many repositories of one owner, and then of a quota for all of them. */
 export async function countOwner(repositories: number, at: Omit<Place, "repository" | "files">): Promise<void> {
   const { server, round } = at;
   const owner = `owner-${round}`;
@@ -79,7 +81,7 @@ export async function countOwner(repositories: number, at: Omit<Place, "reposito
 
 interface Life {
   readonly pushed: PushedSubject;
-  /** Has time pass until the repository's object has left memory. */
+  /** Waits on the server's clock until the repository's object has left memory. */
   readonly sleep: () => Promise<void>;
   readonly pushes: number;
 }
@@ -127,7 +129,7 @@ function listClones({ pushed, sleep }: Life): Counted[] {
       rounds: 3,
       atOnce: STORM,
       prepare: async (index) => {
-        // The second has the response stored.
+        // The second clone stores the response.
         if (index === 0) await shallow().then(shallow);
         await sleep();
       },
@@ -188,7 +190,7 @@ function listPushes({ pushed, sleep, pushes }: Life): Counted[] {
       afterMs: SETTLED_MS,
       stores: true,
     },
-    // Last: the client does not know of these commits.
+    // Last, because the client does not have these commits.
     { scenario: "commit by the API", ...steady, prepare: sleep, run: commit },
   ];
 }

@@ -1,4 +1,4 @@
-/** A repository that is worked on: the client's side of it, and its place on the server. */
+/** A repository for the scenarios: its local side, and its address on the server. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { git, tryGit } from "../../../test/harness/git.ts";
@@ -7,11 +7,12 @@ import { findBundle } from "../cases/bundle-uri.ts";
 import { addCommit, noiseText, type Subject } from "../work/subjects.ts";
 import type { MeteredServer } from "./metered-server.ts";
 
-/** A repository of the client, and where it is pushed. */
+/** A local repository, and where it is pushed. */
 export class PushedSubject {
   /** On the server, `owner/name`. */
   readonly name: string;
-  /** For git, with the token in it: its first request is refused, as with every client that has not asked before. */
+  /** For git, with the token in it. The first request of each command is refused, as with every
+   * client that sends no credentials at first. */
   readonly url: string;
   readonly #server: MeteredServer;
   readonly #subject: Subject;
@@ -24,17 +25,17 @@ export class PushedSubject {
     this.url = `${server.url.replace("://", `://git:${server.token}@`)}/${this.name}.git`;
   }
 
-  /** Pushes some refs, as git's refspecs. */
+  /** Pushes the refs that git's refspecs name. */
   async push(...refspecs: readonly string[]): Promise<void> {
     await git(this.#subject.dir, "push", "-q", this.url, ...refspecs);
   }
 
-  /** Commits another 8 KB of noise to one file, here alone. */
+  /** Commits another 8 KB of noise to one file, locally only. */
   edit(): Promise<void> {
     return addCommit(this.#subject, "main", EDITED_PATH, this.nextText());
   }
 
-  /** Makes refs that lead to what is there. */
+  /** Makes refs to existing commits. */
   async makeTags(count: number): Promise<void> {
     const tip = await git(this.#subject.dir, "rev-parse", "main");
     const stdin = Array.from({ length: count }, (_, index) => `create refs/tags/tag-${index} ${tip}\n`).join("");
@@ -47,7 +48,7 @@ export class PushedSubject {
     return noiseText(`edit ${this.#edits++}`);
   }
 
-  /** How many commits lead to the tip of `main`, it included. */
+  /** The number of commits reachable from `main`, including its tip. */
   async countCommits(): Promise<number> {
     return Number(await git(this.#subject.dir, "rev-list", "--count", "main"));
   }
@@ -59,7 +60,7 @@ export class PushedSubject {
     await rm(dir, { recursive: true });
   }
 
-  /** Clones for good.
+  /** Clones into a folder that stays.
    * @returns a function that fetches `main` into the clone */
   async keepClone(): Promise<() => Promise<void>> {
     const dir = join(makeTempDir("counted-clone"), "clone.git");
@@ -67,14 +68,14 @@ export class PushedSubject {
     return async () => void (await git(dir, "fetch", "-q", this.url, "refs/heads/main:refs/heads/main"));
   }
 
-  /** Asks the API of the repository.
-   * @param path behind the repository's own
-   * @throws Error if the answer is no success */
+  /** Calls the repository's API.
+   * @param path after the repository's own
+   * @throws Error if the answer is not a success */
   ask(method: string, path: string, json?: unknown): Promise<string> {
     return askServer(this.#server, method, `/repos/${this.name}${path}`, json);
   }
 
-  /** @returns the URL of the bundle, with the token in it; null: there is none */
+  /** @returns the URL of the bundle, with the token in it; null if there is none */
   async findBundle(): Promise<string | null> {
     const token = `Bearer ${this.#server.token}`;
     const path = await findBundle(`${this.#server.url}/${this.name}.git`, { Authorization: token });
@@ -82,12 +83,12 @@ export class PushedSubject {
   }
 }
 
-/** The file that every edit changes. */
+/** The file that each edit changes. */
 export const EDITED_PATH = "dir-0/file-0.txt";
 
-/** Asks the API with a token for what belongs to `bench`, else with the admin token.
+/** Calls the API, with the token for what `bench` owns or with the admin token.
  * @param path below `/api`
- * @throws Error if the answer is no success */
+ * @throws Error if the answer is not a success */
 export async function askServer(server: MeteredServer, method: string, path: string, json?: unknown): Promise<string> {
   const token = path.startsWith("/repos/bench/") ? server.token : server.adminToken;
   const response = await fetch(`${server.url}/api${path}`, {

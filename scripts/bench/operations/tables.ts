@@ -1,4 +1,4 @@
-/** What was counted as tables: of a repository, by size, of storage, and of months. */
+/** The counts as tables: by repository, by size, of storage, and of months. */
 import { formatRows } from "../../verify/report.ts";
 import type { Sample } from "../figures/sample.ts";
 import { formatValue } from "../figures/table.ts";
@@ -25,14 +25,15 @@ function format(head: readonly string[], rows: readonly (readonly string[])[]): 
   return `${formatRows([head, ...rows], head.map((_, column) => column).slice(1))}\n`;
 }
 
-/** A count, with its first digits where it is none that is whole. */
+/** A count, rounded to its first digits if it is not whole. */
 function formatCount(count: number): string {
   if (!Number.isFinite(count)) return "–";
   const rounded = Math.abs(count) >= 100 ? Math.round(count) : Number(count.toPrecision(2));
   return rounded.toLocaleString("en-US", { maximumFractionDigits: 3 });
 }
 
-/** Each kind of work, done once: what is billed, what of it are the registry's, and how long objects are at it. */
+/** Each kind of work, done once: what is billed, the registry's share of it, and how long objects
+ * are active. */
 function formatCounts(counts: Counts, repository: Repository, scenarios: readonly string[]): string {
   const columns: Readonly<Record<string, (scenario: string, bill: Quantities) => number>> = {
     "Worker requests": (_, bill) => bill.workerRequests,
@@ -71,15 +72,15 @@ function formatStorage(counts: Counts, repositories: readonly Repository[]): str
   return format(head, rows);
 }
 
-/** Days that are billed as a month. */
+/** Days of a billed month. */
 const DAYS = 30;
 
 const LARGE: Repository = { repository: "noise", files: 5_000 };
 const HISTORY: Repository = { repository: "history", files: 300 };
 const LONG: Repository = { repository: "long history", files: 40 };
 
-/** A use of a deployment: GB of objects, commits of the graph that are more than was counted, and how often a
- * day which scenario comes. */
+/** A use of a deployment: GB of objects, commits in the graph beyond those counted, and how often a
+ * day each scenario occurs. */
 interface Use {
   readonly gb: number;
   readonly stored: Repository;
@@ -117,7 +118,7 @@ function listDay(times: readonly number[]): Record<string, number> {
   return Object.fromEntries(works.map((work, index) => [work, times[index]!]));
 }
 
-/** What the uses of docs/cost.md are billed for in a month. */
+/** The monthly bill of the uses in docs/cost.md. */
 function formatMonths(counts: Counts): string {
   const months = Object.values(USES).map((use) => monthOf(use, counts));
   if (!months.every((month) => Number.isFinite(dollarsOf(month)))) return "";
@@ -139,7 +140,8 @@ function monthOf({ gb, stored, commits = 0, counted, perDay }: Use, counts: Coun
     const bill = counts.bill(counted, scenario);
     for (const item of ITEMS) month[item] += bill[item] * times * DAYS;
   }
-  // A waking object reads a row for each commit of its history: as if it woke for each piece of work.
+  // An object that wakes reads a row for each commit of its history. This assumes that it wakes for
+  // each piece of work.
   const wakes = Object.values(perDay).reduce((sum, times) => sum + times, 0) * DAYS;
   const rows = counts.read(LONG, "clone, first", "work", "repository rows read");
   const perCommit = rows / counts.read(LONG, "push, new repository", "after", "commits");

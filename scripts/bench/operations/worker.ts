@@ -1,7 +1,8 @@
-// The Worker as it is deployed, with a meter at each door that the platform bills: it is bundled in the place of src/host/worker.ts. It also
-// has a clock that the benchmark sets forward, so that what housekeeping does hours later is counted, too, and alarms ring when that clock says so.
+// The Worker as deployed, with a meter at every point that the platform bills. It is bundled in
+// place of src/host/worker.ts. The benchmark can set its clock forward, so that maintenance hours
+// later is counted, too; alarms fire when that clock says so.
 //
-// The Worker and its objects share an isolate in the local runtime, so that they share these meters.
+// The Worker and its objects share an isolate in the local runtime, and so they share these meters.
 import { env } from "cloudflare:workers";
 import type { Env } from "../../../src/host/env.ts";
 import app, { RegistryObject, RepositoryObject } from "../../../src/host/worker.ts";
@@ -9,13 +10,13 @@ import { type Bill, newBill, type Stored } from "./bill.ts";
 
 type Kind = "repository" | "registry";
 
-/** One object, in memory or not. */
+/** The meter of one object, in memory or not. */
 interface Meter {
   readonly kind: Kind;
   readonly name: string;
   alarmMs: number | null;
   isInMemory: boolean;
-  /** Requests and alarms under way, and since when there are some. */
+  /** Requests and alarms in progress, and since when there have been any. */
   underWay: number;
   activeSinceMs: number;
 }
@@ -27,18 +28,18 @@ interface Cursor {
 
 let bill = newBill();
 const meters = new Map<string, Meter>();
-/** Which object's storage it is; the same for its part `sql`. */
+/** Maps a storage, or its `sql`, to its object's meter. */
 const owners = new WeakMap<object, Meter>();
 /** Cursors whose rows are not counted yet: they may be read later. */
 let cursors: [Meter, Cursor][] = [];
-/** What the Worker has promised to do after it answered. */
+/** Work that the Worker has promised to do after its answer. */
 let promises = 0;
 
 const readClock = Date.now.bind(Date);
 let aheadMs = 0;
 Date.now = () => readClock() + aheadMs;
 
-/** Puts a function around a method of all objects of a class, given one of them. */
+/** Wraps a method of all objects of a class, given one of them. */
 function wrap(
   object: object,
   method: string,
@@ -51,7 +52,7 @@ function wrap(
   };
 }
 
-/** Does something once for a class, given an object of it. */
+/** Runs once for each class, given an object of it. */
 const known = new WeakSet<object>();
 function isFirstOf(object: object): boolean {
   const prototype = Object.getPrototypeOf(object) as object;
@@ -113,7 +114,7 @@ function takeCursors(): void {
   cursors = [];
 }
 
-/** The meter of an object, which comes into memory. */
+/** The meter of an object that enters memory. */
 function openMeter(kind: Kind, context: DurableObjectState): Meter {
   const name = context.id.name!;
   const meter = meters.get(name) ?? { kind, name, alarmMs: null, isInMemory: true, underWay: 0, activeSinceMs: 0 };
@@ -159,14 +160,14 @@ interface Counted {
   alarm(): Promise<void>;
 }
 
-/** What the benchmark asks of an object, unbilled. */
+/** The benchmark's own calls to an object, unbilled. */
 interface Metered {
   evict(): Promise<void>;
   ring(): Promise<void>;
   readSize(): Promise<number>;
 }
 
-/** Has every call of an object's methods counted. */
+/** Counts every call of an object's methods. */
 function countCalls(kind: Kind, original: object, counted: object): void {
   for (const name of Object.getOwnPropertyNames(original)) {
     if (name === "constructor" || name === "alarm") continue;
@@ -204,7 +205,7 @@ class MeteredRegistry extends RegistryObject implements Counted {
   }
 }
 
-/** Serves what the benchmark asks, in both kinds of objects. */
+/** Answers the benchmark's calls, in both kinds of objects. */
 const metering: Metered & ThisType<Counted> = {
   async evict() {
     await this.state.storage.sync();
@@ -232,13 +233,13 @@ function stubOf({ kind, name }: Meter): Metered {
   return (kind === "repository" ? REPOSITORY : REGISTRY).getByName(name) as unknown as Metered;
 }
 
-/** Waits until nothing is under way. */
+/** Waits until nothing is in progress. */
 async function becomeIdle(): Promise<void> {
   while (promises > 0 || meters.values().some(({ underWay }) => underWay > 0))
     await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Sets the clock forward; the alarms on the way ring, one after the other. */
+/** Sets the clock forward. Alarms due by then fire one after the other. */
 async function advance(ms: number): Promise<void> {
   const untilMs = Date.now() + ms;
   for (;;) {
@@ -253,11 +254,11 @@ async function advance(ms: number): Promise<void> {
   aheadMs = Math.max(aheadMs, untilMs - readClock());
 }
 
-/** Ends all objects, as if they had been idle for long. */
+/** Ends all objects, as after a long idle time. */
 async function evictAll(): Promise<void> {
   await becomeIdle();
   for (const meter of meters.values().filter(({ isInMemory }) => isInMemory)) {
-    // An object that ends breaks its last call off.
+    // An object that ends breaks off its last call.
     await stubOf(meter)
       .evict()
       .catch(() => undefined);
@@ -277,7 +278,7 @@ async function readStored(): Promise<Stored> {
   }
 }
 
-/** What nobody is billed for. */
+/** Runs something that nobody is billed for. */
 async function unbilled<T>(run: () => Promise<T>): Promise<T> {
   takeCursors();
   const before = bill;
@@ -313,7 +314,7 @@ async function control({ pathname, searchParams }: URL): Promise<Response> {
   }
 }
 
-/** Keeps count of what is done after the answer. */
+/** Counts the work after the answer. */
 function watch(context: ExecutionContext): ExecutionContext {
   return {
     waitUntil: (promise: Promise<unknown>): void => {

@@ -1,7 +1,7 @@
 /** CPU profiles as V8 takes them and Chrome's DevTools open them (`.cpuprofile`).
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
 
-/** Where a function begins: line and column count from 0. */
+/** Where a function begins; line and column count from 0. */
 export interface CallFrame {
   readonly functionName: string;
   readonly scriptId: string;
@@ -17,7 +17,7 @@ export interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** A profile: times in microseconds. */
+/** A profile, with times in microseconds. */
 export interface CpuProfile {
   /** The first is the root. */
   readonly nodes: readonly ProfileNode[];
@@ -25,27 +25,28 @@ export interface CpuProfile {
   readonly endTime: number;
   /** Ids of nodes. */
   readonly samples: readonly number[];
-  /** How long after the one before each sample was taken; the first, after `startTime`. */
+  /** The time between each sample and the one before it; for the first, since `startTime`. */
   readonly timeDeltas: readonly number[];
 }
 
-/** What V8 calls the time in which an isolate does nothing. */
+/** V8's name for the time in which an isolate does nothing. */
 export const IDLE = "(idle)";
 
-/** What {@link markIdle} calls the time in which workerd holds an isolate and runs nothing in it: V8 calls this idle, too. */
+/** The name that {@link markIdle} gives to the time in which workerd holds an isolate and runs
+ * nothing in it. V8 calls this idle, too. */
 export const HELD = "(workerd)";
 
-/** Time between two samples that follow each other (microseconds): it is more than was asked for, by the slack of the
- * system's timer and the time to take a sample. */
+/** The time between two consecutive samples (microseconds). It exceeds the requested interval by
+ * the slack of the system's timer and the time to take a sample. */
 function findPeriod(profile: CpuProfile, intervalMicros: number): number {
   const deltas = profile.timeDeltas.slice(1).filter((delta) => delta > 0 && delta < 2 * intervalMicros);
   return deltas.toSorted((a, b) => a - b)[Math.floor(deltas.length / 2)] ?? intervalMicros;
 }
 
-/** Tells apart when an isolate was at work and when not. V8 takes no sample while no thread is inside the isolate, so
- * that in its own profile the sample before a pause lasts until the next; here it lasts as long as any other, and then comes
- * a sample that is idle.
- * @param intervalMicros what the profiler was asked for */
+/** Separates an isolate's busy time from its idle time. V8 takes no sample while no thread is
+ * inside the isolate. In its own profile the sample before a pause therefore lasts until the next
+ * one. Here it lasts as long as any other, and an idle sample follows.
+ * @param intervalMicros the interval that the profiler was asked for */
 export function markIdle(profile: CpuProfile, intervalMicros: number): CpuProfile {
   const period = findPeriod(profile, intervalMicros);
   const idleId = 1 + Math.max(...profile.nodes.map(({ id }) => id));
@@ -60,7 +61,7 @@ export function markIdle(profile: CpuProfile, intervalMicros: number): CpuProfil
     if (next !== undefined && next <= 2 * period) return;
     samples.push(idleId);
     timeDeltas.push(period);
-    // The next sample's distance is from the idle one.
+    // The next sample's delta counts from the idle one.
     sinceLast = -period;
   });
   const [root, ...others] = profile.nodes.map((node) =>
@@ -75,7 +76,8 @@ export function markIdle(profile: CpuProfile, intervalMicros: number): CpuProfil
   return { nodes, startTime: profile.startTime, endTime: Math.max(profile.endTime, lastTime), samples, timeDeltas };
 }
 
-/** How long each node was at the top of the stack (ms), by its id. Each sample lasts until the next one. */
+/** The time that each node was at the top of the stack (ms), by its id. Each sample lasts until the
+ * next one. */
 export function sumSelf(profile: CpuProfile): Map<number, number> {
   const sums = new Map<number, number>();
   let left = profile.endTime - profile.startTime;

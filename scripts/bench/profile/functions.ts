@@ -1,16 +1,16 @@
-/** A profile by functions. */
+/** A profile summed up by function. */
 import { type CpuProfile, IDLE, type ProfileNode, sumSelf } from "./cpu-profile.ts";
 
-/** A function, and what it came to from wherever it was called. */
+/** A function, and its cost from all callers. */
 export interface FunctionCost {
   readonly name: string;
-  /** As an editor takes it: `src/store/refs/refs.ts:12`; empty for what has no source. */
+  /** As editors take it: `src/store/refs/refs.ts:12`; empty without a source. */
   readonly place: string;
-  /** What runs: a folder of src, or something that is not ours. `workerd` is the runtime's: in C++, or
-   * JavaScript that it brings. */
+  /** A folder of src, or the kind of foreign code. `workerd` is the runtime: C++, or its own
+   * JavaScript. */
   readonly layer: string;
   selfMs: number;
-  /** With what it called. Where it called itself, once. */
+  /** Including the functions that it called. Recursive calls count once. */
   totalMs: number;
 }
 
@@ -23,13 +23,14 @@ function describe({ callFrame: { functionName, url, lineNumber } }: ProfileNode)
 function findLayer(name: string, url: string): string {
   if (url.startsWith("wasm:")) return "wasm";
   if (url.includes("node_modules/")) return "node_modules";
-  // What the bundler adds to help what it has changed, and has no source.
+  // The bundler's helper functions, which have no source.
   if (url.endsWith("worker.js")) return "bundler";
   if (name === "(garbage collector)" || name === "(program)") return name;
   return /^src\/([^/]+)\//.exec(url)?.[1] ?? "workerd";
 }
 
-/** Adds up what the samples of a profile came to, the dearest by itself first; what is idle is left out. */
+/** Sums up a profile's samples by function, sorted by own time, the most expensive first. Idle time
+ * is left out. */
 export function listFunctions(profile: CpuProfile): FunctionCost[] {
   const selfMs = sumSelf(profile);
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
@@ -59,7 +60,7 @@ export function sumBusy(functions: readonly FunctionCost[]): number {
   return functions.reduce((sum, { selfMs }) => sum + selfMs, 0);
 }
 
-/** Adds up layers by what runs in them itself (ms), the dearest first. */
+/** Sums up the own time of each layer (ms), the most expensive first. */
 export function sumLayers(functions: readonly FunctionCost[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { layer, selfMs } of functions) sums.set(layer, (sums.get(layer) ?? 0) + selfMs);

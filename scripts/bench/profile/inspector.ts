@@ -1,10 +1,10 @@
-/** V8's inspector, which workerd opens for each isolate, and the profiler behind it.
+/** A client of V8's inspector, which workerd opens for each isolate, and of its profiler.
  * @see https://chromedevtools.github.io/devtools-protocol/tot/Profiler/ */
 import type { CpuProfile } from "./cpu-profile.ts";
 
 /** One isolate, as the inspector lists it. */
 export interface Target {
-  /** `core:user:<name>` is a Worker; all others are Miniflare's own. */
+  /** `core:user:<name>` is a Worker; all others belong to Miniflare. */
   readonly id: string;
   readonly webSocketDebuggerUrl: string;
 }
@@ -67,7 +67,7 @@ export type IsolateProfiles = ReadonlyMap<string, CpuProfile>;
 
 /** Profiles the isolates behind an inspector.
  * @param intervalMicros between two samples
- * @returns what ends it
+ * @returns stops profiling and gives the profiles
  * @throws Error if the inspector does not answer */
 export async function startProfiling(port: number, intervalMicros: number): Promise<() => Promise<IsolateProfiles>> {
   const targets = await listTargets(port);

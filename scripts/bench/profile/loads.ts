@@ -1,4 +1,4 @@
-/** What a server is kept busy with. */
+/** The loads that a server is profiled under. */
 import { askApi } from "../../../test/harness/api.ts";
 import { git } from "../../../test/harness/git.ts";
 import { makeStoreSource, pathOf } from "../store/edits.ts";
@@ -8,32 +8,32 @@ import { listRoutes, timeRequest } from "../work/routes.ts";
 import { makeSmallPushes, sendSmallPush, type SmallPush } from "../work/small-pushes.ts";
 import { findTip, openSubjects } from "../work/subjects.ts";
 
-/** Sizes of a load. */
+/** The sizes of a load. */
 interface LoadSettings {
   /** Clients at once. */
   readonly clients: number;
-  /** Files of the repositories that are saved to. */
+  /** Files of the repositories that saves change. */
   readonly files: number;
-  /** The history that is pushed or read; without it, one is made up. */
+  /** The history that is pushed or read; without it, one is generated. */
   readonly bundle: string | undefined;
 }
 
-/** Readies so many rounds on the server; they are not measured.
- * @returns what does them, and tells how many operations that were */
+/** Prepares a number of rounds on the server, unmeasured.
+ * @returns does them, and gives the number of operations */
 export type Prepare = (rounds: number) => Promise<() => Promise<number>>;
 
 /** A load. */
 export interface Load {
-  /** A part of a line for the help. */
+  /** Its part of a line in the help. */
   readonly summary: string;
-  /** What is counted: one word. */
+  /** The unit that is counted, as one word. */
   readonly operation: string;
-  /** Rounds unless told otherwise. */
+  /** The default number of rounds. */
   readonly rounds: number;
   open(url: string, settings: LoadSettings): Promise<Prepare>;
 }
 
-/** All loads, by their names. */
+/** All loads by name. */
 export const LOADS = {
   save: load("each client saves files to a repository of its own", "save", 100, (url, settings) =>
     openSaves(url, settings, settings.clients),
@@ -43,29 +43,29 @@ export const LOADS = {
   ),
   push: load("git pushes a history to a new repository", "push", 3, openPushes),
   "small-pushes": load("pushes of one commit each on top of a history", "push", 500, openSmallPushes),
-  clone: load("a whole clone that nobody has made yet", "clone", 10, (url, settings) =>
+  clone: load("a whole clone, the first of its repository", "clone", 10, (url, settings) =>
     openFetches(url, { ...settings, clients: 1 }, false, []),
   ),
-  storm: load("all at once fetch the tip at depth 1, as nobody has yet", "fetch", 5, (url, settings) =>
+  storm: load("all fetch the tip at depth 1 at once, for the first time", "fetch", 5, (url, settings) =>
     openFetches(url, settings, false, ["deepen 1"]),
   ),
   "storm-warm": load("the same, always from one repository", "fetch", 20, (url, settings) =>
     openFetches(url, settings, true, ["deepen 1"]),
   ),
-  clones: load("all at once clone the whole of what nobody has cloned", "clone", 3, (url, settings) =>
+  clones: load("all clone everything at once, for the first time", "clone", 3, (url, settings) =>
     openFetches(url, settings, false, []),
   ),
   "clones-warm": load("the same, always from one repository", "clone", 10, (url, settings) =>
     openFetches(url, settings, true, []),
   ),
-  read: load("all ask the reading routes of the API in turns", "request", 5, openReads),
+  read: load("all call the API's reading routes one after the other", "request", 5, openReads),
 } as const;
 
 function load(summary: string, operation: string, rounds: number, open: Load["open"]): Load {
   return { summary, operation, rounds, open };
 }
 
-/** Runs the same for so many clients at once. */
+/** Runs the same for each client at once. */
 function atOnce(clients: number, run: (client: number) => Promise<unknown>): Promise<unknown> {
   return allOf(Array.from({ length: clients }, (_, client) => run(client)));
 }
@@ -79,7 +79,7 @@ async function openSaves(url: string, { clients, files }: LoadSettings, reposito
     done += rounds;
     await atOnce(clients, async (client) => {
       for (let number = from; number < done; number++) {
-        // Files all over the tree, others for each client.
+        // Files all over the tree, different ones for each client.
         const path = pathOf((client * 7_919 + number * 104_729) % files, files);
         const content = `Client ${client}, save ${number}\n${"a line of the note\n".repeat(1 + (number % 40))}`;
         const author = { name: "Ada Example", email: "ada@example.com" };
@@ -112,7 +112,7 @@ async function openSmallPushes(url: string, settings: LoadSettings): Promise<Pre
   const dir = await openHistory(settings);
   const remote = `${url}/profile/small-pushes.git`;
   await git(dir, "push", "-q", "--mirror", remote);
-  // No more than anybody has time for: they are made one at a time.
+  // Commits are generated one at a time, so this limit is never reached.
   const making = makeSmallPushes(dir, await findTip(dir), Number.MAX_SAFE_INTEGER);
   let isCreated = false;
   return async (rounds) => {
@@ -159,15 +159,15 @@ async function openFetches(
 async function openReads(url: string, settings: LoadSettings): Promise<Prepare> {
   const dir = await openHistory(settings);
   const tip = await findTip(dir);
-  // The routes ask for `main`, whatever its name is in a bundle.
+  // The routes read `main`, whatever its name is in a bundle.
   await git(dir, "push", "-q", `${url}/profile/read.git`, `${tip}:refs/heads/main`);
   const files = (await git(dir, "ls-tree", "-r", "--name-only", tip)).split("\n");
   const file = files.find((one) => /^[\w.-]+(\/[\w.-]+)+$/.test(one));
-  if (file === undefined) throw new Error("the history has no file in a folder, which the routes ask for");
+  if (file === undefined) throw new Error("the history has no file in a folder, which the routes need");
   const routes = listRoutes("/repos/profile/read", file);
   return async (rounds) => async () => {
     await atOnce(settings.clients, async (client) => {
-      // Not all the same at the same time.
+      // Clients do not all read the same at the same time.
       for (let i = 0; i < rounds * routes.length; i++)
         await timeRequest(`${url}/api${routes[(client + i) % routes.length]!.path}`);
     });

@@ -1,4 +1,4 @@
-/** What the server's CPU goes to under a load. */
+/** Where the server's CPU goes under a load. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -27,28 +27,28 @@ const LOAD: Option<keyof typeof LOADS> = {
 };
 
 export const profile = defineCase({
-  summary: "where the server's CPU goes under a load: tables, and a profile for Chrome or speedscope",
-  about: `By isolate, by layer of src, by function. The load is done three times: a fifth of it to warm
-up, once without the profiler for comparison, once with it. What the server does in the next 1.5 seconds
-belongs to it.
+  summary: "where the server's CPU goes under a load: tables, a profile for Chrome or speedscope",
+  about: `By isolate, by layer of src, by function. The load runs three times: a fifth of it as warm-up, once
+without the profiler for comparison, once with it. Each includes the server's work in the next 1.5
+seconds.
 
 ${Object.entries(LOADS)
   .map(([name, { summary, rounds }]) => `  ${name.padEnd(14)}${summary} (${rounds} rounds)`)
   .join("\n")}
 
-Writes LOAD.cpuprofile, with the functions at the places of their sources: Chrome's DevTools (Performance,
-Load profile) and https://speedscope.app show it as a flame graph. Functions of the WebAssembly module have
-names where they are exported. (workerd) is time in which workerd holds the isolate and runs no JavaScript,
-(program) is V8's own. A function without a place is the runtime's, such as SQLite's exec. What the whole
-server takes beyond its isolates is HTTP, calls between them, files. Miniflare's isolates stand in for R2 and
-for Cloudflare's network: a deployed Worker has none of them. The profiler slows the server down: shares are
-more to be trusted than times.`,
+Writes LOAD.cpuprofile, which maps functions to their sources. Chrome's DevTools (Performance, Load
+profile) and https://speedscope.app show it as a flame graph. Exported functions of the WebAssembly
+module have names. (workerd) is time in which workerd holds the isolate and runs no JavaScript,
+(program) is V8's own. A function without a source belongs to the runtime, such as SQLite's exec.
+The server's CPU outside its isolates is HTTP, calls between isolates, and files. Miniflare's isolates
+simulate R2 and Cloudflare's network: a deployed Worker has none of them. The profiler slows the
+server down: trust the shares more than the times.`,
   options: {
     load: LOAD,
-    rounds: count("how much of it (default: as above)", undefined),
+    rounds: count("rounds of the load (default: as above)", undefined),
     clients: count("clients at once, in all loads but push, small-pushes and clone", 20),
     files: count("files of the repositories of save and save-one", 100),
-    bundle: text("FILE", "the history of the other loads: a bundle, or any repository (default: one is made up)"),
+    bundle: text("FILE", "the history of the other loads: a bundle, or any repository (default: a generated one)"),
     interval: count("microseconds between two samples", 1000),
     top: count("rows of the tables of functions", 30),
     out: text("DIR", `where to write (default ${OUT_DIR}, which git ignores)`),
@@ -83,25 +83,25 @@ more to be trusted than times.`,
   },
 });
 
-/** Longer than housekeeping waits after a push. */
+/** Longer than maintenance waits after a push. */
 const QUIET_MS = 1_500;
 const LOOK_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 
-/** Waits until a server has done nothing for a while: what was pushed to it is followed by housekeeping. */
+/** Waits until a server has been idle for a while: maintenance follows each push. */
 async function awaitQuiet(server: Server): Promise<void> {
   const deadlineMs = Date.now() + LONGEST_WAIT_MS;
   let quietMs = 0;
   while (quietMs < QUIET_MS && Date.now() < deadlineMs) {
     const before = server.readUsage().cpuSeconds;
     await sleep(LOOK_MS);
-    // The system counts in hundredths of a second.
+    // The system counts CPU in hundredths of a second.
     quietMs = server.readUsage().cpuSeconds - before > 0.015 ? 0 : quietMs + LOOK_MS;
   }
 }
 
-/** Does one pass of a load on a quiet server, with what follows at once.
- * @param watch begins to watch, and returns what ends it */
+/** Runs one pass of a load on a quiet server, including the work that follows at once.
+ * @param watch begins to watch, and returns a function that stops it */
 async function runPass(
   what: string,
   server: Server,

@@ -1,14 +1,14 @@
-/** Where the functions of a deployed build come from. */
+/** Maps the functions of a deployed build to their sources. */
 import { readdirSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { join, relative, resolve } from "node:path";
 import type { CallFrame, CpuProfile } from "./cpu-profile.ts";
 import { listExports } from "./wasm-exports.ts";
 
-/** Puts each function of a profile where its source is, and gives the exported functions of the WebAssembly module their
- * names: the module that is deployed has names for no others.
- * @param buildDir what `wrangler deploy --outdir` made: the Worker, its source map, its module
- * @param projectDir what places are told relative to */
+/** Gives each function of a profile its place in the source, and the exported functions of the
+ * WebAssembly module their names. The deployed module has no other names.
+ * @param buildDir output of `wrangler deploy --outdir`: the Worker, its source map, its module
+ * @param projectDir places are relative to it */
 export function locateFrames(profile: CpuProfile, buildDir: string, projectDir: string): CpuProfile {
   const map = new SourceMap(JSON.parse(readFileSync(join(buildDir, "worker.js.map"), "utf8")) as never);
   const module = readdirSync(buildDir).find((name) => name.endsWith(".wasm"));

@@ -4,12 +4,12 @@ import { type FunctionCost, sumBusy, sumLayers } from "./functions.ts";
 
 /** What the load did. */
 export interface Work {
-  /** One of them: `save`, `clone`. */
+  /** The name of one operation: `save`, `clone`. */
   readonly operation: string;
   readonly operations: number;
 }
 
-/** A line for each name: ms, its share of all of them, and ms of one operation. */
+/** A line for each name: ms, its share of the sum, and ms per operation. */
 function formatShares(
   head: string,
   shares: Iterable<readonly [string, number]>,
@@ -26,20 +26,20 @@ function formatShares(
   return formatRows([[head, "ms", "%", `ms/${operation}`], ...rows], [1, 2, 3]);
 }
 
-/** Layers, by what runs in them itself. */
+/** Layers by own time. */
 export function formatLayers(functions: readonly FunctionCost[], work: Work): string {
   return formatShares("layer, by itself", sumLayers(functions), work);
 }
 
-/** The Worker that is profiled, by its isolate's name. */
+/** The isolate's name of the profiled Worker. */
 export const OURS = "core:user:holdfast";
 
-/** What isolates were busy, the busiest first.
+/** The isolates, the busiest first.
  * @param isolates busy time of each (ms), by its name
- * @param plainMs of CPU of the whole process for each operation, while nothing was profiled */
+ * @param plainMs CPU of the whole process per operation, without the profiler */
 export function formatSplit(isolates: ReadonlyMap<string, number>, plainMs: number, work: Work): string {
   const inside = [...isolates]
-    // Starting and stopping the profiler gives each some.
+    // Starting and stopping the profiler takes some time in each.
     .filter(([, ms]) => ms > 2)
     .sort((a, b) => b[1] - a[1])
     .map(([name, ms]) => [name === OURS ? `Holdfast (${name})` : `Miniflare's ${name}`, ms] as const);
@@ -49,7 +49,7 @@ export function formatSplit(isolates: ReadonlyMap<string, number>, plainMs: numb
   ].join("\n");
 }
 
-/** Functions: the dearest by themselves, and those of src that lead to the most.
+/** The functions with the most own time, and those of src with the most time in all.
  * @param top rows of each */
 export function formatTop(functions: readonly FunctionCost[], { operation, operations }: Work, top: number): string {
   const busyMs = sumBusy(functions);
@@ -68,10 +68,10 @@ export function formatTop(functions: readonly FunctionCost[], { operation, opera
   const format = (rows: readonly FunctionCost[]): string =>
     formatRows([heads, ...rows.slice(0, top).map(toRow)], [0, 1, 2, 3, 4, 5]);
   return [
-    `The dearest functions by themselves (busy ${busyMs.toFixed(0)} ms):`,
+    `The functions with the most own time (busy ${busyMs.toFixed(0)} ms):`,
     format(functions),
     "",
-    "The dearest functions of src with all that they call:",
+    "The functions of src with the most time, including their calls:",
     format(ours),
   ].join("\n");
 }

@@ -5,7 +5,7 @@ const EXPORT_SECTION = 7;
 const FUNCTION_KIND = 0;
 
 /** Lists the exported functions of a module: index to name.
- * @param bytes a sound module
+ * @param bytes a valid module
  * @see https://webassembly.github.io/spec/core/binary/modules.html#export-section */
 export function listExports(bytes: Uint8Array): Map<number, string> {
   const names = new Map<number, string>();

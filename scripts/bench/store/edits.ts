@@ -1,29 +1,30 @@
-/** What a store of files holds before anybody saves, and what writers change. */
+/** The files of a store at the beginning, and the changes that writers make. */
 import { formatCommit, importStream } from "../work/subjects.ts";
 
-/** How the files are distributed and who saves. */
+/** How files are distributed, and who saves them. */
 export interface Shape {
   readonly writers: number;
   readonly repositories: number;
-  /** `main`, and others that leave it with one commit each. */
+  /** `main`, and branches that each add one commit to it. */
   readonly branches: number;
-  /** Of each repository, at the beginning. */
+  /** Initial files of each repository. */
   readonly files: number;
 }
 
 /** Entries of each folder. */
 const PER_FOLDER = 50;
 
-/** Files that each branch besides `main` has of its own. */
+/** Files that each branch besides `main` changes. */
 const CHANGED_FILES = 10;
 
-/** Lines of each writer in the shared file: merges keep changes apart between which some lines stay. */
+/** Lines of each writer in the shared file. A merge can combine changes that have some unchanged
+ * lines between them. */
 const PARAGRAPH_LINES = 5;
 
 /** Writers with a paragraph in the shared file. */
 const PARAGRAPHS = 100;
 
-/** A file that all writers change where it comes to contention. */
+/** The file that all writers change when contention is measured. */
 const SHARED_PATH = "shared.txt";
 
 /** Makes a bare repository of many small files.
@@ -46,12 +47,13 @@ export function makeStoreSource({ files, branches }: Pick<Shape, "files" | "bran
   });
 }
 
-/** The name of a branch. @param number 0 is `main` */
+/** The name of a branch.
+ * @param number 0 is `main` */
 export function branchOf(number: number): string {
   return number === 0 ? "main" : `branch-${number}`;
 }
 
-/** Where a file lies, so that no folder has too many entries. */
+/** The path of a file, chosen so that no folder has too many entries. */
 export function pathOf(file: number, files: number): string {
   const parts = [`file-${file}.txt`];
   for (let at = Math.floor(file / PER_FOLDER), left = files / PER_FOLDER; left > 1; left /= PER_FOLDER) {
@@ -63,17 +65,17 @@ export function pathOf(file: number, files: number): string {
 
 /** One change of one file. */
 export interface Edit {
-  /** Of its commit, and a line of the file. Different for every save of a run. */
+  /** The subject of its commit and a line of the file. Different for every save of a run. */
   readonly subject: string;
   readonly path: string;
-  /** Whether what it writes depends on what was there. */
+  /** Whether the new text depends on the old one. */
   readonly needsText: boolean;
-  /** What the file holds afterwards. */
+  /** The new text of the file. */
   write(was: string): string;
 }
 
-/** What writers do: make new files; change files all over the store, each writer others; each a line of
- * its own in one file; all the same line. */
+/** The kinds of changes: make new files; change files all over the store, different ones for each
+ * writer; each writer a line of its own in one file; all the same line. */
 export const EDITS = {
   add: (number, _, { files }) => writeWhole(number, pathOf(files + number, files)),
   modify: (number, writer, { writers, files }) => {

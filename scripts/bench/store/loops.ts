@@ -1,4 +1,5 @@
-/** Writers who save one file after the other, at the same time, to equal repositories on every host. */
+/** Writers that save one file after the other, at the same time, to equal repositories on every
+ * host. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RepositoryEvent } from "../../../src/repository/state/repository-event.ts";
 import { git } from "../../../test/harness/git.ts";
@@ -15,47 +16,47 @@ import { openApiWriter, openGitWriter, type Saved, type Writer } from "./writers
 /** Longest wait for the worktrees of new repositories. */
 const WORKTREE_MS = 300_000;
 
-/** By the API so many saves take no longer than one by git, and their percentiles need them. Where
- * writers meet, equally many do. */
+/** This many saves by the API take no longer than one by git, and their percentiles need them. With
+ * contention, both save equally often. */
 const API_SAVES = 10;
 
 /** Saves of each writer before the first round. */
 const WARM_UP_SAVES = 1;
 
-/** What the loops of a run have in common. */
+/** Settings of all loops of a run. */
 export interface SavePlan {
-  /** Saves by git in all rounds together, at least; the writers share them out evenly. */
+  /** Saves by git in all rounds together, at least; shared out evenly among the writers. */
   readonly samples: number;
   readonly rounds: number;
-  /** How long Holdfast is left alone after a round's last save, so that the jobs which saves leave have
-   * begun when its CPU is read. */
+  /** How long Holdfast rests after a round's last save: its jobs must have begun when its CPU is
+   * read. */
   readonly restMs: number;
-  /** Whether the files of `main` also lie in R2 one by one. */
+  /** Whether the files of `main` are also stored in R2 one by one. */
   readonly hasWorktree: boolean;
 }
 
 /** One way to save. */
 interface Lane {
-  /** `api` is at Holdfast, the others are by git. */
+  /** `api` saves at Holdfast, the others by git. */
   readonly side: "native" | "holdfast" | "api";
   readonly host: Host;
-  /** For each writer of the shape, those they are in each repository that they save to, in turn. */
+  /** For each writer of the shape: its writer in each of its repositories, used in turn. */
   readonly writers: readonly (readonly Writer[])[];
 }
 
-/** Saves of one shape by each lane. */
+/** Saves of one shape, in each lane. */
 export interface Loop {
-  /** What its samples call it. */
+  /** Its name in the samples. */
   readonly phase: string;
   readonly edits: keyof typeof EDITS;
   readonly shape: Shape;
   readonly lanes: readonly Lane[];
-  /** Whether writers meet: merges, conflicts and retries are figures then. */
+  /** Whether writers change the same branch. If so, merges, conflicts and retries are reported. */
   readonly isContended: boolean;
 }
 
-/** Makes equal repositories on every host, and waits until nothing is left to do for them.
- * @returns what opens the lanes of a shape */
+/** Makes equal repositories on every host, and waits until all work for them is done.
+ * @returns a function that opens the lanes of a shape */
 export async function openStores(
   hosts: Hosts,
   { repositories, files, branches, hasWorktree }: Omit<Shape, "writers"> & Pick<SavePlan, "hasWorktree">,
@@ -92,8 +93,8 @@ export async function openStores(
   ];
 }
 
-/** Where a writer saves: with as many repositories as writers, each in their own; with more, in several by
- * turns; with fewer, those who share one take a branch each, as long as there are enough. */
+/** Where a writer saves. As many repositories as writers: each in its own. More: each in several,
+ * alternating. Fewer: those that share one take a branch each, as long as there are enough. */
 export function placesOf(
   writer: number,
   { writers, repositories, branches }: Shape,
@@ -103,7 +104,7 @@ export function placesOf(
   return Array.from({ length: count }, (_, turn) => [(writer + turn * writers) % repositories, branch]);
 }
 
-/** @throws Error if the files do not come to lie in R2 */
+/** @throws Error if the files are not written to R2 in time */
 async function waitForWorktree(url: string): Promise<void> {
   const path = `${apiPathOf(url)}/worktrees`;
   for (const deadline = Date.now() + WORKTREE_MS; ; await sleep(250)) {
@@ -114,8 +115,8 @@ async function waitForWorktree(url: string): Promise<void> {
   }
 }
 
-/** Runs loops round by round, so that the rounds of each meet many minutes of the machine; and the lanes of
- * each in turns, so that they meet the same one. */
+/** Runs loops round by round, so that the rounds of each are spread over the run. The lanes of a
+ * loop alternate, so that they meet the same state of the machine. */
 export async function measureLoops(loops: readonly Loop[], plan: SavePlan, bench: Bench): Promise<void> {
   for (let round = 0; round <= plan.rounds; round++) {
     for (const loop of loops) {
@@ -160,7 +161,7 @@ async function measureLane(
   });
 }
 
-/** What the server told of, for each save: its own part, and what jobs did behind it. */
+/** The server's own figures for each save: its time, and that of the jobs after it. */
 function measureEvents(events: readonly RepositoryEvent[], count: number): Measures {
   const pushes = events.flatMap((event) => {
     if (event.event === "push") return [event];
@@ -180,10 +181,10 @@ function measureEvents(events: readonly RepositoryEvent[], count: number): Measu
   };
 }
 
-/** Saves so far, which number them. */
+/** The number of saves so far, which numbers each save. */
 let count = 0;
 
-/** Has every writer save so many times. */
+/** Each writer makes this many saves. */
 async function saveAll({ edits, shape }: Loop, lane: Lane, savesEach: number): Promise<Saved[]> {
   const saves: Saved[] = [];
   const write = async (places: readonly Writer[], writer: number): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Git as a store of files which many people edit. */
+/** Git as a store of files that many people edit. */
 import { QUIET_MS } from "../../../src/format/limits.ts";
 import type { Bench } from "../figures/bench.ts";
 import { count, counts, defineCase, flag, parts, rounds } from "../figures/command.ts";
@@ -12,34 +12,37 @@ import { type Loop, measureLoops, openStores, type SavePlan } from "./loops.ts";
 const FILES = 100;
 
 export const store = defineCase({
-  summary: "saves of files by git and by the API, many writers at once; first pulls; writers of one branch",
-  about: `Writers save one file after the other, each save a commit of its own: with git (add, commit, pull, push,
-each timed) and through Holdfast's POST …/commits, in turns. All of it takes a quarter of an hour.
+  summary: "many writers saving files by git and by the API; first pulls; writers of one branch",
+  about: `Writers save one file after the other, one commit per save, alternating between git (add, commit,
+pull, push, each timed) and Holdfast's POST …/commits. All of it takes a quarter of an hour.
 
 modify      changes files all over the repository
 add         makes new files
-pull        first clones of repositories whose branches have a commit of their own that changes ten files
-contention  writers of one branch: of files of their own, of lines of their own in one file, of one line`,
+pull        first clones of repositories with branches of one commit each that changes ten files
+contention  writers of one branch: each its own files, each its own lines of one file, all one line`,
   options: {
     only: parts(["modify", "add", "pull", "contention"]),
-    writers: counts("who save at the same time", [1, 5, 20]),
-    repositories: count("which they share out among themselves (default: one for each writer)", undefined),
-    branches: count("of each; writers who share a repository take one each, if there are enough", 1),
+    writers: counts("writers at the same time", [1, 5, 20]),
+    repositories: count("repositories that the writers share (default: one for each writer)", undefined),
+    branches: count("branches of each; writers that share a repository take one each, if there are enough", 1),
     files: counts("of a repository at the beginning", [100, 2000]),
-    samples: count("saves by git, in all rounds; by the API ten times as many, half where writers meet", 60),
+    samples: count(
+      "saves by git in all rounds, by the API ten times as many; under contention half as many by each",
+      60,
+    ),
     rounds: rounds(3),
     "pull-branches": counts("of the repositories that are pulled", [1, 10, 50, 100, 200, 500]),
     contenders: counts("writers of one branch", [5]),
-    "no-worktree": flag("without the copies of the files in R2, brought up to date behind the saves"),
+    "no-worktree": flag("without the copies of the files in R2, which are updated after the saves"),
     ...HOST_OPTIONS,
   },
   percentiles: ["save ms"],
   async measure({ only, writers, files, branches, ...values }, bench) {
     const hosts = await openHosts(values, bench);
-    // A save's jobs begin that late: to bring its files to R2, and to tell the registry.
+    // The jobs of a save begin this late: they write its files to R2, and report to the registry.
     const jobs = { restMs: QUIET_MS + 100, hasWorktree: !values["no-worktree"] };
     const plan: SavePlan = { samples: values.samples, rounds: values.rounds, ...jobs };
-    // Those that make files come last, as repositories grow by them.
+    // Phases that add files come last, because repositories grow by them.
     const phases = (["modify", "add"] as const).filter((phase) => only.includes(phase));
     for (const size of phases.length === 0 ? [] : files) {
       const shapes = writers.map((count) => {
@@ -49,7 +52,7 @@ contention  writers of one branch: of files of their own, of lines of their own 
     }
     for (const count of only.includes("pull") ? values["pull-branches"] : [])
       await bench.attempt(`pull, ${count} branches`, () => measureFirstPulls(count, FILES, plan.rounds, hosts, bench));
-    // Git's writers try again and again.
+    // Git's writers retry very often.
     const fewer = { ...plan, samples: Math.ceil(plan.samples / 2) };
     for (const count of only.includes("contention") ? values.contenders : []) {
       const shape = { writers: count, repositories: 1, branches: 1, files: FILES };
@@ -58,8 +61,8 @@ contention  writers of one branch: of files of their own, of lines of their own 
   },
 });
 
-/** Loops of some shapes on the same repositories, whose writers do not meet.
- * @param shapes of as many files and branches */
+/** Loops of several shapes on the same repositories, without contention.
+ * @param shapes all with as many files and branches */
 export async function measureSaves(
   phases: readonly ("add" | "modify")[],
   shapes: readonly Shape[],
@@ -78,15 +81,16 @@ export async function measureSaves(
   }
 }
 
-/** What writers of one branch change: each other files; a line of their own in one file; all the same line,
- * which cannot be merged. */
+/** What writers of one branch change: different files; a line of their own in one file; all the
+ * same line, which cannot be merged. */
 const CONTENTIONS: Readonly<Record<string, keyof typeof EDITS>> = {
   "contention, own files": "modify",
   "contention, own lines": "own line",
   "contention, one line": "same line",
 };
 
-/** Writers of one branch, who merge what the others have saved: git's in their clones, the API's on the server. */
+/** Writers of one branch, who merge the saves of the others: git's in their clones, the API's on
+ * the server. */
 export async function measureContention(shape: Shape, plan: SavePlan, hosts: Hosts, bench: Bench): Promise<void> {
   const lanes = await (await openStores(hosts, { ...plan, ...shape }))(shape);
   const loops = Object.entries(CONTENTIONS).map(([phase, edits]) => ({
@@ -99,7 +103,7 @@ export async function measureContention(shape: Shape, plan: SavePlan, hosts: Hos
   await measureLoops(loops, plan, bench);
 }
 
-/** Clones, with the files of a branch, repositories that were pushed just before: everything, and the last
+/** Clones, with a checkout, of repositories that were pushed just before: everything, or the last
  * branch alone. */
 export async function measureFirstPulls(
   branches: number,

@@ -1,4 +1,4 @@
-/** Somebody who saves: with git, in a clone of their own, or through `POST …/commits`. */
+/** Writers: they save with git, in a clone of their own, or through `POST …/commits`. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Answer, askApi } from "../../../test/harness/api.ts";
@@ -9,31 +9,31 @@ import type { Edit } from "./edits.ts";
 
 /** A writer of one branch of one repository. */
 export interface Writer {
-  /** Learns what the branch holds by now. */
+  /** Fetches the branch's current state. */
   catchUp(): Promise<void>;
-  /** Saves, again and again until the edit is in the branch.
-   * @throws Error if it is refused for another reason than that others have saved meanwhile */
+  /** Saves, and retries until the edit is in the branch.
+   * @throws Error if it is refused for another reason than a concurrent save */
   save(edit: Edit): Promise<Saved>;
 }
 
-/** How a save went. */
+/** The figures of one save. */
 export interface Saved {
-  /** How long each step took, in `… ms`, all attempts together. */
+  /** The time of each step, in `… ms`, over all attempts. */
   readonly steps: Readonly<Record<string, number>>;
-  /** How often what others had saved was merged. */
+  /** How often saves of other writers were merged. */
   readonly merges: number;
-  /** How often it could not be, so that the edit was made anew. */
+  /** How often a merge had a conflict, so that the edit was made again. */
   readonly conflicts: number;
-  /** How often somebody else was faster, so that it was tried again. */
+  /** How often another writer was faster, so that the save was retried. */
   readonly retries: number;
 }
 
-/** Attempts after which a save counts as hopeless. */
+/** Attempts after which a save fails. */
 const MAX_ATTEMPTS = 1000;
 
 const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
 
-/** @returns what runs a step, and adds what it took to what it took before */
+/** @returns runs a step, and adds its time to the time it took before */
 function clockInto(steps: Record<string, number>) {
   return async <Result>(step: string, run: () => Promise<Result>): Promise<Result> => {
     const start = performance.now();
@@ -46,11 +46,11 @@ function clockInto(steps: Record<string, number>) {
 }
 
 function giveUp({ subject }: Edit, branch: string): Error {
-  return new Error(`${subject}: ${MAX_ATTEMPTS} attempts did not get it into ${branch}`);
+  return new Error(`${subject}: not saved to ${branch} after ${MAX_ATTEMPTS} attempts`);
 }
 
-/** Clones a repository to save there. A save is to change the file, `git add`, `git commit`, `git pull`,
- * `git push`; the last two until nobody else was faster. */
+/** Clones a repository to save there. A save changes the file and runs `git add`, `git commit`,
+ * `git pull` and `git push`; the last two are repeated while other writers are faster. */
 export async function openGitWriter(url: string, branch: string): Promise<Writer> {
   const dir = join(makeTempDir("writer"), "clone");
   await git(".", "clone", "-q", "-b", branch, url, dir);
@@ -97,17 +97,18 @@ async function pull(dir: string): Promise<"up to date" | "merged" | "conflict"> 
   throw new Error(`git pull ended with ${code}:\n${stdout}${stderr}`);
 }
 
-/** @returns whether the branch moved; it does not when somebody else was faster */
+/** @returns whether the branch moved; it does not if another writer was faster */
 async function push(dir: string, branch: string): Promise<boolean> {
   const { code, stderr } = await tryGit(dir, ["push", "-q", "origin", branch]);
   if (code === 0) return true;
-  // `[rejected]` by the client, which sees that it is behind; `[remote rejected]` by the server.
+  // `[rejected]` comes from the client, which sees that it is behind; `[remote rejected]` comes
+  // from the server.
   if (/rejected\]/.test(stderr)) return false;
   throw new Error(`git push ended with ${code}:\n${stderr}`);
 }
 
-/** Readies a writer who says with each save which commit they saw last: their own last one, so that what
- * others have saved since is merged by the server. */
+/** Opens a writer that sends with each save the commit it saw last, its own. The server then merges
+ * what others have saved since. */
 export function openApiWriter(url: string, branch: string): Writer {
   const server = { url: new URL(url).origin };
   const repository = apiPathOf(url);

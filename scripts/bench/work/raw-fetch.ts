@@ -1,32 +1,33 @@
-/** A client of protocol v2 that asks as git does, and drops what comes: it must leave the machine to the server. */
+/** A client of protocol v2 that asks as git does and discards what arrives, to leave the machine to
+ * the server. */
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { authorization } from "../../../test/harness/authorization.ts";
 import { DELIM, encodePkt, FLUSH } from "../../../test/harness/raw.ts";
 
-/** How a response came. */
+/** The measures of one response. */
 interface RawFetch {
-  /** From the request to the first byte of what was asked for: the pack, or the refs. */
+  /** From the request to the first byte of the pack or the refs. */
   readonly firstByteSeconds: number;
   readonly totalSeconds: number;
-  /** On the wire, HTTP's framing included. */
+  /** On the wire, including HTTP's framing. */
   readonly sizeBytes: number;
-  /** What the header `Holdfast-Cache` says; null: there is none. */
+  /** The value of the header `Holdfast-Cache`; null without one. */
   readonly cache: string | null;
 }
 
-/** A command to be sent any number of times. */
+/** A command that can be sent any number of times. */
 export interface RawCommand {
   readonly body: Buffer;
-  /** What the wanted part of the response begins with. */
+  /** The first bytes of the pack or the refs. */
   readonly start: Buffer;
 }
 
-/** Where the start is looked for, and the HTTP header. */
+/** How much of the response is searched for the start and the HTTP header. */
 const HEAD_BYTES = 4096;
 
-/** A flush packet, then the end of a chunked body, or of one that has a length. */
+/** A flush packet, then the end of a chunked body or of one with a length. */
 const ENDS = ["0000\r\n0\r\n\r\n", "0000"];
 
 function encodeCommand(name: string, lines: readonly string[]): Buffer {
@@ -46,11 +47,11 @@ function encodeCommand(name: string, lines: readonly string[]): Buffer {
 export function fetchCommand(wants: readonly string[], ...options: readonly string[]): RawCommand {
   const lines = ["thin-pack", "no-progress", "include-tag", "ofs-delta", ...options];
   const body = encodeCommand("fetch", [...lines, ...wants.map((oid) => `want ${oid}`), "done"]);
-  // Without its side-band's number: HTTP may frame that apart. @see gitformat-pack(5)
+  // Without the side-band's number: HTTP may frame it separately. @see gitformat-pack(5)
   return { body, start: Buffer.from("PACK\0\0\0\x02", "latin1") };
 }
 
-/** A list of the refs that begin with one of some prefixes; of all of them without any. */
+/** A list of the refs with one of some prefixes; of all refs without any. */
 export function lsRefsCommand(...prefixes: readonly string[]): RawCommand {
   const lines = ["peel", "symrefs", ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
   return { body: encodeCommand("ls-refs", lines), start: Buffer.from("\r\n\r\n") };
@@ -63,7 +64,7 @@ const HEADERS = {
   "content-encoding": "gzip",
 };
 
-/** Sends a command on a connection of its own, and counts what comes into one buffer over and over.
+/** Sends a command on its own connection. Counts the response, reading it into one reused buffer.
  * @throws Error if the server refuses, or ends early */
 export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFetch> {
   const { protocol, hostname, port, pathname, host } = new URL(`${url}/git-upload-pack`);
@@ -92,7 +93,7 @@ export function sendRaw(url: string, { body, start }: RawCommand): Promise<RawFe
       socket.destroy();
       const text = head.toString("latin1");
       if (firstByteSeconds === undefined || !ENDS.some((end) => tail.endsWith(end))) {
-        reject(new Error(`no whole answer came: ${text.slice(0, 600)} … ${JSON.stringify(tail)}`));
+        reject(new Error(`the answer is incomplete: ${text.slice(0, 600)} … ${JSON.stringify(tail)}`));
         return;
       }
       const cache = /^Holdfast-Cache: *(\S+)/im.exec(text)?.[1] ?? null;

@@ -1,10 +1,10 @@
-/** The routes of the API that read a repository, and the git commands that tell the same. */
+/** The reading routes of the API, and the git commands that give the same. */
 import { authorization } from "../../../test/harness/authorization.ts";
 import { tryGit } from "../../../test/harness/git.ts";
 import type { Bench } from "../figures/bench.ts";
 import type { Work } from "../figures/sample.ts";
 
-/** A route, and the git command that tells the same from a local repository. */
+/** A route, and the git command that gives the same from a local repository. */
 export interface Route {
   readonly name: string;
   /** Below `/api`. */
@@ -12,7 +12,7 @@ export interface Route {
   readonly git: readonly string[] | null;
 }
 
-/** Every route that is measured.
+/** All measured routes.
  * @param base the repository's path below `/api`
  * @param file one of its files on `main`, in a folder */
 export function listRoutes(base: string, file: string): Route[] {
@@ -38,9 +38,9 @@ export function listRoutes(base: string, file: string): Route[] {
   ];
 }
 
-/** Asks a route and reads the whole answer.
+/** Calls a route and reads the whole answer.
  * @returns milliseconds
- * @throws Error unless the answer is a good one */
+ * @throws Error unless the status is a success */
 export async function timeRequest(url: string): Promise<number> {
   const startMs = performance.now();
   const response = await fetch(url, { headers: authorization() });
@@ -49,15 +49,16 @@ export async function timeRequest(url: string): Promise<number> {
   return performance.now() - startMs;
 }
 
-/** Where routes are asked. */
+/** Where routes are called. */
 export interface Asked {
-  /** The server's, without a slash at its end. */
+  /** The server's, without a trailing slash. */
   readonly origin: string;
-  /** A local repository that holds the same; null: the API is measured alone. */
+  /** A local repository with the same content; null if only the API is measured. */
   readonly dir: string | null;
 }
 
-/** Asks a route a few times in turns with git, after once unrecorded: a round of `wall ms`. */
+/** Calls a route several times, alternating with git, after one unrecorded time each: a round of
+ * `wall ms`. */
 export async function measureRoute(
   { path, git }: Route,
   { origin, dir }: Asked,
@@ -72,7 +73,7 @@ export async function measureRoute(
   }
 }
 
-/** Has git tell the same, its start included.
+/** Runs the git command, including its start.
  * @returns milliseconds
  * @throws Error with git's standard error if it fails */
 async function timeGit(dir: string, args: readonly string[]): Promise<number> {

@@ -1,4 +1,4 @@
-/** Very many small commits, each as a pack that a client would send: thin, as git makes it. */
+/** Very many small commits, each as a thin pack made by git, as a client would send it. */
 import { join } from "node:path";
 import { git, tryGit } from "../../../test/harness/git.ts";
 import { sendPush } from "../../../test/harness/raw-push.ts";
@@ -12,19 +12,19 @@ export interface SmallPush {
   readonly pack: Buffer;
 }
 
-/** Files that are changed in turn, in a folder of their own. */
+/** Files that are changed one after the other, in a folder of their own. */
 const FILES = 100;
 
-/** Commits are numbered, and so dated, from there: after those of any history. */
+/** Commits are numbered, and dated, from here: later than those of any history. */
 const LATER = 5_000_000;
 
-/** Commits that are made at once. */
+/** Commits that are made in one go. */
 const BATCH = 100;
 
 const REF = "refs/heads/small-pushes";
 
 /** Makes commits on top of one.
- * @param dir a repository that holds `tip`; it stays as it is */
+ * @param dir a repository with `tip`; it is not changed */
 export async function* makeSmallPushes(dir: string, tip: string, count: number): AsyncGenerator<SmallPush, void, void> {
   const made = join(makeTempDir("small-pushes"), "made.git");
   await git(".", "clone", "-q", "--bare", "--shared", dir, made);
@@ -48,7 +48,7 @@ export async function* makeSmallPushes(dir: string, tip: string, count: number):
 }
 
 /** Pushes to the branch `small-pushes`.
- * @param creates whether it is not there yet
+ * @param creates whether the branch does not exist yet
  * @returns how long it took, ms
  * @throws Error if it is refused */
 export async function sendSmallPush(url: string, push: SmallPush, creates: boolean): Promise<number> {

@@ -14,14 +14,14 @@ export interface Subject {
   readonly dir: string;
 }
 
-/** Takes a repository from a bundle, or from wherever else git can clone it. */
+/** Opens a repository from a bundle, or from anything else that git can clone. */
 async function openSubject(source: string): Promise<Subject> {
   const dir = join(makeTempDir("subject"), "subject.git");
   await git(".", "clone", "-q", "--mirror", source, dir);
   return { name: basename(source).replace(/\.(bundle|git)$/, ""), dir };
 }
 
-/** Takes those that are named; without any, one is made up. */
+/** Opens the named repositories; without any, generates one. */
 export async function openSubjects(sources: readonly string[]): Promise<Subject[]> {
   return sources.length === 0 ? [await makeSubject()] : Promise.all(sources.map(openSubject));
 }
@@ -32,7 +32,8 @@ export function findTip(dir: string): Promise<string> {
   return git(dir, "for-each-ref", ...latest);
 }
 
-/** Makes up a history of text files, packed well, so that the client's part in a push is small. */
+/** Generates a history of text files, well packed, so that the client's share of a push is
+ * small. */
 export async function makeSubject(): Promise<Subject> {
   const dir = await makeHistory({ commits: 3000, files: 300, branches: 20, merges: 15, tags: 30 });
   await git(dir, "repack", "-q", "-a", "-d", "-f");
@@ -44,8 +45,8 @@ export function noiseText(seed: string): string {
   return createHash("shake256", { outputLength: 6144 }).update(seed).digest("base64");
 }
 
-/** Makes one commit of files that hold 8 KB of base64 noise each, the same ones every time. Its objects are loose, as
- * `git add` leaves them: the client packs them as it pushes. */
+/** Makes one commit of files with 8 KB of base64 noise each, always the same. Its objects are
+ * loose, as `git add` leaves them: the client packs them when it pushes. */
 export async function makeNoise(files: number): Promise<Subject> {
   const dir = await makeRepository("noise.git", "--bare");
   const stream = ["commit refs/heads/main\n", `${COMMITTER} 1700000000 +0000\ndata 6\nNoise\n`];
@@ -58,14 +59,15 @@ export async function makeNoise(files: number): Promise<Subject> {
 }
 
 /** Adds a commit on top of `main` that changes one file.
- * @param branch that is to be there then
+ * @param branch the branch to create
  * @param text ASCII */
 export async function addCommit({ dir }: Subject, branch: string, path: string, text: string): Promise<void> {
   const head = `commit refs/heads/${branch}\n${COMMITTER} 1700000060 +0000\ndata 4\nNext\nfrom refs/heads/main^0\n`;
   await fastImport(dir, `${head}M 100644 inline ${path}\ndata ${text.length}\n${text}\n`);
 }
 
-/** Feeds a repository a stream. @throws Error with what git says */
+/** Feeds a stream to git fast-import in a repository.
+ * @throws Error with git's message */
 export async function fastImport(dir: string, stdin: string, config = "core.bare=true"): Promise<void> {
   const { code, stderr } = await tryGit(dir, ["-c", config, "fast-import", "--quiet"], { stdin });
   if (code !== 0) throw new Error(`git fast-import ended with ${code}:\n${stderr}`);
@@ -73,10 +75,10 @@ export async function fastImport(dir: string, stdin: string, config = "core.bare
 
 const COMMITTER = "committer Ada Example <ada@example.com>";
 
-/** How much of a fast-import stream is made at a time. */
+/** How much of a fast-import stream is generated at a time. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** Makes a linear history of small trees: 40 files in 8 folders, one of them changed by each commit. */
+/** Makes a linear history of small trees: 40 files in 8 folders. Each commit changes one file. */
 export async function makeLongHistory(commits: number): Promise<Subject> {
   const dir = await importStream(function* () {
     for (let number = 0; number < commits; number++) {
@@ -87,7 +89,7 @@ export async function makeLongHistory(commits: number): Promise<Subject> {
   return { name: `${commits} commits`, dir };
 }
 
-/** Makes a history of 500 commits and branches that leave it at its tip, with one commit and a file of its own each. */
+/** Makes a history of 500 commits, and branches from its tip with one commit and one file each. */
 export async function makeBranches(branches: number): Promise<Subject> {
   const dir = await importStream(function* () {
     for (let number = 0; number < 500; number++) {
@@ -101,9 +103,9 @@ export async function makeBranches(branches: number): Promise<Subject> {
   return { name: `${branches} branches`, dir };
 }
 
-/** A commit of a fast-import stream, on top of what its branch is at.
+/** A commit of a fast-import stream, on top of its branch.
  * @param files ASCII
- * @param parent where git does not know it from the stream */
+ * @param parent needed where the stream itself does not determine it */
 export function formatCommit(
   branch: string,
   number: number,
