@@ -1,4 +1,5 @@
-// Instances of the module that index packs: what they export, and the pool of those that wait between two packs.
+// Instances of the module that index packs: what they export, and the pool of those that wait
+// between two packs.
 import type { PackEntry } from "./pack-index.ts";
 
 /** Copies stored bytes of the pack from `offset` into `out` if they are in memory. Returns how

@@ -3,8 +3,8 @@
 import type { Column, Kind } from "../format/kinds.ts";
 import { COMMIT } from "../format/object.ts";
 
-/** An object that a pack holds or mentions, which has one node however many entries have its id; −1: none. (The commit graph has nodes,
- * too: those go by their position.) */
+/** An object that a pack holds or mentions, which has one node however many entries have its id;
+ * −1: none. (The commit graph has nodes, too: those go by their position.) */
 export type PackNode = Kind<"pack node">;
 
 /** An entry of a pack, or an external base behind them: its place in the order of the pack. */

@@ -1,4 +1,5 @@
-// Which of several sources a file comes from: for the detection of renames, and for who follows one file.
+// Which of several sources a file comes from: for the detection of renames, and for the history of
+// one file.
 
 /** How many sources are kept per destination, in case other destinations take the best ones. */
 const CANDIDATES_PER_DESTINATION = 4;

@@ -1,9 +1,11 @@
 import type { Kind } from "../../format/kinds.ts";
 
-/** An object of a repository: the order of its arrival, from 1; 0: none. Nodes of the commit graph are stored by it. */
+/** An object of a repository: the order of its arrival, from 1; 0: none. Nodes of the commit graph
+ * are stored by it. */
 export type ObjectNumber = Kind<"object number">;
 
-/** A node of the commit graph in memory: its place there, parents before children, for one life of the repository's object; −1: none. */
+/** A node of the commit graph in memory: its place there, parents before children, for one life of
+ * the repository's object; −1: none. */
 export type GraphPosition = Kind<"graph position">;
 
 /** A row of table `chunks`. */

@@ -11,7 +11,8 @@ import { Bitset } from "../../../src/store/numbers/bitset.ts";
 import type { ChunkId, GraphPosition, ObjectNumber } from "../../../src/store/numbers/kinds.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 
-/** Each line is refused by `tsc`, which would name the comment above a line that it takes. Never run: there is nothing to run on. */
+/** `tsc` refuses each line, and would name the comment above a line that it takes. It never runs:
+ * there is nothing to run on. */
 export const MIXED_UP = (
   stores: {
     graph: CommitGraph;
