@@ -1,4 +1,4 @@
-// Pushes whose calls to R2 are counted, for the tests of what a push costs there.
+// Pushes whose calls to R2 are counted, for the tests of what a push costs in R2.
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,10 +10,10 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 export const KIB = 1024;
 export const MB = 1_000_000;
 
-/** Makes a commit with files of noise, which no compression makes smaller. */
+/** Makes a commit with files of random bytes, which do not compress. */
 export async function makeNoise(files: number, sizeBytes: number): Promise<string> {
   const dir = await makeRepository("noise");
-  // Trying to compress it would take most of these tests' time.
+  // Trying to compress them would take most of these tests' time.
   await git(dir, "config", "core.compression", "0");
   for (let i = 0; i < files; i++) writeFileSync(join(dir, `noise-${i}`), randomBytes(sizeBytes));
   await git(dir, "add", ".");
@@ -29,7 +29,7 @@ export function newRemote(server: Server): string {
 }
 
 /** Pushes and clones again.
- * @returns the events of both, which say what they cost */
+ * @returns the log events of both, which hold their costs */
 export async function pushAndClone(server: Server, origin: string) {
   const url = newRemote(server);
   await git(origin, "push", "-q", url, "main");
@@ -41,7 +41,8 @@ export async function pushAndClone(server: Server, origin: string) {
   return { push, fetch };
 }
 
-/** Expects a push of so many files of noise to cost a PUT for every 2 MB and 2 more at the most. */
+/** Expects a push of so many files of random bytes to cost at most one PUT for every 2 MB, and 2
+ * more. */
 export async function expectFewPuts(server: Server, files: number, sizeBytes: number): Promise<void> {
   const { push, fetch } = await pushAndClone(server, await makeNoise(files, sizeBytes));
   const { puts, parts, gets, deletes, lists, bytesIn } = push.operations;
@@ -49,7 +50,7 @@ export async function expectFewPuts(server: Server, files: number, sizeBytes: nu
   expect(puts + parts).toBeGreaterThan(0);
   expect(puts + parts).toBeLessThanOrEqual(Math.floor(push.packBytes / (2 * MB)) + 2);
   expect({ gets, deletes, lists }).toEqual({ gets: 0, deletes: 0, lists: 0 });
-  // Every entry is written, and once: all of the pack but its header and trailer.
+  // Every entry is written exactly once: the whole pack without its header and trailer.
   expect(bytesIn).toBe(push.packBytes - 12 - 20);
   expect(fetch).toMatchObject({ complete: true, packBytes: push.packBytes });
   expect(fetch.operations.bytesOut).toBe(bytesIn);

@@ -1,5 +1,5 @@
-// A disk without space: nothing is acknowledged that is not there, whoever writes is told why within half a minute, and when there is space
-// again, so is everything else, without a restart.
+// A disk without space. Nothing is acknowledged that was not stored, and the client learns the
+// reason within half a minute. When there is space again, everything works without a restart.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { git, type GitResult, makeRepository, tryGit } from "../harness/git.ts";
 import { startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** What may mount a disk: root, or who needs no password to be it. */
+/** Mounting needs root, or sudo without a password. */
 const AS_ROOT = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
 
 function asRoot(...command: string[]): void {
@@ -19,15 +19,15 @@ function asRoot(...command: string[]): void {
 }
 
 /** Makes a small disk. It is not below the run's folder, which is removed as a whole.
- * @throws Error when this user may not */
+ * @throws Error when this user may not mount */
 function mountDisk(mebibytes: number): string {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-disk-"));
   asRoot("mount", "-t", "tmpfs", "-o", `size=${mebibytes}m,mode=777`, "tmpfs", dir);
   return dir;
 }
 
-/** Fills a disk but for so many bytes.
- * @returns the file that does */
+/** Fills a disk except for so many bytes.
+ * @returns the file that fills it */
 function fill(dir: string, exceptBytes: number): string {
   const { bavail, bsize } = statfsSync(dir);
   const file = join(dir, "filler");
@@ -50,7 +50,8 @@ afterAll(() => {
 });
 
 test("a disk that fills up, and has space again", { timeout: 240_000 }, async () => {
-  // A tenth of the time that the bucket has for an operation: a local one whose disk is full takes forever.
+  // A tenth of the usual time for an operation of the bucket: a local bucket on a full disk never
+  // answers.
   const constants = { STORE_WAIT_MS: 2_000, STORE_BYTES_PER_SECOND: 10_000_000 };
   const server = await startServer({ persistDir: join(dir, "data"), constants });
   try {
@@ -65,7 +66,7 @@ test("a disk that fills up, and has space again", { timeout: 240_000 }, async ()
       });
     expect((await push(small, "there", "main")).code).toBe(0);
 
-    // Rows still find some space; chunks do not.
+    // Rows still fit; chunks do not.
     const filler = fill(dir, 2_000_000);
     const startMs = performance.now();
     const refused = await push(large, "there", "large");

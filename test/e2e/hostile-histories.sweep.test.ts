@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { HostileRun } from "../harness/hostile-run.ts";
 import { startServer } from "../harness/server.ts";
 
-/** A small one of most other shapes. */
+/** A small history of most other shapes. */
 const SEEDS = [15, 93, 35, 8, 106, 33, 46, 24];
 
 test("whatever is asked of small hostile histories is answered in its bounds", async () => {

@@ -1,11 +1,12 @@
-// Random small histories that nobody would write and git would take: whatever is asked of each, by every route and every kind of fetch, is
-// answered in bounded time and memory, while others are served. `hostile-histories.sweep.test.ts` has more shapes, and
-// `test/large/hostile-histories.test.ts` does it a thousand times.
+// Random small histories that git accepts although nobody would write them. Each is read by every
+// route and every kind of fetch: answers come in bounded time and memory, and other requests are
+// served meanwhile. `hostile-histories.sweep.test.ts` has more shapes,
+// `test/large/hostile-histories.test.ts` runs a thousand of them.
 import { expect, test } from "vitest";
 import { HostileRun } from "../harness/hostile-run.ts";
 import { startServer } from "../harness/server.ts";
 
-/** Small ones of four shapes. */
+/** Small histories of four shapes. */
 const SEEDS = [94, 90, 129, 100];
 
 test("whatever is asked of small hostile histories is answered in its bounds", async () => {

@@ -1,4 +1,4 @@
-// URLs, bodies and queries that no client of good faith sends.
+// URLs, bodies and queries that no well-meaning client sends.
 import { request as sendRequest } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAX_JSON_BYTES } from "../../src/format/limits.ts";
@@ -8,7 +8,7 @@ import { request } from "../harness/raw.ts";
 import { readRefs, sendPush } from "../harness/raw-push.ts";
 import { startServer, type Server } from "../harness/server.ts";
 
-/** 30 MB of text in some 100 KB, under 40 names. */
+/** 30 MB of text in about 100 KB, under 40 names. */
 const large = makeObject("blob", "all work and no play makes a line\n".repeat(900_000));
 const many = makeTree(...Array.from({ length: 40 }, (_, i) => ["100644", `file-${10 + i}`, large] as const));
 const commit = makeCommit(many);
@@ -16,7 +16,7 @@ const commit = makeCommit(many);
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  // No worktree: it would be more than a gigabyte.
+  // No worktree: it would be larger than a gigabyte.
   server = await startServer({ vars: { WORKTREES: "none" } });
   url = `${server.url}/me/repo.git`;
   const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack: packOf(large, many, commit) };
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Asks for a path as it is: `fetch` and `request` put dots right. */
+/** Requests a path unchanged: `fetch` and `request` would resolve its dots. */
 async function statusOf(path: string, method = "GET"): Promise<number> {
   const { hostname, port } = new URL(server.url);
   return new Promise((resolve, reject) => {
@@ -83,11 +83,12 @@ test("JSON that is too deep, too large, or about prototypes", async () => {
   ] as const) {
     expect((await create(`${open.repeat(10_000)}1${close.repeat(10_000)}`)).status).toBe(400);
   }
-  // Refused by the length alone, and without one as soon as there is too much: neither waits for the rest.
+  // Refused for its length alone, or without one as soon as too much has come. Neither waits for
+  // the rest.
   expect((await create(beginning(1_000_000), { "content-length": "100000000" })).status).toBe(413);
-  // What comes is read 256 KB at a time.
+  // The body is read 256 KB at a time.
   expect((await create(beginning(MAX_JSON_BYTES + 262_144))).status).toBe(413);
-  // Who sends on is cut off, and does not always get to read the answer.
+  // A client that keeps sending is disconnected, and does not always get to read the answer.
   const sentOn = await create(`"${" ".repeat(100_000_000)}"`).then(
     ({ status }) => status,
     (error: NodeJS.ErrnoException) => error.code,

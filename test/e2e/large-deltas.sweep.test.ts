@@ -1,4 +1,5 @@
-// Files larger than what is held of a blob (32 MiB), edited: git sends them as deltas of a few bytes.
+// Edited files that are larger than the largest blob held in memory (32 MiB): git sends them as
+// deltas of a few bytes.
 import { createHash } from "node:crypto";
 import { createReadStream, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Lines that are all different, so that a copy has one place to come from. */
+/** Lines that all differ, so each copy instruction has one possible source. */
 function makeLines(count: number): Buffer {
   const lines = Buffer.alloc(count * LINE_BYTES);
   for (let i = 0; i < count; i++) {
@@ -48,13 +49,13 @@ async function hashFile(path: string): Promise<string> {
 
 test("a text of 44 MB, edited and pushed as a delta, thin and in one pack", async () => {
   const dir = await makeRepository("text");
-  // How well it is compressed is not what takes time here.
+  // Compression would only cost time.
   await git(dir, "config", "core.compression", "1");
   const first = makeLines(1_100_000);
   await commitFile(dir, first, "one");
   const url = `${server.url}/me/text.git`;
   await git(dir, "push", "-q", url, "HEAD:refs/heads/main");
-  // A line more in front, one changed, a thousand moved to the end, some gone.
+  // One line added in front, one changed, a thousand moved to the end, some removed.
   const edited = Buffer.concat([
     Buffer.from("a new line\n"),
     first.subarray(40_000, 20_000_000),
@@ -77,10 +78,10 @@ test("a text of 44 MB, edited and pushed as a delta, thin and in one pack", asyn
   const part = await fetch(raw, { headers: { Range: "bytes=20000000-20000099" } });
   expect(part.status).toBe(206);
   expect(Buffer.from(await part.arrayBuffer()).equals(edited.subarray(20_000_000, 20_000_100))).toBe(true);
-  // Its own check: every id against the content.
+  // Holdfast's own check: every id against the content.
   const checked = await fetch(`${server.url}/api/repos/me/text/fsck`, { method: "POST" });
   expect(await checked.json()).toMatchObject({ problems: [] });
-  // The same history in one pack: the base is in it.
+  // The same history in one pack, which contains the base.
   await git(dir, "push", "-q", `${server.url}/me/whole.git`, "HEAD:refs/heads/main");
   const again = makeTempDir("again");
   await git(again, "clone", "-q", "--bare", `${server.url}/me/whole.git`, "again.git");

@@ -1,4 +1,4 @@
-// Many refs, and long ones: what a push of them costs, and where it ends.
+// Many refs, and long names: what a push of them costs, and which limits it meets.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
@@ -9,7 +9,7 @@ import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
 
-/** Of refs, where that is what is tried. */
+/** The quota of bytes that refs count towards, where that is tested. */
 const MAX_BYTES = 1_000_000;
 
 const tree = makeTree();
@@ -33,7 +33,7 @@ const creations = (all: readonly string[]): RawCommand[] => all.map((name) => ({
 const moves = (all: readonly string[]): RawCommand[] => all.map((name) => ({ name, old: commit.oid, new: child.oid }));
 const deletions = (all: readonly string[], old = commit.oid): RawCommand[] => all.map((name) => ({ name, old }));
 
-/** How a push ended, and how many refs were refused. */
+/** The outcome of a push, and how many refs were refused. */
 const push = (name: string, commands: readonly RawCommand[], sent = pack) => pushTo(urlOf(name), commands, sent);
 
 async function pushTo(
@@ -62,7 +62,7 @@ test("10,000 refs of 1,000 bytes go in by one push, are told in the log, and go 
   ]);
   const last = `/repos/me/long/pushes?ref=${all.at(-1)!}`;
   expect((await ask<typeof log>(last)).body.pushes[0]!.refs.map(({ name }) => name)).toEqual(all.slice(-1));
-  // But for HEAD's.
+  // All but HEAD's.
   expect(await push("me/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
   expect([...(await readRefs(urlOf("me/long"))).keys()]).toEqual(all.slice(0, 1));
 });
@@ -87,7 +87,7 @@ test("a repository takes so many bytes of refs and no more; fewer are always let
     });
     expect([long.status, long.body.error]).toEqual([413, expect.objectContaining({ code: "too-large" })]);
     expect(await send(moves(first))).toEqual(["ok", 0]);
-    // As many bytes go as come.
+    // As many bytes are removed as added.
     expect(
       await send([...deletions(first.slice(1, 400), child.oid), ...creations(names(399, 1_000, "refs/notes/"))]),
     ).toEqual(["ok", 0]);
@@ -106,11 +106,11 @@ test("refs count towards a quota: with a byte left none is made, while others mo
     /^the repository with this push \(bytes\) exceeds the limit of 1 .* that is the quota; \d+ are/,
   );
   expect(refused).toBe(76_000);
-  // With an empty pack: what is wanted is there.
+  // With an empty pack: the wanted objects exist.
   expect(await push("me/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
   expect(await push("me/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
   expect((await readRefs(urlOf("me/small"))).size).toBe(2);
-  // An owner's too, whatever of the owner's is asked for.
+  // An owner's quota holds too, whichever of the owner's repositories is used.
   await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
   expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);
   await expect
@@ -121,7 +121,8 @@ test("refs count towards a quota: with a byte left none is made, while others mo
 });
 
 test("a mirror of 100,000 refs is pushed, cloned and told", async () => {
-  // By hand: git's client compares each of them with each before it sends anything, which takes hours whatever the server.
+  // A raw push: git's client compares every ref with every other before it sends anything, which
+  // takes hours with any server.
   const all = names(100_000, 21, "refs/pull/").map((name, i) => `${name}/${i % 2 === 0 ? "head" : "merge"}`);
   expect(await push("me/mirror", creations([...all, "refs/heads/main"]))).toEqual(["ok", 0]);
   const dir = await makeRepository("mirror");

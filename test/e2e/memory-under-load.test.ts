@@ -1,5 +1,5 @@
-// Large requests at once, to several repositories of one isolate. The platform gives it 128 MB and
-// the local runtime no limit: what the process takes is looked at.
+// Large requests at the same time, to several repositories of one isolate. The platform gives an
+// isolate 128 MB, but the local runtime has no limit, so the memory of the process is measured.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -17,9 +17,9 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 const MIB = 1024 * 1024;
 const LINE_BYTES = 40;
 
-/** What the process may rise by. Of it 108 MiB are the isolate's budget; the rest is the runtime's
- * own: R2's simulator, which is an isolate of the same process, the databases' pages, and what the
- * allocator keeps. */
+/** How far the memory of the process may rise. 108 MiB of it are the isolate's budget. The rest is
+ * the runtime's own: R2's simulator (an isolate in the same process), the databases' pages, and
+ * what the allocator keeps. */
 const MAX_RISE_MIB = 350;
 
 /** The same for a few slow clients of two repositories. */
@@ -30,8 +30,8 @@ const EDITS = 8;
 
 let server: Server;
 let inspectorPort: number;
-/** A repository of three versions of a text whose deltas are resolved in memory, one of a text that
- * is too large for that, one of many objects. */
+/** Three repositories: three versions of a text whose deltas are resolved in memory, a text that is
+ * too large for that, and many objects. */
 let held: string;
 let larger: string;
 let many: string;
@@ -40,12 +40,13 @@ beforeAll(async () => {
   inspectorPort = await findFreePort();
   server = await startServer({ vars: { WORKTREES: "none" }, inspectorPort });
   [held, larger, many] = await Promise.all([makeVersions(15 * MIB), makeVersions(30 * MIB), makeMany(15_000)]);
-  // All but the last two versions, as these are stored for good, and one repository with all in it.
+  // These are stored for good, so all but the last two versions; and one repository with
+  // everything.
   for (let i = 0; i < EDITS; i++) await push(held, `held-${i}`, "HEAD~2");
   await push(held, "first", "HEAD");
 }, 240_000);
 
-// With the memory of what was until now gone.
+// Frees the memory of earlier tests.
 beforeEach(() => server.restart(), 60_000);
 
 afterAll(() => server.close());
@@ -54,7 +55,7 @@ function push(dir: string, name: string, commit = "HEAD"): Promise<string> {
   return git(dir, "push", "-q", `${server.url}/me/${name}.git`, `${commit}:refs/heads/main`);
 }
 
-/** Three versions of a text of lines that are all different, in one pack: two of them as deltas. */
+/** Three versions of a text whose lines all differ, in one pack: two of them are deltas. */
 async function makeVersions(sizeBytes: number): Promise<string> {
   const dir = await makeRepository("versions");
   const text = Buffer.alloc(sizeBytes, " ");
@@ -70,7 +71,7 @@ async function makeVersions(sizeBytes: number): Promise<string> {
   return dir;
 }
 
-/** So many commits, each with a file, a folder and a root. */
+/** So many commits, each with a file, a directory and a root tree. */
 async function makeMany(commits: number): Promise<string> {
   const dir = await makeRepository("many.git", "--bare");
   const commit = (i: number): string =>
@@ -82,8 +83,8 @@ async function makeMany(commits: number): Promise<string> {
   return dir;
 }
 
-/** How far memory rises at the most while something is done, in MiB: the process, and the isolate
- * without WebAssembly. */
+/** The largest rise of memory during an action, in MiB: of the process, and of the isolate without
+ * WebAssembly. */
 async function riseOf(act: () => Promise<unknown>): Promise<{ process: number; isolate: number }> {
   const { processBytes, isolateBytes } = await measureRise(server, inspectorPort, act);
   return { process: Math.round(processBytes / MIB), isolate: Math.round(isolateBytes / MIB) };
@@ -95,9 +96,9 @@ async function clone(name: string, ...options: string[]): Promise<string> {
   return dir;
 }
 
-/** Pushes of which all has come but the end, with an object of 30 MiB in memory that deltas may
- * come for.
- * @returns has them end, as corrupt ones */
+/** Pushes that lack only their end, each with an object of 30 MiB in memory in case deltas on it
+ * follow.
+ * @returns `end` ends them as corrupt pushes */
 function stall(count: number): { end(): void; ended: Promise<PushAnswer[]> } {
   const noise = makeObject("blob", randomBytes(300_000));
   const tree = makeTree(["100644", "noise", noise]);
@@ -115,7 +116,7 @@ function stall(count: number): { end(): void; ended: Promise<PushAnswer[]> } {
   return { end, ended: Promise.all(Array.from({ length: count }, send)) };
 }
 
-/** A blob of 15 MiB that is stored as a delta, and so is whole in memory while it is read. */
+/** A blob of 15 MiB that is stored as a delta, and so is held in memory whole while it is read. */
 const DELTA = "api/repos/me/first/raw/main~1/large.txt";
 
 test("slow clients: pushes that keep large objects in memory, and large files that nobody takes", async () => {
@@ -134,7 +135,7 @@ test("slow clients: pushes that keep large objects in memory, and large files th
     stalled.end();
     for (const { unpack } of await stalled.ended) expect(unpack).toMatch(/corrupt/);
     await wait(1_000);
-    // Who took nothing takes all: then it is the others' turn.
+    // A client that took nothing now reads everything, so that the next one gets memory.
     for (let i = 0; i < 12; i++) {
       while (answered[i] === undefined) await wait(50);
       statuses.push(answered[i]!.statusCode);
@@ -155,7 +156,7 @@ test("large pushes, small ones that edit large files, and clones, all at once, t
       // Some kilobytes each, on a base of 15 MiB.
       ...Array.from({ length: EDITS }, (_, i) => push(held, `held-${i}`)),
       ...[0, 1].flatMap((i) => [push(held, `whole-${i}`), push(larger, `larger-${i}`), push(many, `many-${i}`)]),
-      // What is only there as a delta is made whole.
+      // Objects that are stored only as deltas are undeltified.
       ...[1, 2, 1, 2].map((depth) => clone("first", `--depth=${depth}`)),
     ];
     await wait(8_000);

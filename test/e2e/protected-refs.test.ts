@@ -1,4 +1,4 @@
-// Rules for refs, held at every door by which a ref can move.
+// Rules for refs hold on every way in which a ref can move.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ProtectedRefs } from "../../src/access/ref-rules.ts";
 import { type Answer, askApi } from "../harness/api.ts";
@@ -36,7 +36,7 @@ async function protect(...rules: (Partial<ProtectedRefs> & { pattern: string })[
   expect(status).toBe(200);
 }
 
-/** Brings every ref of the server to where a test begins. */
+/** Brings every ref of the server back to its initial value. */
 async function reset(): Promise<void> {
   await protect();
   const begin = { "heads/rel": "main~3", "heads/side": "main~2", "heads/ahead": "main", "tags/v1": "main~3" };
@@ -59,13 +59,13 @@ afterAll(() => server.close());
 const refsNow = (): Promise<Map<string, string>> => readRefs(urlOf(ADMIN));
 const tip = (revision: string): Promise<string> => git(history, "rev-parse", revision);
 
-/** What can be done to a ref, by each door; the answer is whether it was done. */
+/** What can be done to a ref, on each way; the answer says whether it was done. */
 type Act = "create" | "forward" | "backward" | "delete";
 
 interface Door {
   readonly name: string;
   readonly act: Act;
-  /** The ref that is changed; without it `refs/heads/rel`. */
+  /** The ref that is changed; default `refs/heads/rel`. */
   readonly ref?: string;
   readonly pass: (token: string) => Promise<boolean>;
 }
@@ -313,7 +313,7 @@ test("a rule for a token that cannot reach the repository is refused", async () 
     const message = expect.stringMatching(new RegExp(`no token for this repository.*${unknown}$`));
     expect(body).toMatchObject({ error: { code: "invalid", field: "allowedTokens", message } });
   }
-  // What was set before stands.
+  // The earlier rules are still in place.
   expect((await ask(path, ADMIN)).body).toMatchObject({ rules: [{ allowedTokens: [writer.id] }] });
   expect((await ask(path, ADMIN, { method: "PUT", json: { rules: [] } })).status).toBe(200);
 });

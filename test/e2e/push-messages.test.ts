@@ -11,7 +11,7 @@ import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builde
 import { sendPush } from "../harness/raw-push.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
-/** Of one file, in the server that limits it. */
+/** The limit for one file, on the server that has one. */
 const MAX_FILE_BYTES = 1_000_000;
 
 let server: Server;
@@ -31,10 +31,10 @@ afterAll(async () => {
   await Promise.all([server.close(), strict.close()]);
 });
 
-/** Pushes, and tells what git showed. */
+/** Pushes, and returns what git showed. */
 async function push(cwd: string, ...args: string[]): Promise<string> {
   const { stdout, stderr } = await tryGit(cwd, ["push", ...args]);
-  // Git pads what comes from the server, to cover what stood there.
+  // Git pads the server's lines, to overwrite what the terminal showed before.
   return `${stdout}${stderr}`.replaceAll(/ +$/gm, "");
 }
 
@@ -46,7 +46,7 @@ test("a push to a name that did not exist says that it exists now; no other push
   expect(await push(dir, "-q", `${server.url}/me/quiet`, "main:more")).toBe("");
   await askApi(server, "/repos", { method: "POST", json: { owner: "me", name: "made" } });
   expect(await push(dir, `${server.url}/me/made`, "main")).not.toContain("Created");
-  // Of a push that comes to nothing, nothing is there.
+  // A push that fails leaves nothing.
   const refused = await sendPush(`${server.url}/me/none`, {
     commands: [{ name: "refs/heads/a", new: "1".repeat(40) }],
   });
@@ -62,7 +62,7 @@ test("two first pushes at once: one of them is told", async () => {
 test("a push by a former name says what the name is now", async () => {
   await push(dir, `${server.url}/me/notes`, "main~2:refs/heads/main");
   await askApi(server, "/repos/me/notes", { method: "PATCH", json: { name: "diary" } });
-  // As long as a name is remembered nothing is known of its having changed.
+  // While a name is cached, a rename is not noticed.
   let pushes = 0;
   await expect
     .poll(() => push(dir, `${server.url}/me/notes.git`, `main:refs/heads/b${(pushes += 1)}`), { timeout: 30_000 })
@@ -83,9 +83,10 @@ test.each(["0", "1", "2"])("a clone and a fetch by a former name say what it is 
   const clone = await makeRepository("clone");
   let clones = 0;
   const cloned = (url: string, progress: string) => shown(clone, "clone", progress, url, String((clones += 1)));
-  // As long as a name is remembered nothing is known of its having changed.
+  // While a name is cached, a rename is not noticed.
   await expect.poll(() => cloned(before, "--progress"), { timeout: 30_000 }).toContain(notice);
-  // However the response comes: made, shared with others, or stored; for who asks to be told, and by this name.
+  // The notice comes with every kind of response (made for this client, shared, or stored), only
+  // for clients that ask for progress, and only under this name.
   for (let times = 0; times < 3; times++) {
     const [told, ...quiet] = await Promise.all([
       cloned(before, "--progress"),
@@ -113,7 +114,7 @@ test("a file that is too large is told by its size, with what names it", async (
       shown,
     ) ?? [];
   expect([limit, size], shown).toEqual([String(MAX_FILE_BYTES), String(MAX_FILE_BYTES + 5)]);
-  // The command does what it says.
+  // The suggested command works.
   const script = `!sh -c '${command!.replaceAll("'", String.raw`'\''`)}'`;
   expect(await git(large, "-c", `alias.named=${script}`, "named")).toBe(`${MAX_FILE_BYTES + 5} big file.bin`);
 });

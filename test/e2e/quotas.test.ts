@@ -1,4 +1,4 @@
-// How much repositories and owners may hold, and what becomes of pushes that want more.
+// Quotas of repositories and owners, and the pushes that exceed them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
@@ -12,7 +12,7 @@ import { type Server, startServer } from "../harness/server.ts";
 const ADMIN = "correct-horse-battery";
 const ADA = { name: "Ada Example", email: "ada@example.com" };
 
-/** What the deployment sets for each repository. */
+/** The deployment's default for each repository. */
 const DEFAULT_BYTES = 2_500_000;
 
 interface Standing {
@@ -44,7 +44,7 @@ async function makeToken(more: Record<string, unknown>): Promise<string> {
   return (await ask<{ token: string }>("/tokens", ADMIN, { method: "POST", json })).body.token;
 }
 
-/** Waits until the registry has heard what a repository holds. */
+/** Waits until the registry knows what a repository holds. */
 async function heard(path: string, isThere: (standing: Standing) => boolean): Promise<Standing> {
   for (let tries = 0; tries < 100; tries++) {
     const { body } = await ask(path);
@@ -105,10 +105,10 @@ test("what a full repository is sent is refused before it is read, and git says 
   const { code, stderr } = await tryGit(history, ["push", urlOf("me/full"), "main"]);
   expect(code).not.toBe(0);
   expect(stderr).toContain("remote unpack failed: the repository with this push (bytes) exceeds the limit of 1");
-  // What adds nothing is let through.
+  // A push without new objects passes.
   await git(history, "push", "-q", "--force", urlOf("me/full"), "main~3:refs/heads/more");
   await git(history, "push", "-q", urlOf("me/full"), ":refs/heads/more");
-  // A ref adds itself.
+  // A ref itself counts.
   expect((await tryGit(history, ["push", urlOf("me/full"), "main~3:refs/heads/old"])).stderr).toContain(
     "that is the quota",
   );
@@ -134,7 +134,7 @@ test("objects are counted as they are declared, and exactly when they are stored
   const { unpack } = await sendPush(urlOf("me/counted"), { commands, pack: packOf(...many, tree, commit) });
   expect(unpack).toContain(`the repository with this push (objects) exceeds the limit of ${objectCount + 3}`);
   expect((await pushLarge("me/counted", 10, 1)).unpack).toBe("ok");
-  // The same objects once more are no more objects.
+  // Objects that the repository has already do not count again.
   await set(path, null, objectCount + 6);
   expect((await pushLarge("me/counted", 10, 1, "again")).unpack).toBe("ok");
   expect((await pushLarge("me/counted", 10, 2)).unpack).toBe("ok");
@@ -143,7 +143,7 @@ test("objects are counted as they are declared, and exactly when they are stored
 
 test("the deployment's default holds where nothing else is set, and a restore is a push", async () => {
   expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
-  // It had begun to write.
+  // The push had begun to write.
   await expect.poll(async () => (await server.readObjects("/chunks/")).size, { timeout: 10_000 }).toBe(0);
   await git(history, "push", "-q", urlOf("me/default"), "main");
   const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The bytes of a push's entries beyond its noise: commit, tree, headers, trailer. */
+/** The bytes of a push besides its random data: commit, tree, headers, trailer. */
 const OVERHEAD_BYTES = KIB;
 
 test.each([1, 10])("a push under 256 KiB costs no R2 operation, in %i files", async (files) => {
@@ -20,7 +20,7 @@ test.each([1, 10])("a push under 256 KiB costs no R2 operation, in %i files", as
   expect(push.packBytes).toBeGreaterThan(250 * KIB);
   expect(push.packBytes).toBeLessThan(256 * KIB);
   expect(push.operations).toEqual({ puts: 0, parts: 0, gets: 0, deletes: 0, lists: 0, bytesIn: 0, bytesOut: 0 });
-  // Nor does a fetch of what is still hot.
+  // Nor does a fetch of hot chunks.
   expect(fetch.operations.gets).toBe(0);
 });
 

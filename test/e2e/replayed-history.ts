@@ -6,9 +6,9 @@ import { replay } from "../harness/replay.ts";
 import type { Server } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** Pushes the end of a history commit by commit, fetches each into an old clone, and clones the whole at last: no
- * fetch brings an object twice.
- * @param commits pushed one by one, 129 at most */
+/** Pushes the end of a history commit by commit, fetches each commit into an existing clone, and
+ * finally clones everything. No fetch may bring an object twice.
+ * @param commits pushed one by one, at most 129 */
 export async function expectReplayed(server: Server, commits: number): Promise<void> {
   const origin = await makeHistory({ commits: 130, files: 60, branches: 20, merges: 20, upheavals: 40 });
   const url = `${server.url}/me/replay.git`;

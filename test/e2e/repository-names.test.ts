@@ -1,4 +1,5 @@
-// Names that change what they lead to while somebody uses them: what is pushed lands where the name leads, or nowhere.
+// Names that change their repository while a push uses them: the push goes to the repository that
+// the name now means, or fails.
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -26,7 +27,7 @@ const ask = (method: string, path: string, json?: unknown) =>
     json === undefined ? { method } : { method, json },
   );
 
-/** A commit with one file of so many bytes that compress to nothing less. */
+/** A commit with one file of so many incompressible bytes. */
 function makeBig(bytes: number): { commit: MadeObject; pack: Buffer } {
   const blob = makeObject("blob", randomBytes(bytes));
   const tree = makeTree(["100644", "file", blob]);
@@ -34,7 +35,7 @@ function makeBig(bytes: number): { commit: MadeObject; pack: Buffer } {
   return { commit, pack: packOf(blob, tree, commit) };
 }
 
-/** Pushes a branch slowly: the second half of the pack waits for something. */
+/** Pushes a branch slowly: the second half of the pack waits for a promise. */
 function pushSlowly(
   url: string,
   name: string,
@@ -50,14 +51,14 @@ function pushSlowly(
   return { tip: commit.oid, answer: sendBody(url, body()) };
 }
 
-/** Has the Worker remember that a name leads to a repository which is deleted by then. */
+/** Makes the Worker cache a name whose repository is then deleted. */
 async function makeStale(path: string): Promise<void> {
   const [owner, name] = path.split("/");
   const first = `${path}-first`;
   await git(source, "push", "-q", urlOf(first), "main");
   await ask("PATCH", `/repos/${first}`, { owner, name });
   await git(source, "ls-remote", urlOf(path));
-  // By the name that it had: the Worker that is told so knows nothing of the other.
+  // By its earlier name: the isolate that gets this request does not know of the other.
   expect((await ask("DELETE", `/repos/${first}`)).status).toBe(204);
 }
 

@@ -46,7 +46,7 @@ function cacheOf({ headers }: RawResponse): unknown {
 test("a response is made once alone, then stored, then served from there, to the byte the same", async () => {
   const responses = [await fetch("main"), await fetch("main")];
   expect(responses.map(cacheOf)).toEqual(["miss", "miss"]);
-  // The second is not held up by the storing, which ends when it likes.
+  // The second fetch does not wait for the storing, which may end later.
   await vi.waitFor(async () => {
     responses.push(await fetch("main"));
     expect(cacheOf(responses.at(-1)!)).toBe("hit");
@@ -68,7 +68,7 @@ test.each([
   const [first] = responses;
   for (const { body } of responses) expect(body.equals(first!.body)).toBe(true);
   const events = await drain();
-  // Made for the first and the second, and to be stored for the others.
+  // Made for the first and for the second, and once to be stored for all later ones.
   expect(events.filter(({ cache }) => cache === "miss")).toHaveLength(3);
   expect(responses.filter((response) => cacheOf(response) === "miss")).toHaveLength(2);
   expect(events.filter(({ cache }) => cache !== "miss").map(({ operations }) => operations.puts)).not.toContain(2);
@@ -95,9 +95,9 @@ test("a stored response whose bytes are lost is an error once, never a short ans
   expect(cacheOf(await fetch("main"))).not.toBe("hit");
 });
 
-/** The fetches of which the Worker has told since the last time. */
+/** The fetch events that the Worker has logged since the last call. */
 async function drain(): Promise<FetchEvent[]> {
-  // The Worker may tell of a response after its client has it.
+  // The Worker may log a response after its client has it.
   await sleep(200);
   return server.takeEvents().filter((event) => event.event === "fetch");
 }

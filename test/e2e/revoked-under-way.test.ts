@@ -1,4 +1,5 @@
-/** Who may not go on does not get in by having begun: pushes that trickle for longer than anything is remembered. */
+/** A request that began while it was allowed does not finish once it is not: slow pushes that last
+ * longer than any cached answer. */
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { request } from "../harness/raw.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
-/** How long an isolate remembers here what the registry said: ten seconds elsewhere. */
+/** How long an isolate caches the registry's answers here; the default is ten seconds. */
 const ANSWER_LIFE_MS = 2_000;
 let server: Server;
 
@@ -39,7 +40,8 @@ interface Made {
 const makeToken = (wanted: object = {}): Promise<Made> =>
   asAdmin("POST", "/tokens", { owner: "me", name: "t", right: "write", ...wanted });
 
-/** A body in two parts: the second when nobody remembers any more what was known at the first. */
+/** A body in two parts. The second is sent when every answer cached during the first has
+ * expired. */
 async function* trickle(body: Buffer, meanwhile: () => Promise<unknown>): AsyncGenerator<Buffer> {
   yield body.subarray(0, body.length - 1_000);
   await sleep(1_000);
@@ -57,7 +59,7 @@ function push(name: string, token: string, meanwhile: () => Promise<unknown>): P
   return sendBody(urlOf(name, token), trickle(Buffer.concat([head, packOf(blob, tree, commit)]), meanwhile));
 }
 
-/** Likewise, with a token that expires while it comes. */
+/** The same, with a token that expires during the push. */
 async function pushWithExpiring(name: string): Promise<PushAnswer> {
   const expiresMs = Date.now() + 4_000;
   const { token } = await makeToken({ expiresAt: new Date(expiresMs).toISOString() });
@@ -106,7 +108,7 @@ test("what is under way does not land once its token is good for nothing", async
   expect([...(await readRefs(urlOf("me/restored", ADMIN))).keys()]).toEqual([]);
   const { repositories } = await asAdmin<{ repositories: { id: string; name: string }[] }>("GET", "/repos/me");
   expect(repositories.map(({ name }) => name)).toEqual(["expired", "kept", "restored", "revoked"]);
-  // What came of the refused pushes is swept; what the one that landed brought is there.
+  // The chunks of the refused pushes are swept; those of the accepted one exist.
   const { id } = repositories.find(({ name }) => name === "kept")!;
   await expect
     .poll(async () => [...(await server.readObjects("/chunks/")).keys()].filter((key) => !key.startsWith(id)), {

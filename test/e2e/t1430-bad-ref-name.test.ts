@@ -1,4 +1,4 @@
-// Names that are no refs, and odd ones that are. @see git-check-ref-format(1)
+// Invalid ref names, and odd valid ones. @see git-check-ref-format(1)
 import { packOf } from "../harness/pack-builder.ts";
 import { BASE, type PushRow, testPushes } from "../harness/push-table.ts";
 
@@ -94,7 +94,7 @@ testPushes([
     answer: "refused",
     unpack: "ok",
     reason: /multiple updates for ref 'refs\/heads\/row-\d+' not allowed/,
-    // What git answers depends on which of the two it takes first.
+    // Git's answer depends on which of the two it handles first.
     git: "either",
     push: ({ blob, tree, commit }, branch) => ({
       pack: packOf(blob, tree, commit),

@@ -1,10 +1,10 @@
-// Packs that lie about themselves, as a whole or in an entry. @see gitformat-pack(5)
+// Packs with wrong headers, entries or trailers. @see gitformat-pack(5)
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { assemblePack, encodeEntryHead, makeObject, packOf } from "../harness/pack-builder.ts";
 import { BASE, type Ground, type PushRow, testPushes } from "../harness/push-table.ts";
 import { encodeEntry, type RawEntry } from "../harness/raw.ts";
 
-/** A pack of the ground in which one entry comes in another form. */
+/** A pack of the ground objects in which one entry is replaced by a flawed one. */
 function packWith(ground: Ground, flawed: Uint8Array): Buffer {
   return assemblePack([flawed, encodeEntry(ground.tree), encodeEntry(ground.commit)]);
 }
@@ -13,12 +13,12 @@ function entriesOf({ blob, tree, commit }: Ground): Buffer[] {
   return [blob, tree, commit].map((object) => encodeEntry(object));
 }
 
-/** The ground's blob under another header, or other compressed bytes. */
+/** The ground's blob with another header, or other compressed bytes. */
 function flawedBlob(flaw: (ground: Ground) => Partial<RawEntry>): PushRow["push"] {
   return (ground) => ({ pack: packWith(ground, encodeEntry({ ...ground.blob, ...flaw(ground) })) });
 }
 
-/** The ground's blob behind any bytes as its header. */
+/** The ground's blob with any bytes as its header. */
 function flawedHead(head: (sizeBytes: number) => Uint8Array): PushRow["push"] {
   return (ground) => {
     const { content } = ground.blob;

@@ -1,4 +1,5 @@
-// Deltas that lie: about their base, their sizes, or in their instructions. @see gitformat-pack(5) "Deltified representation"
+// Deltas with a wrong base, wrong sizes or wrong instructions. @see gitformat-pack(5) "Deltified
+// representation"
 import { deflateSync } from "node:zlib";
 import {
   assemblePack,
@@ -17,7 +18,8 @@ import {
 import { BASE, type PushRow, type TablePush, testPushes } from "../harness/push-table.ts";
 import { encodeEntry } from "../harness/raw.ts";
 
-/** A push whose tip's one file is `wanted`, which `entries` are to make. @param objects what they hold besides */
+/** A push whose tip has the one file `wanted`, which `entries` should result in. @param objects
+ * what they hold besides */
 function pushOf(wanted: MadeObject, entries: readonly Uint8Array[], ...objects: MadeObject[]): TablePush {
   const tree = makeTree(["100644", "wanted", wanted]);
   const commit = makeCommit(tree, [BASE.commit.oid]);
@@ -25,7 +27,7 @@ function pushOf(wanted: MadeObject, entries: readonly Uint8Array[], ...objects: 
   return { pack, tip: commit.oid, objects: [tree, commit, wanted, ...objects] };
 }
 
-/** A blob of 320 bytes, which no other row has, and a delta that should make `wanted` of it. */
+/** A blob of 320 bytes, which no other row has, and a delta that should turn it into `wanted`. */
 function withDelta(make: (base: Buffer) => { readonly wanted: Buffer; readonly delta: Buffer }): PushRow["push"] {
   return ({ blob }) => {
     const base = makeObject("blob", blob.oid.repeat(8));
@@ -34,7 +36,7 @@ function withDelta(make: (base: Buffer) => { readonly wanted: Buffer; readonly d
   };
 }
 
-/** The same with a delta by offset. @param distance from the base's length in the pack, bytes */
+/** The same with an OFS delta. @param distance from the base's length in the pack, bytes */
 function withDistance(distance: (baseBytes: number) => number): PushRow["push"] {
   return ({ blob }) => {
     const base = encodeEntry(blob);
@@ -44,7 +46,7 @@ function withDistance(distance: (baseBytes: number) => number): PushRow["push"] 
   };
 }
 
-/** The base and one character more. */
+/** The base and one more character. */
 function appended(base: Buffer): Buffer {
   return Buffer.concat([base, Buffer.from("!")]);
 }

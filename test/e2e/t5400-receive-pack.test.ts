@@ -1,4 +1,5 @@
-// git-receive-pack by hand: what it advertises, takes and reports. @see gitprotocol-pack(5)
+// Raw requests to git-receive-pack: what it advertises, accepts and reports. @see
+// gitprotocol-pack(5)
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { decodeLines, decodePkts, encodePkt, FLUSH, request } from "../harness/raw.ts";

@@ -1,4 +1,5 @@
-// What a push refers to must be there, and be what its referrer says. @see git-receive-pack(1)
+// Every object that a push refers to must exist and have the type that the reference implies. @see
+// git-receive-pack(1)
 import { makeCommit, makeObject, makeTag, makeTree, packOf } from "../harness/pack-builder.ts";
 import { BASE, type PushRow, testPushes } from "../harness/push-table.ts";
 

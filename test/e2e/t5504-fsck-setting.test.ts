@@ -7,7 +7,7 @@ import { startServer, type Server } from "../harness/server.ts";
 const blob = makeObject("blob", "content\n");
 const tree = makeTree(["100644", "file", blob]);
 
-/** With a mode as old tools wrote it. */
+/** With a mode that old tools wrote. */
 const paddedTree = makeTree(["0100644", "file", blob]);
 
 function commitBy(author: string, message: string): MadeObject {
@@ -17,9 +17,9 @@ function commitBy(author: string, message: string): MadeObject {
 
 /** Common in old histories: passes unless the setting is strict. */
 const oldZone = (message: string): MadeObject => commitBy("Ada Example <ada@example.com> 1700000000 +1", message);
-/** What git warns of: passes only when the setting is lenient. */
+/** A warning in git: passes only when the setting is lenient. */
 const warned = (message: string): MadeObject => makeCommit(tree, [], `${message}\0\n`);
-/** What git calls an error: never passes. */
+/** An error in git: never passes. */
 const wrong = (message: string): MadeObject => commitBy("Ada Example ada@example.com 1700000000 +0100", message);
 
 let server: Server;

@@ -1,10 +1,11 @@
-// Commits and tags that git's fsck refuses, and odd ones that it lets in. @see git-fsck(1) "FSCK MESSAGES"
+// Commits and tags that git's fsck refuses, and odd ones that it accepts. @see git-fsck(1) "FSCK
+// MESSAGES"
 import { type MadeObject, makeObject, makeTag, makeTree, packOf, PERSON } from "../harness/pack-builder.ts";
 import { BASE, type Ground, type PushRow, testPushes } from "../harness/push-table.ts";
 
 type Row = Omit<PushRow, "answer">;
 
-/** The lines of a well-formed commit, to be changed by name. */
+/** The lines of a well-formed commit, to be replaced by name. */
 interface CommitLines {
   tree: string;
   parent: string;
@@ -23,7 +24,7 @@ function commitLines({ tree }: Ground): CommitLines {
   };
 }
 
-/** A branch to a commit in which some lines are others. @param id what fsck calls it */
+/** A branch to a commit with some lines replaced. @param id the name of fsck's message */
 function commit(
   name: string,
   id: string,
@@ -45,7 +46,7 @@ function author(name: string, id: string, person: string): Row {
   return commit(name, id, { author: `author ${person}\n` });
 }
 
-/** A tag of the ground's commit. @param make given its well-formed text */
+/** A tag of the ground's commit. @param make receives its well-formed text */
 function tag(name: string, id: string, make: (text: string, ground: Ground) => string): Row {
   return {
     name: `tag ${id}: ${name}`,

@@ -1,4 +1,4 @@
-// Trees that git's fsck refuses, and odd ones that it lets in. @see git-fsck(1) "FSCK MESSAGES"
+// Trees that git's fsck refuses, and odd ones that it accepts. @see git-fsck(1) "FSCK MESSAGES"
 import {
   makeCommit,
   type MadeObject,
@@ -17,7 +17,7 @@ function pushTree(tree: MadeObject, objects: readonly MadeObject[]): TablePush {
   return { pack: packOf(...objects, tree, commit), tip: commit.oid, objects: [...objects, commit] };
 }
 
-/** A tree whose one entry is a blob of this name. */
+/** A tree with one blob of this name. */
 function named(name: string | Uint8Array, id: string, git?: PushRow["git"]): Row {
   const shown = typeof name === "string" ? name : `bytes ${Buffer.from(name).toString("hex")}`;
   return withTree(`${id}: name ${JSON.stringify(shown.slice(0, 40))}`, id, (blob) => [["100644", name, blob]], git);
@@ -37,7 +37,7 @@ function withTree(
   };
 }
 
-/** A tree of these bytes. @param make given the well-formed tree of one blob */
+/** A tree of these bytes. @param make receives the well-formed tree of one blob */
 function withBytes(name: string, make: (tree: Buffer) => Uint8Array): Row {
   return {
     name,
@@ -45,7 +45,7 @@ function withBytes(name: string, make: (tree: Buffer) => Uint8Array): Row {
   };
 }
 
-/** A tree whose one file is read by git itself. */
+/** A tree with one file that git itself reads. */
 function special(file: string, id: string, content: string): Row {
   return {
     name: `${id}: ${file} of ${JSON.stringify(content.slice(0, 60))}`,

@@ -169,18 +169,18 @@ test.each([19, 3_000, 30_000])("%i refs", async (count) => {
     { length: count },
     (_, i) => [`refs/heads/topic-${i}`, commits[i % commits.length]!] as const,
   );
-  // git would make a file of each first.
+  // With loose refs, git would create a file for each.
   const packed = refs.map(([name, oid]) => `${oid} ${name}\n`).toSorted((a, b) => (a.slice(41) < b.slice(41) ? -1 : 1));
   writeFileSync(join(origin, "packed-refs"), packed.join(""), { flag: "wx" });
   await git(origin, "push", "-q", url, "main");
-  // By hand: for so many refs git itself takes minutes, whatever the server.
+  // A raw push: git itself takes minutes for so many refs, with any server.
   const { stdoutBytes: pack } = await tryGit(origin, ["pack-objects", "-q", "--stdout"]);
   const pushed = await sendPush(url, { commands: refs.map(([name, oid]) => ({ name, new: oid })), pack });
   expect(pushed.unpack).toBe("ok");
   const mirror = join(makeTempDir("clone"), "clone.git");
   await git(makeTempDir("cwd"), "clone", "-q", "--mirror", url, mirror);
   expect(await listRefs(mirror)).toBe(await listRefs(origin));
-  // A mirror that is up to date asks for nothing; one ref moved brings that one.
+  // An up-to-date mirror asks for nothing; after one ref moved it receives that one.
   expect(await countReceived(mirror, "fetch", "-q", "origin")).toBe(0);
   await git(origin, "update-ref", "refs/heads/topic-7", commits[0]!);
   await git(origin, "push", "-q", url, "+refs/heads/topic-7");

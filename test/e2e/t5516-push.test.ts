@@ -22,7 +22,7 @@ beforeEach(async () => {
   await commitFile("first");
 });
 
-/** Commits a file of this name; its content is the name unless given. */
+/** Commits a file of this name; by default the name is its content. */
 async function commitFile(name: string, content: string | Uint8Array = `${name}\n`): Promise<string> {
   writeFileSync(join(work, name), content);
   await git(work, "add", name);
@@ -35,7 +35,7 @@ async function remoteRefs(): Promise<string> {
   return (await git(work, "ls-remote", "--refs", url)).replaceAll("\t", " ");
 }
 
-/** Clones the remote and has git look at every object. */
+/** Clones the remote and runs `git fsck` on it. */
 async function checkedClone(): Promise<string> {
   const dir = join(makeTempDir("clone"), "clone.git");
   await git(work, "clone", "-q", "--mirror", url, dir);
@@ -43,7 +43,7 @@ async function checkedClone(): Promise<string> {
   return dir;
 }
 
-/** Pushes and expects to be refused. @returns what git told its user */
+/** Pushes and expects a refusal. @returns what git told its user */
 async function refusedPush(...args: readonly string[]): Promise<string> {
   const { code, stderr } = await tryGit(work, ["push", url, ...args]);
   expect(code, stderr).not.toBe(0);
@@ -219,7 +219,7 @@ test("50 racing pushes to different branches: all win", async () => {
 });
 
 test.each([8, 18, 30])("a blob of %i MB", async (megabytes) => {
-  // Noise does not compress: trying to would be most of this test's time.
+  // Random bytes do not compress: trying would take most of this test's time.
   await git(work, "config", "core.compression", "0");
   await commitFile("blob", randomBytes(megabytes * 1_000_000));
   await git(work, "push", "-q", url, "main");

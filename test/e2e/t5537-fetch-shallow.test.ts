@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => served.close());
 
-/** Clones as the first command says, runs the others in the clone.
+/** Clones with the first command and runs the others in the clone.
  * @returns its path */
 async function run(url: string, version: number, commands: readonly string[]): Promise<string> {
   const clone = join(makeTempDir("clone"), "clone");
@@ -107,7 +107,7 @@ test("a depth and a ref wanted by name, all on bands", async () => {
   expect(await git(clone, "rev-list", "--count", "side-3")).toBe("2");
 });
 
-// Last: the push adds a branch to what is compared above.
+// The last test: its push adds a branch to what the others compare.
 test.each([0, 2])("a push from a shallow clone, by protocol v%i", async (version) => {
   const clone = await run(served.holdfast, version, ["--depth=1"]);
   writeFileSync(join(clone, `added-${version}`), "added\n");

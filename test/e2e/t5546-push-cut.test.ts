@@ -1,4 +1,5 @@
-// Connections that end in the midst of a push: it is wholly there or wholly absent, and can be repeated.
+// Connections that end during a push: the push is applied completely or not at all, and can be
+// repeated.
 import { randomBytes } from "node:crypto";
 import { request as sendRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends the beginning of a body whose length is announced, then ends the connection. */
+/** Sends the beginning of a body with a Content-Length, then ends the connection. */
 async function cut(url: string, body: Uint8Array, sentBytes: number): Promise<void> {
   const headers = { ...PUSH_TYPE, "content-length": body.length };
   const outgoing = sendRequest(`${url}/git-receive-pack`, { method: "POST", headers, agent: false });

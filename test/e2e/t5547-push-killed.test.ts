@@ -1,5 +1,5 @@
-// Processes that end in the midst of a push, as a crash or a deployment ends them, and pushes that meet: what was answered is there, what was not is
-// wholly there or not at all, and a repetition passes.
+// Processes that end during a push, as in a crash or a deployment, and pushes at the same time. An
+// acknowledged push is stored; any other is applied completely or not at all, and can be repeated.
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** The objects of a commit with a file that does not compress, the commit last. */
+/** The objects of a commit with an incompressible file, the commit last. */
 function makeObjects(sizeBytes: number, parents: readonly string[] = []): MadeObject[] {
   const blob = makeObject("blob", randomBytes(sizeBytes));
   const tree = makeTree(["100644", "file", blob]);
@@ -30,7 +30,7 @@ async function expectSoundClone(url: string): Promise<void> {
   expect(await git(clone, "fsck", "--strict", "--full")).toBe("");
 }
 
-/** A push's body in two parts, with something in between. */
+/** A push's body in two parts, with an action in between. */
 async function* interrupted(body: Buffer, during: () => Promise<void>): AsyncGenerator<Buffer> {
   yield body.subarray(0, body.length / 2);
   await sleep(100);

@@ -1,4 +1,5 @@
-// Every line that the server writes, beside those of git's own: to the byte, with its LF or without.
+// Every line that the server writes is compared with git's own, to the byte, with or without its
+// LF.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { git } from "../harness/git.ts";
@@ -40,7 +41,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.close(), native.close()]));
 
-/** Sends the same to both, and reads what is alike in both: neither the names of the programs nor what only one of them offers. */
+/** Sends the same to both and returns what both must have in common: neither the names of the
+ * programs nor what only one of them offers. */
 async function askBoth(
   path: string,
   options: Parameters<typeof request>[1],
@@ -101,7 +103,7 @@ test("there is no version 2 of pushing: who asks for it gets version 0, with its
   expect(two).toEqual(zero);
 });
 
-/** A report, without what either tells its user on band 2. */
+/** A report, without the messages to the user on band 2. */
 function readReport(body: Buffer): unknown {
   const pkts = decodePkts(body);
   const isBanded = pkts.some((pkt) => typeof pkt !== "string" && pkt[0] === 1);

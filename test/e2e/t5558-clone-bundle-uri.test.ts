@@ -10,7 +10,7 @@ import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { encodeRequest, post } from "../harness/transcript.ts";
 
-/** The first git whose clone asks for bundles by itself. */
+/** The first git version whose clone uses `bundle-uri` by default. */
 const FIRST_TO_ASK = [2, 40] as const;
 
 const { env, version, isAtLeast } = await chooseGit();
@@ -18,17 +18,17 @@ const asks = isAtLeast(...FIRST_TO_ASK);
 
 const TAGS = 4;
 
-/** What a fetch behind the bundle brings at the most: one commit, and the annotated tags: older gits note only the branches
- * of a bundle. */
+/** The most objects that a fetch after the bundle brings: one commit, and the annotated tags. Older
+ * gits keep only the branches of a bundle. */
 const REST_OBJECTS = 1 + TAGS;
 
 let server: Server;
 let origin: string;
 let url: string;
-/** The bundle's address. */
+/** The bundle's URL. */
 let bundleUrl: string;
 let bundle: RawResponse;
-/** Refs and their objects as they were when the bundle was built. */
+/** Refs and their objects when the bundle was built. */
 let bundled: string;
 
 beforeAll(async () => {
@@ -47,7 +47,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** What the command `bundle-uri` answers; the bundle's id, which may be any, is `base`. */
+/** The answer of the command `bundle-uri`; the bundle's id, which may be any, is replaced by
+ * `base`. */
 async function listBundles(of: string): Promise<Record<string, string>> {
   const { status, body } = await post({ url: of }, encodeRequest("command=bundle-uri", "delim", "flush"), 2);
   expect(status).toBe(200);
@@ -62,8 +63,8 @@ function saveBundle(): string {
   return file;
 }
 
-/** Clones, and checks that the clone is whole.
- * @returns what the user read, and how many objects the fetch behind the bundle brought */
+/** Clones, and checks that the clone is complete.
+ * @returns what the user read, and how many objects the fetch after the bundle brought */
 async function clone(from: string, ...options: readonly string[]): Promise<{ fetched: number; result: GitResult }> {
   const dir = join(makeTempDir("clone"), "clone.git");
   const result = await tryGit(makeTempDir("cwd"), ["clone", "--bare", ...options, from, dir], { env });
@@ -170,7 +171,8 @@ describe("HTTP", () => {
     const { status, headers } = await request(file, { headers: { authorization } });
     expect([status, headers["cache-control"]]).toEqual([200, "private, max-age=31536000, immutable"]);
     if (asks) {
-      // The credentials of the repository's URL serve for the bundle: its address is relative to it.
+      // The bundle is fetched with the credentials of the repository's URL, because its own URL is
+      // relative to that.
       const dir = join(makeTempDir("clone"), "clone");
       await tryGit(makeTempDir("cwd"), ["clone", "-q", "-c", "transfer.bundleURI=true", closedUrl, dir], { env });
       expect((await closed.takeEvent("fetch")).objects).toBe(1);

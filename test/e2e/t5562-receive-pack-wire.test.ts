@@ -1,4 +1,4 @@
-// Requests that are malformed before any pack: each is refused with a status, and changes nothing.
+// Requests that are malformed before the pack: each is refused with a status and changes nothing.
 // Git's own server often answers such a request with 200 and an empty body.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -20,9 +20,10 @@ const head = encodePushHead(push);
 const body = Buffer.concat([head, pack]);
 const command = `${NULL_HEX} ${commit.oid} refs/heads/main\0report-status side-band-64k`;
 
-/** How long the server waits for a body here. What is slow for half a minute is as slow for some seconds. */
+/** How long the server waits for a body here. A body that is too slow within half a minute is too
+ * slow within some seconds. */
 const WAIT_MS = 6_000;
-/** Between the parts of a slow body: 30 in that time. */
+/** The pause between the parts of a slow body: 30 parts in that time. */
 const PART_MS = WAIT_MS / 30;
 
 let server: Server;
@@ -33,7 +34,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Sends it and expects the status, no ref, and the next good push to work, in a repository of its own. */
+/** Sends a request to a repository of its own. Expects the status and no ref, and that the next
+ * good push succeeds. */
 async function expectRefusal(
   status: number,
   sent: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
@@ -146,7 +148,7 @@ test("405: any other method", async () => {
   expect((await request(`${url}/git-receive-pack`)).status).toBe(405);
 });
 
-/** Sends bytes as they are and reads until the server closes or has been silent for a second. */
+/** Sends raw bytes and reads until the server closes or is silent for a second. */
 async function exchange(bytes: Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const received: Buffer[] = [];
@@ -193,7 +195,7 @@ async function expectSlowJson(): Promise<void> {
   expect((await request(`${server.url}/api/repos`, options)).status).toBe(408);
 }
 
-/** A pack of more than is taken for small, whose end comes fast enough for a body of its own. */
+/** A pack above the size of small ones, whose end comes fast enough for a body of its own. */
 async function* largeThenSlow(): AsyncGenerator<Uint8Array> {
   const whole = Buffer.concat([head, packOf(blob, tree, commit, makeObject("blob", randomBytes(1_000_000)))]);
   const fastBytes = 400_000;
@@ -211,7 +213,7 @@ test.concurrent("slow large pushes give their places up to those that wait for t
   const waiting = `${server.url}/me/waiting.git`;
   expect((await sendPush(waiting, large)).unpack).toBe("ok");
   const answer = await Promise.any(slow);
-  // A status, or a report, if the response had begun.
+  // A status, or a report if the response had begun.
   expect(answer.unpack + answer.text).toMatch(
     /took too long: while others wait, a client must send at least 1048576 bytes in 6 seconds/,
   );
@@ -223,7 +225,7 @@ test.concurrent("408: one byte at a time, in the commands or in the pack, while 
   void Promise.race(slow.map((answer) => answer.catch(() => undefined))).then(() => (isAnswered = true));
   await sleep(2 * PART_MS);
   expect((await sendPush(`${server.url}/me/meanwhile.git`, push)).unpack).toBe("ok");
-  // Whoever is slow waits still.
+  // The slow client still waits.
   expect(isAnswered).toBe(false);
   await Promise.all(slow);
 });

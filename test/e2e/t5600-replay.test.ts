@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// Five merges and ten upheavals are among them.
+// These commits include five merges and ten that change very many files.
 test("the end of a history pushed commit by commit: no fetch brings an object twice", async () => {
   await expectReplayed(server, 30);
 }, 120_000);

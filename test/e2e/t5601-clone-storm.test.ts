@@ -11,12 +11,13 @@ import { type Server, startServer } from "../harness/server.ts";
 const CLONES = 20;
 const MIB = 1024 * 1024;
 
-/** What the packs that one isolate sends may take together. */
+/** How much memory the packs that one isolate sends may take together. */
 const MEMORY_BYTES = 64 * MIB;
 
 let server: Server;
 let url: URL;
-/** Commits above 22 MiB of noise; who asks for one of its own gets a response that is made for it alone. */
+/** Commits above 22 MiB of random bytes. A client that asks for a commit of its own gets a response
+ * of its own. */
 let tips: string[];
 
 beforeAll(async () => {
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Asks for what nobody else asks for, over a connection of its own. */
+/** Sends a request that no other client sends, over a connection of its own. */
 function requestClone(): Socket {
   const body = Buffer.concat([
     encodePkt("command=fetch"),
@@ -49,7 +50,7 @@ function requestClone(): Socket {
   return socket;
 }
 
-/** Takes what comes, and counts it. */
+/** Reads the response, and returns its size. */
 async function drain(socket: Socket): Promise<number> {
   let bytes = 0;
   for await (const piece of socket) bytes += (piece as Buffer).length;

@@ -40,7 +40,7 @@ test.each([
     [served.holdfast, served.native].map(async (url) => {
       const dir = await clone(url, version, options);
       const before = await readClone(dir);
-      // What is missing is fetched now.
+      // Fetches the missing objects.
       await git(dir, "-c", `protocol.version=${version}`, "checkout", "-q", "main");
       return { before, after: await readClone(dir), status: await git(dir, "status", "--porcelain") };
     }),
@@ -50,7 +50,7 @@ test.each([
   expect(ours!.status).toBe("");
 });
 
-/** All objects in a client's own store; nothing is fetched by that. */
+/** All objects in a client's own store; this fetches nothing. */
 async function listHeld(dir: string): Promise<string[]> {
   return (await git(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)")).split("\n");
 }

@@ -9,7 +9,7 @@ import { encodeRequest, post, readAnswer } from "../harness/transcript.ts";
 
 let server: Server;
 let native: NativeServer;
-/** The same history behind both. */
+/** The same history on both. */
 let urls: { holdfast: string; native: string };
 const oids: Record<string, string> = {};
 

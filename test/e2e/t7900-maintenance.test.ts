@@ -10,7 +10,7 @@ import { REPACK_CHUNKS } from "../../src/repository/maintenance/maintenance-jobs
 
 let server: Server;
 beforeAll(async () => {
-  // Worktrees, whose jobs would come between, are not looked at here.
+  // Worktree jobs would run in between.
   server = await startServer({ vars: { WORKTREES: "none" } });
 });
 afterAll(() => server.close());
@@ -25,7 +25,7 @@ async function pushCommits(dir: string, url: string, count: number): Promise<voi
   }
 }
 
-/** Clones a repository and has git look at every object. */
+/** Clones a repository and runs `git fsck` on it. */
 async function cloneSound(url: string, tip: string): Promise<void> {
   const clone = join(makeTempDir("clone"), "clone");
   await git(makeTempDir("cwd"), "clone", "-q", url, clone);
@@ -71,9 +71,9 @@ test("maintenance on demand merges, prunes and tells; git finds all sound", asyn
       objects: 9,
       commits: 3,
       chunks: { hot: 1, unmerged: 0, unwhole: 0 },
-      // There are older pushes than the newest, to be forgotten in 90 days.
+      // Older pushes than the newest will be forgotten in 90 days.
       jobs: [{ kind: "expire", attempts: 0 }],
-      // What was to go went first.
+      // Unreachable objects were removed first.
       lastRuns: { prune: {}, repack: { chunks: 3 }, compact: {} },
     });
     await cloneSound(url, await git(dir, "rev-parse", "main"));
@@ -95,13 +95,13 @@ test("works that follow each other meet no jobs; these begin when nobody has ask
     await git(dir, "push", "-q", url, "main");
     await git(dir, "push", "-q", beside, "main");
     for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await git(dir, "ls-remote", url);
-    // As a push to a new name begins: no repository is there to be asked.
+    // The first request of a push to a new name: there is no repository to ask yet.
     const beginning = `${waiting.url}/me/new.git/info/refs?service=git-receive-pack`;
     for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await (await fetch(beginning)).arrayBuffer();
     const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
     expect(jobs()).toEqual([]);
     for (const repository of ["followed", "beside"]) {
-      // Looking at it puts nothing off.
+      // Reading the status delays nothing.
       for (let tries = 0; ; tries++) {
         const path = `${waiting.url}/api/repos/me/${repository}/worktrees`;
         const { worktrees } = (await (await fetch(path)).json()) as { worktrees: { state: string }[] };

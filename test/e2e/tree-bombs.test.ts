@@ -1,5 +1,6 @@
-// Trees that name one another so often that 20 objects have ten thousand million paths, and patterns that take their time: whatever
-// looks at paths ends, in words, and lets others through.
+// Trees that refer to one another so often that 20 objects have 10^10 paths, and expensive
+// patterns. Every request that walks paths ends with an error that names the limit, and other
+// requests run meanwhile.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { makeCommit, type MadeObject, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
@@ -11,14 +12,17 @@ const LEVELS = 10;
 const NAMES = "abcdefghij".split("");
 const LEAF_MODES: Readonly<Record<string, string>> = { blob: "100644", tree: "40000", commit: "160000" };
 
-/** Steps that a request may take here: a quarter of those that it may elsewhere, and of the time. */
+/** The limit of steps for a request here: a quarter of the default, and so a quarter of the
+ * time. */
 const MAX_WALK_STEPS = 5_000_000;
 
-/** Longer than any of this takes on a busy machine, and far shorter than it took without its bound: no such request ended. */
+/** Longer than any of these requests takes on a busy machine. Without the limit none of them
+ * ended. */
 const BOUND_MS = 15_000;
 
-/** Trees in ten levels, each with ten names for the next, and 10^10 files at the end, or empty trees, or submodules.
- * @param leaf what a file has in it, or what else there is */
+/** Trees in ten levels, each with ten names for the next, and 10^10 files at the end, or empty
+ * trees, or submodules.
+ * @param leaf a file's content, or another object */
 function makeBomb(leaf: string | MadeObject): { readonly root: MadeObject; readonly objects: MadeObject[] } {
   const objects = [typeof leaf === "string" ? makeObject("blob", leaf) : leaf];
   for (let level = 0; level < LEVELS; level++) {
@@ -40,7 +44,8 @@ const hollowForkRoot = makeTree(["40000", "a", hollow.root]);
 const hollowFork = makeCommit(hollowForkRoot, [hollowTip.oid]);
 const linked = makeBomb(makeCommit(makeTree(), [], "elsewhere"));
 const linkedTip = makeCommit(linked.root);
-/** Sparse-checkout files: no file at all, many patterns for every name, a long row of stars. */
+/** Sparse-checkout files: one that matches nothing, many patterns for every name, a long row of
+ * stars. */
 const patterns = ["nothing\n", "*a*a*a*b\n".repeat(4_000), `${"**/".repeat(21_000)}\n`].map((text) =>
   makeObject("blob", text),
 );
@@ -76,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Runs it while others ask for the refs, which they must get in between. */
+/** Runs an action while other requests ask for the refs, which must be answered meanwhile. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   const startMs = Date.now();
   let ended = false;

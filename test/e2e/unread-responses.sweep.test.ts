@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.close());
 
-// Six of 32 MiB each, but for what the sockets hold.
+// Six of 32 MiB each, minus what the sockets hold.
 test.each([
   ["the last bytes of files", "raw/main/large.txt", { Range: `bytes=${16 * MIB}-` }],
   ["tars", "archive/main.tar", {}],

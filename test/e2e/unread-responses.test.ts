@@ -1,5 +1,5 @@
-// Clients that ask for large files and take nothing: the server inflates only what they take.
-// `unread-responses.sweep.test.ts` has further answers.
+// Clients that request large files and read nothing: the server inflates only what is read.
+// `unread-responses.sweep.test.ts` has further requests.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Server } from "../harness/server.ts";
 import { measureUnread, startWithLargeFile } from "./unread.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => server.close());
 
-// Six of 32 MiB each, but for what the sockets hold.
+// Six of 32 MiB each, minus what the sockets hold.
 test.each([
   ["files", "raw/main/large.txt", {}],
   ["zips", "archive/main.zip", {}],

@@ -1,4 +1,4 @@
-// Clients that ask for large files and take nothing.
+// Clients that request large files and read nothing.
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
@@ -9,19 +9,19 @@ import { type Server, startServer } from "../harness/server.ts";
 
 export const MIB = 1024 * 1024;
 
-/** Deflates to a fiftieth: few bytes are asked of storage for many that are made. */
+/** Deflates to a fiftieth: few bytes are read from storage for many that are produced. */
 const text = Buffer.alloc(32 * MIB, Array.from({ length: 3_000 }, (_, i) => `line ${(i * 7_919) % 3_001}\n`).join(""));
 
-/** Starts a server that has a file of 32 MiB in `me/repo`. */
+/** Starts a server with a file of 32 MiB in `me/repo`. */
 export async function startWithLargeFile(): Promise<Server> {
-  // No worktrees, which would be read in place of blobs.
+  // No worktrees: they would be read instead of the blobs.
   const server = await startServer({ vars: { WORKTREES: "none" } });
   const dir = await makeOddRepository([{ branch: "main", files: { "large.txt": text } }]);
   await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main");
   return server;
 }
 
-/** Asks, and takes nothing but the head of the answer. */
+/** Sends a request, and reads only the head of the response. */
 async function askUnread(server: Server, path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> {
   const asked = request(`${server.url}/api/repos/me/repo/${path}`, { headers });
   asked.end();
@@ -30,14 +30,14 @@ async function askUnread(server: Server, path: string, headers: Record<string, s
   return response;
 }
 
-/** How far the server's memory rises for answers that nobody takes, in MiB. */
+/** How far the server's memory rises for responses that nobody reads, in MiB. */
 export async function measureUnread(
   server: Server,
   paths: readonly string[],
   headers: Record<string, string> = {},
 ): Promise<number> {
   await server.restart();
-  // What the first requests of all take is not what is measured.
+  // The memory that the very first requests take does not count.
   for (const path of ["raw/main/large.txt", "archive/main.tar.gz", "archive/main.zip"]) {
     (await askUnread(server, path)).destroy();
   }
@@ -45,7 +45,7 @@ export async function measureUnread(
   const before = server.readUsage().memoryBytes;
   const responses = await Promise.all(paths.map((path) => askUnread(server, path, headers)));
   let most = 0;
-  // Until the server has done nothing for half a second: then nothing is made any more.
+  // Waits until the server has used no CPU for half a second: then it produces nothing any more.
   for (let [quiet, lastSeconds] = [0, -1]; quiet < 5;) {
     await wait(100);
     const { memoryBytes, cpuSeconds } = server.readUsage();
