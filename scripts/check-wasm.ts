@@ -20,7 +20,8 @@ needs no toolchain.
 const MODULE = "src/codec/holdfast.wasm";
 const LOCK = "wasm/holdfast.wasm.lock";
 
-/** What the module is made from: the Zig sources, and the files that say how and with which C sources. */
+/** The module's inputs: the Zig sources, the C sources' package, and the files that control the
+ * build. */
 function listInputs(): string[] {
   const sources = readdirSync(join(PROJECT, "wasm/src"), { recursive: true, encoding: "utf8" });
   return [
@@ -32,7 +33,7 @@ function listInputs(): string[] {
   ].toSorted();
 }
 
-/** Lines of sha256sum(1): the module's, then its inputs'. */
+/** Lines as of sha256sum(1): for the module, then for its inputs. */
 function describe(): string {
   const lines = [MODULE, ...listInputs()].map((path) => {
     const hash = createHash("sha256")
@@ -43,7 +44,7 @@ function describe(): string {
   return lines.join("");
 }
 
-/** Paths whose lines differ, or which only one side has. */
+/** Paths whose lines differ, or that only one side has. */
 function listDifferences(recorded: string, actual: string): string[] {
   const count = Map.groupBy([...recorded.split("\n"), ...actual.split("\n")], (line) => line);
   const lines = [...count].flatMap(([line, both]) => (both.length === 1 ? [line] : []));

@@ -1,32 +1,29 @@
-/** What the commands of whoever runs a server do with their command line: help first, and one
- * line for what is wrong. */
+/** The command line of all commands: `--help`, and one line for each mistake. */
 import { parseArgs, type ParseArgsConfig, type ParseArgsOptionsConfig } from "node:util";
 
-/** The command line, or what is there, is not as the command needs it. The message is one line
- * that says what is wrong and what would do. */
+/** The command line, or what it names, is wrong. The message is one line that says what is wrong
+ * and what would be right. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** What the command line says. */
+/** The options' values. */
 type Values<Options extends ParseArgsOptionsConfig> = ReturnType<typeof parseArgs<{ options: Options }>>["values"];
 
-/** Where the command line is, if not in `process.argv`, and what it has besides options. */
+/** The command line, if not that of the process, and its operands. */
 export interface Words {
   readonly args?: readonly string[];
-  /** Such as "HISTORY [URL]" or "[CLIENT...]": those in brackets may be left out. None unless
-   * set. */
+  /** Such as "HISTORY [URL]" or "[CLIENT...]"; those in brackets are optional. Default: none. */
   readonly operands?: string;
 }
 
-/** The exit status of a command that was not told rightly what to do, and did nothing. */
+/** The exit status of a command that was called wrongly and did nothing. */
 const MISUSED = 2;
 
-/** Runs a command as its command line says. With `--help` anywhere in it the command is only told
- * of, whatever else is there. What cannot be done as it was asked for is told in one line, and
- * ends the process with status 2.
+/** Runs a command with the options of its command line. `--help` anywhere in it prints the usage
+ * instead. A UsageError prints one line and ends the process with status 2.
  * @param usage what `--help` prints
- * @throws whatever `run` throws, but for UsageError */
+ * @throws whatever `run` throws, except UsageError */
 export async function runCommandLine<const Options extends ParseArgsOptionsConfig>(
   usage: string,
   options: Options,
@@ -47,8 +44,8 @@ export async function runCommandLine<const Options extends ParseArgsOptionsConfi
   }
 }
 
-/** Reads the command line of a command that does the rest itself. What is wrong with it is told
- * in one line, and ends the process with status 2.
+/** Reads the command line of a command that does the rest itself. A mistake prints one line and
+ * ends the process with status 2.
  * @throws Error if `config` is wrong */
 export function readCommandLine<const Config extends ParseArgsConfig>(
   config: Config,
@@ -61,8 +58,7 @@ export function readCommandLine<const Config extends ParseArgsConfig>(
   }
 }
 
-/** @throws UsageError for an option that is not known or lacks its value, or for operands that
- * are too few or too many */
+/** @throws UsageError for an unknown option, a missing value, or too few or too many operands */
 function readValues<const Options extends ParseArgsOptionsConfig>(
   args: readonly string[],
   options: Options,
@@ -81,13 +77,12 @@ function readValues<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** What `parseArgs` finds wrong, in one line.
- * @throws what it is given, if that is something else */
+/** The mistake that `parseArgs` found, in one line.
+ * @throws the error itself, if it is another one */
 function misuse(error: unknown): UsageError {
   const { code, message } = error as NodeJS.ErrnoException;
   if (!code?.startsWith("ERR_PARSE_ARGS_")) throw error;
-  // npm keeps options that come before `--` for itself, and passes on what was meant as their
-  // values.
+  // npm takes options before `--` for itself, and passes their values on as operands.
   if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL")
     return new UsageError(`${/'.*?'/.exec(message)?.[0]} is no option; with npm, options come after "--" (--help)`);
   return new UsageError(`${/^[^.\n]*/.exec(message)![0]} (--help tells what there is)`);

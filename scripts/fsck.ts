@@ -1,28 +1,30 @@
-/** Checks that a repository is whole, through its API. */
+/** Checks a repository's integrity through its API. */
 import { runCommandLine } from "./command-line.ts";
 import { checkRepository, describeProblem, toCheckUrl } from "./fsck/check-repository.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/fsck.ts [OPTIONS] URL
 
-Checks the repository at URL (as git has it: https://git.example.com/me/my-repo.git): chunks and their checksums, objects and their ids,
-what they refer to, index, graph, refs, and the R2 objects below the repository's id. Prints problems, a line each.
+Checks the repository at URL (as for git: https://git.example.com/me/my-repo.git): chunks and their
+checksums, objects and their ids and references, index, graph, refs, and the R2 objects below the
+repository's id. Prints one line for each problem.
 
-  --rules SETTING  also tell what git's fsck finds: default, strict or lenient
-  --repair         make again what can be made of stored objects, and remove what nothing names
+  --rules SETTING  also report what git's fsck finds: default, strict or lenient
+  --repair         rebuild what can be rebuilt from stored objects, and remove orphans
   --quiet          no progress
   --help           this text
 
-HOLDFAST_TOKEN is the token, of a right to administer the repository.
+HOLDFAST_TOKEN must hold a token that may administer the repository.
 
-Exit status: 0 when nothing is wrong (orphans are told, and are nothing wrong), 1 when something is, 2 when it could not be found out.
+Exit status: 0 if nothing is wrong (orphans are reported, but are no damage), 1 if something is, 2
+if the check failed.
 `;
 
 const OPTIONS = { rules: { type: "string" }, repair: { type: "boolean" }, quiet: { type: "boolean" } } as const;
 
-/** Attempts of a call that the server could not serve. */
+/** Attempts per call while the server fails. */
 const ATTEMPTS = 5;
 
-/** @returns how many problems there are */
+/** @returns the number of problems */
 async function check(url: URL, isQuiet: boolean): Promise<number> {
   const sums: Record<string, number> = {};
   let damages = 0;

@@ -1,4 +1,5 @@
-/** Writes `src/repository/tally/languages.json`: what the server needs of linguist-languages, a twentieth of that package. */
+/** Writes `src/repository/tally/languages.json`: the twentieth of linguist-languages that the
+ * server needs. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as linguist from "linguist-languages";

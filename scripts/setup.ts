@@ -11,12 +11,15 @@ import { ADMIN_TOKEN_LINE, formatAdminToken } from "./start/admin-token.ts";
 
 const USAGE = `Usage: npm run setup [-- OPTIONS]
 
-Makes the admin token: it may do everything, and gives out all others. It is shown this once. A server that runs takes it from then on, and
-no longer the one before.
+Makes the admin token. It has all rights, and makes all other tokens. It is shown only once. A
+running server accepts it at once, and no longer the one before.
 
-  --deployed   for the deployed Worker: kept as its secret ADMIN_TOKEN (wrangler asks you to log in, if need be)
-  --replace    in place of the one that is there; that is worth nothing then (the deployed one is always replaced)
-  --file FILE  where a server on this machine reads it (default .dev.vars); npm start -- --secrets FILE reads another
+  --deployed   for the deployed Worker: stored as its secret ADMIN_TOKEN (wrangler asks you to log
+               in if necessary)
+  --replace    replaces the existing token, which becomes invalid (a deployed one is always
+               replaced)
+  --file FILE  the file that a server on this machine reads (default .dev.vars);
+               npm start -- --secrets FILE reads another
   --help       this text
 `;
 
@@ -28,15 +31,16 @@ const OPTIONS = {
 
 const SECRET_BYTES = 32;
 
-/** Writes the token to the file that `npm start` reads it from, for its owner alone to read.
- * @throws UsageError when there is one, which is not to be replaced, or when the file cannot be written */
+/** Writes the token to the file that `npm start` reads it from. Only the file's owner may read it.
+ * @throws UsageError if there is a token and `replace` is false, or if the file cannot be
+ * written */
 function keepHere(file: string, token: string, replace: boolean): void {
   try {
     const before = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (ADMIN_TOKEN_LINE.test(before) && !replace)
       throw new UsageError(`${file} holds an admin token: --replace makes another`);
     const others = before.replace(ADMIN_TOKEN_LINE, "");
-    // A server that reads it meanwhile finds the file as it was or as it is to be.
+    // Renaming is atomic: a server that reads the file sees the old one or the new one.
     writeFileSync(
       `${file}.new`,
       `${others}${others === "" || others.endsWith("\n") ? "" : "\n"}${formatAdminToken(token)}`,
@@ -51,7 +55,8 @@ function keepHere(file: string, token: string, replace: boolean): void {
   }
 }
 
-/** Hands the token to the deployed Worker, by standard input: nobody sees it in a list of processes. */
+/** Passes the token to the deployed Worker through standard input, so that no list of processes
+ * shows it. */
 async function keepDeployed(token: string): Promise<void> {
   const wrangler = spawn(
     process.execPath,

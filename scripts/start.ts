@@ -11,25 +11,25 @@ import { keepModules } from "./start/kept-modules.ts";
 import { OPTIONS, readStartOptions, type StartOptions, USAGE } from "./start/options.ts";
 import { PROJECT } from "./project.ts";
 
-/** Where a start leaves what spares the next one its work; `npm ci` takes it away. */
+/** Caches of earlier starts, which make the next one faster. `npm ci` removes them. */
 const KEPT = join(PROJECT, "node_modules/.cache/holdfast");
 
 const PARENT_POLL_MS = 250;
 
-/** Names the process that started this one, and, where that is a shell of npm's, npm. */
+/** The id of the parent process and, where that is npm's shell, the id of npm. */
 function readParents(): string {
   const parent = process.ppid;
   if (process.env["npm_lifecycle_event"] !== "start") return `${parent}`;
   try {
-    // The state and the parent's id come behind the name, which may have spaces of its own.
+    // The state and the parent's id follow the name, which may contain spaces.
     return `${parent} ${readFileSync(`/proc/${parent}/stat`, "utf8").split(") ").at(-1)!.split(" ")[1]}`;
   } catch {
     return `${parent}`;
   }
 }
 
-/** Takes the port, before anything else is begun.
- * @throws UsageError if nobody can listen there */
+/** Opens the port before anything else starts.
+ * @throws UsageError if the address cannot be listened at */
 async function takePort({ port, ip }: StartOptions): Promise<HeldSocket> {
   try {
     return await HeldSocket.open(ip, port);
@@ -56,11 +56,12 @@ Ctrl-C ends it.`;
 async function start(options: StartOptions): Promise<void> {
   const socket = await takePort(options);
   takeDataFolder(options.dataFolder);
-  // A quarter of this process's memory; it has little to do that would want it.
+  // Saves a quarter of this process's memory; its little work does not get noticeably slower.
   setFlagsFromString("--optimize-for-size");
-  // Miniflare is six megabytes of script; what V8 made of them the last time spares a quarter of its loading.
+  // Miniflare is six megabytes of script. V8's cached code saves a quarter of its loading time.
   enableCompileCache(join(KEPT, "compiled"));
-  // What takes its time is loaded when nothing is wrong; the bundle is made by a process of its own meanwhile.
+  // Slow modules are loaded only once nothing is wrong. Meanwhile a process of its own makes the
+  // bundle.
   const modules = keepModules(join(KEPT, "worker"), PROJECT, async () =>
     (await import("./start/bundle.ts")).bundleWorker(),
   );
@@ -73,11 +74,11 @@ async function start(options: StartOptions): Promise<void> {
     ended: (status) => process.exit(status),
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => server.interrupt());
-  // When npm goes, so does this process: its shell passes no signals on.
+  // Ends this process when npm ends: npm's shell passes no signals on.
   const parents = readParents();
   setInterval(() => readParents() === parents || server.stop(), PARENT_POLL_MS);
   console.log(describe(options, (await server.ready()).port));
-  // A signal ends this process without it.
+  // Node does not write the cache when a signal ends the process.
   flushCompileCache();
 }
 

@@ -1,16 +1,16 @@
-/** The check of a repository through its API, call by call. */
+/** Checks a repository through its API, call by call. */
 import { authorization } from "../../test/harness/authorization.ts";
 
-/** What a call answers. */
+/** The answer of one call. */
 export interface Report {
   readonly checked: Readonly<Record<string, number>>;
   readonly problems: readonly Problem[];
-  /** Of this call, those that are not listed included. */
+  /** All problems of this call, including those not listed. */
   readonly problemCount: number;
   readonly nextCursor: string | null;
 }
 
-/** Something that is not as it must be. An `orphan` is no damage. */
+/** A violated rule. An `orphan` is not damage. */
 export interface Problem {
   readonly kind: string;
   readonly oid?: string;
@@ -20,16 +20,16 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** How to check. */
+/** The settings of a check. */
 export interface Check {
-  /** With its query. */
+  /** Including the query. */
   readonly url: URL;
-  /** How often a call is made that the server cannot serve. */
+  /** Attempts per call while the server fails. */
   readonly attempts: number;
 }
 
-/** Where the API checks the repository that git has at a URL.
- * @throws Error when it cannot be one */
+/** The API's URL that checks the repository at a URL of git's.
+ * @throws Error if it cannot be a repository's URL */
 export function toCheckUrl(url: string): URL {
   const { origin, pathname } = new URL(url);
   const [, owner, repository, ...rest] = pathname.replace(/\/$/, "").split("/");
@@ -37,8 +37,8 @@ export function toCheckUrl(url: string): URL {
   return new URL(`/api/repos/${owner}/${repository.replace(/\.git$/, "")}/fsck`, origin);
 }
 
-/** Checks all of a repository, with a report for each call.
- * @throws Error with what the server says */
+/** Checks a whole repository. Yields a report for each call.
+ * @throws Error with the server's message */
 export async function* checkRepository(check: Check): AsyncGenerator<Report> {
   const url = new URL(check.url);
   for (let cursor: string | null = ""; cursor !== null;) {

@@ -1,8 +1,8 @@
-/** Lint rules of the project's own: what nothing else looks for. */
+/** Lint rules of the project's own. */
 
 interface Node {
   readonly type: string;
-  /** Null above the program. */
+  /** Null for the program. */
   readonly parent?: Node | null;
   readonly name?: string;
   readonly arguments?: readonly Node[];
@@ -17,7 +17,7 @@ interface Context {
 const MESSAGE =
   "Arguments that are spread lie on the stack: some 120,000 of them are a RangeError. Use a loop, concat or reduce, or say what bounds them.";
 
-/** Whether a function around a node has these as its own arguments: they were on the stack before. */
+/** Whether the list is the rest parameter of an enclosing function: it was on the stack before. */
 function isPassedOn(node: Node, name: string): boolean {
   for (let at = node.parent; at !== undefined && at !== null; at = at.parent) {
     if (at.params?.some(({ type, argument }) => type === "RestElement" && argument?.name === name) === true)
@@ -26,7 +26,7 @@ function isPassedOn(node: Node, name: string): boolean {
   return false;
 }
 
-/** No call with spread arguments: the length of a list often depends on what a client sends. */
+/** No spread of a list into a call's arguments: the list's length often depends on the client. */
 const callSpread = {
   create(context: Context) {
     const check = ({ arguments: given = [] }: Node): void => {

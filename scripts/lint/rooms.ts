@@ -9,12 +9,14 @@ interface Node {
 interface Context {
   readonly filename: string;
   readonly cwd: string;
-  /** One object: for a folder, its rooms from the lowest to the highest; rooms that share a level do not know each other. */
+  /** One object. For each folder: its subfolders by level, from the lowest to the highest. Those of
+   * one level must not import each other. */
   readonly options: readonly Readonly<Record<string, readonly (readonly string[])[]>>[];
   report(problem: { node: Node; message: string }): void;
 }
 
-/** What a path is below a folder: the room that it lies in, null for a file that joins the rooms; undefined: it is not below it. */
+/** The subfolder of a path below a folder; null for a file directly in the folder; undefined if the
+ * path is not below it. */
 function roomOf(folder: string, path: string): string | null | undefined {
   const below = relative(folder, path);
   if (below.startsWith("..")) return undefined;
@@ -22,9 +24,9 @@ function roomOf(folder: string, path: string): string | null | undefined {
   return rest.length === 0 ? null : first;
 }
 
-/** Why a file in one room may not import one in another, null: it may. */
+/** Why a file in one subfolder must not import one in another; null if it may. */
 function refuse(levels: readonly (readonly string[])[], from: string | null, to: string | null): string | null {
-  // What joins the rooms may import them all.
+  // Files directly in the folder may import all.
   if (from === to || from === null) return null;
   if (to === null) return "what joins the rooms is on top: no room imports it";
   const levelOf = (room: string): number => levels.findIndex((rooms) => rooms.includes(room));

@@ -12,7 +12,7 @@ export function formatAdminToken(token: string): string {
   return `${ADMIN_TOKEN}=${token}\n`;
 }
 
-/** Reads the admin token as it is now; null: there is none.
+/** Reads the current admin token; null if there is none.
  * @throws Error if the file cannot be read */
 export function readAdminToken(file: string): string | null {
   try {

@@ -3,7 +3,7 @@ import { basename, join, relative } from "node:path";
 import * as esbuild from "esbuild";
 import { PROJECT } from "../project.ts";
 
-/** A module of the Worker, as the runtime takes it. */
+/** A module of the Worker, in the runtime's form. */
 export interface WorkerModule {
   readonly type: "ESModule" | "CompiledWasm";
   /** Below `/`. */
@@ -11,15 +11,16 @@ export interface WorkerModule {
   readonly contents: Uint8Array;
 }
 
-/** The Worker, and what it was made of. */
+/** The Worker, and its inputs. */
 export interface BundledWorker {
   /** The first is the entry point. */
   readonly modules: readonly WorkerModule[];
-  /** Every file that would make another Worker if it were another; below the project. */
+  /** Every file that determines the Worker; paths in the project. */
   readonly inputs: readonly string[];
 }
 
-/** What decides about the bundle without being in it: which packages there are, in which releases, and how it is made. */
+/** Files that determine the bundle without being in it: the packages' releases, and the bundling
+ * itself. */
 const DECIDING = [
   "package-lock.json",
   "node_modules/.package-lock.json",
@@ -42,13 +43,13 @@ export async function bundleWorker(): Promise<BundledWorker> {
     format: "esm",
     target: "es2024",
     conditions: ["workerd", "worker", "browser"],
-    // The runtime brings these.
+    // Built into the runtime.
     external: ["node:*", "cloudflare:*"],
     plugins: [keepWasm(files)],
-    // It is told by throwing.
+    // Errors are thrown instead.
     logLevel: "silent",
   });
-  // Its process would stay, with 100 MB.
+  // Otherwise its process would keep 100 MB.
   await esbuild.stop();
   const compiled = [...files].map(async (file): Promise<WorkerModule> => {
     return { type: "CompiledWasm", path: `/${basename(file)}`, contents: await readFile(file) };
@@ -61,8 +62,8 @@ export async function bundleWorker(): Promise<BundledWorker> {
   };
 }
 
-/** Leaves imports of `.wasm` files as they are, for the runtime to compile.
- * @param files gets their paths */
+/** Leaves imports of `.wasm` files as they are: the runtime compiles them.
+ * @param files collects their paths */
 function keepWasm(files: Set<string>): esbuild.Plugin {
   return {
     name: "keep-wasm",

@@ -3,18 +3,20 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { UsageError } from "../command-line.ts";
 
-/** Says in its first line which process has the folder; only for people, as it may be older than what it says. */
+/** Its first line names the process that uses the folder. It is only for people, and may be
+ * outdated. */
 const OWNER_FILE = "holdfast.pid";
 
-/** A database without a table: whoever has a transaction open on it has the folder. The operating system ends that with the process,
- * however the process ends, so no lock is ever left behind, and none is mistaken for another's when a process id is used again. */
+/** A database without a table. The server that holds a transaction on it owns the folder. The
+ * operating system ends the transaction with the process, however that ends. So no lock is left
+ * behind, and a reused process id does no harm. */
 const LOCK_FILE = "holdfast.lock";
 
-/** What this process has: a database that nobody refers to would be closed. */
+/** The locks of this process: an unreferenced database would be closed. */
 const held: DatabaseSync[] = [];
 
-/** Makes the folder for the data if it is not there, and takes it for this process, for as long as it runs.
- * @throws UsageError if another server has it, or if nobody could write there */
+/** Makes the folder for the data if it is missing, and locks it for the life of this process.
+ * @throws UsageError if another server has locked it, or if it cannot be written */
 export function takeDataFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true });
@@ -25,7 +27,7 @@ export function takeDataFolder(folder: string): void {
   const owner = join(folder, OWNER_FILE);
   const lock = new DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
   try {
-    // Nothing is ever written, so that a full disk is no reason not to start.
+    // Nothing is ever written, so that a server starts on a full disk, too.
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
@@ -42,7 +44,7 @@ function noteOwner(file: string): void {
   try {
     writeFileSync(file, `${process.pid}\n`);
   } catch {
-    // The lock holds without it, on a full disk too.
+    // The lock works without this file, for example on a full disk.
   }
 }
 

@@ -2,20 +2,22 @@ import { readFileSync } from "node:fs";
 
 const PAUSE_MS = 2_000;
 
-/** Whoever uses no CPU for so long, and answers nothing, hangs: a disk that is slow beyond measure takes a few seconds. */
+/** A server that uses no CPU for this long, and does not answer, hangs. A very slow disk takes a
+ * few seconds. */
 const IDLE_MS = 15_000;
 
-/** CPU that is none, in seconds: the clock of processes ticks in hundredths. */
+/** Less CPU than this counts as none, in seconds: the clock of processes ticks in hundredths. */
 const NO_CPU = 0.03;
 
-/** Whoever works for so long without an answer will not come to one: the longest that a push was seen to hold the server is ten seconds. */
+/** A server that is busy for this long without an answer will not give one. The longest block by a
+ * push that was measured is ten seconds. */
 const BUSY_MS = 120_000;
 
-/** Asks a server again and again whether it answers, whatever it answers, and tells when it hangs: not when it refuses connections, as
- * one that has ended does, and not when it is slow because it works.
- * @param pid of its process at the moment, null: there is none
- * @param signal ends it
- * @returns for how long it has not answered (ms), as soon as it hangs */
+/** Polls a server and returns when it hangs. Any answer counts. A refused connection is not a hang
+ * (the server has ended), nor is a slow answer while it uses CPU.
+ * @param pid of its current process; null if there is none
+ * @param signal ends the polling
+ * @returns how long it has not answered (ms), as soon as it hangs */
 export async function waitForHang(url: string, pid: () => number | null, signal: AbortSignal): Promise<number> {
   while (!signal.aborted) {
     const silentMs = await probe(url, pid, signal);
@@ -25,7 +27,7 @@ export async function waitForHang(url: string, pid: () => number | null, signal:
   return new Promise(() => {});
 }
 
-/** @returns null: it answered, or refused to */
+/** @returns null if it answered, or refused the connection */
 async function probe(url: string, pid: () => number | null, signal: AbortSignal): Promise<number | null> {
   const asked = new AbortController();
   const answered = fetch(url, { signal: AbortSignal.any([signal, asked.signal]) }).then(
@@ -51,7 +53,7 @@ async function probe(url: string, pid: () => number | null, signal: AbortSignal)
   }
 }
 
-/** Reads what CPU a process has used so far; null: nobody knows, or there is no such process.
+/** The CPU time of a process so far; null if it cannot be read or the process has ended.
  * @see proc_pid_stat(5) */
 function readCpuSeconds(pid: number | null): number | null {
   try {

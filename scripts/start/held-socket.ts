@@ -3,22 +3,24 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** What the runtime is told to listen at, before it is told otherwise here. */
+/** The runtime's argument with the address; this module replaces it. */
 const ENTRY_ADDRESS = "--socket-addr=entry=";
 
-/** The descriptor under which the runtime finds the socket: Miniflare has given it those below. */
+/** The descriptor under which the runtime finds the socket. Miniflare uses those below. */
 const RUNTIME_FD = 4;
 
-/** What the thread tells as soon as it listens, or cannot. */
+/** The thread's message: that it listens, or why it cannot. */
 type Opened = { readonly fd: number; readonly port: number } | { readonly code: string; readonly message: string };
 
-/** The socket that clients connect to. This process holds it, and lends it to each runtime that it starts: who connects while there is
- * none waits for the next one, and who connects when there is none to come is told so.
+/** The socket that clients connect to. This process holds it and passes it to each runtime that it
+ * starts. Clients that connect between two runtimes wait for the next one. Clients that connect
+ * after the last one get an answer that says so.
  *
- * A runtime that was told to end accepts nobody, but would leave whoever connects waiting until it has ended. */
+ * A runtime that is shutting down accepts no connections, but leaves them waiting until it has
+ * ended. */
 export class HeldSocket {
   readonly port: number;
-  /** What the thread that listens waits at, while a runtime accepts. */
+  /** The listening thread waits on this while a runtime accepts. */
   readonly #gate: Int32Array;
 
   private constructor(port: number, gate: Int32Array) {
@@ -26,12 +28,12 @@ export class HeldSocket {
     this.#gate = gate;
   }
 
-  /** Listens, without accepting, and has the runtime started with the socket.
-   * @param port 0: any that is free
+  /** Listens without accepting, and has the runtime started with the socket.
+   * @param port 0: any free one
    * @throws Error with the system's `code` if it cannot listen */
   static async open(ip: string, port: number): Promise<HeldSocket> {
     const gate = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-    // A loop of its own, which stands still: Node has no other way to listen and not accept.
+    // A thread whose event loop is blocked: Node has no other way to listen without accepting.
     const thread = new Worker(join(import.meta.dirname, "socket-thread.mjs"), {
       workerData: { ip, port, gate, isLent: CAN_LEND },
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
@@ -43,17 +45,18 @@ export class HeldSocket {
     return new HeldSocket(opened.port, gate);
   }
 
-  /** Tells whoever connects from now on that the server ends (503). The runtime must not accept any more. */
+  /** From now on answers all connections that the server is shutting down (503). The runtime must
+   * not accept any more. */
   refuse(): void {
     Atomics.store(this.#gate, 0, 1);
     Atomics.notify(this.#gate, 0);
   }
 }
 
-/** Windows lends no sockets; there the runtime opens its own. */
+/** Windows cannot pass sockets on; there the runtime opens its own. */
 const CAN_LEND = process.platform !== "win32";
 
-/** Has every runtime started with the socket in place of an address. */
+/** Starts every runtime with the socket in place of an address. */
 function lend(fd: number): void {
   const { spawn } = childProcess;
   const spawnLending = (command: string, args: readonly string[], options: SpawnOptions) => {

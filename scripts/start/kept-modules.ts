@@ -1,28 +1,28 @@
-/** Keeps what was bundled, so that a tree in which nothing changed is not bundled again: that takes half
- * a second of a start.
+/** Caches the bundle, so that an unchanged tree is not bundled again. That saves half a second of a
+ * start.
  *
- * One file has it all: a line of JSON, `Kept`, then the modules' bytes, end to end. */
+ * One file holds all: a line of JSON, `Kept`, then the modules' bytes, concatenated. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { BundledWorker, WorkerModule } from "./bundle.ts";
 
-/** How the file is written; another number is another way. */
+/** The version of the file's format. */
 const FORMAT = 1;
 
 interface Kept {
   readonly format: number;
-  /** SHA-256 of every file that it was made of, by its path in the project. */
+  /** SHA-256 of every input file, by its path in the project. */
   readonly inputs: Readonly<Record<string, string>>;
   readonly modules: readonly { readonly type: WorkerModule["type"]; readonly path: string; readonly size: number }[];
   /** SHA-256 of the modules' bytes. */
   readonly digest: string;
 }
 
-/** Gives the modules that a file keeps, if all that they were made of is as it was; else has them made,
- * and keeps them.
- * @param project what the inputs' paths begin from
- * @throws what `bundle` throws; a file that cannot be read or written is none */
+/** Returns the cached modules if all their inputs are unchanged; otherwise bundles them and caches
+ * the result. A cache that cannot be read or written counts as missing.
+ * @param project the inputs' paths are relative to it
+ * @throws what `bundle` throws */
 export async function keepModules(
   file: string,
   project: string,
@@ -32,7 +32,7 @@ export async function keepModules(
   if (kept !== null) return kept;
   const startMs = Date.now();
   const { modules, inputs } = await bundle();
-  // Else a file that was changed after it was read would be taken for the one that was.
+  // Otherwise an input that changed after it was read would be cached with the wrong hash.
   if (inputs.every((path) => isOlder(join(project, path), startMs))) writeKept(file, project, modules, inputs);
   return modules;
 }
@@ -48,7 +48,7 @@ function readKept(file: string, project: string): WorkerModule[] | null {
     let at = headSize;
     return kept.modules.map(({ type, path, size }) => ({ type, path, contents: content.subarray(at, (at += size)) }));
   } catch {
-    // Not there, damaged, or made of a file that has gone.
+    // Missing, damaged, or an input is gone.
     return null;
   }
 }
@@ -62,7 +62,7 @@ function writeKept(file: string, project: string, modules: readonly WorkerModule
   try {
     mkdirSync(dirname(file), { recursive: true });
   } catch {
-    // A folder that is not this user's: the next start bundles again.
+    // The folder belongs to another user: the next start bundles again.
     return;
   }
   try {
@@ -76,7 +76,7 @@ function writeKept(file: string, project: string, modules: readonly WorkerModule
     writeFileSync(written, Buffer.concat([Buffer.from(`${JSON.stringify(kept)}\n`), bytes]));
     renameSync(written, file);
   } catch {
-    // As well a full disk, or a folder that is not this user's.
+    // For example a full disk, or a folder of another user.
     rmSync(written, { force: true });
   }
 }

@@ -8,26 +8,27 @@ import { waitForHang } from "./health.ts";
 import type { HeldSocket } from "./held-socket.ts";
 import { watchRuntimes } from "./runtime-process.ts";
 
-/** How long what is under way has when the server is told to end: people wait for no longer, nor do service managers. */
+/** How long requests in progress may take after the server was told to end. Neither people nor
+ * service managers wait longer. */
 const STOP_MS = 10_000;
 
-/** What takes longer to end than this has something under way. */
+/** A server that takes longer than this to end has requests in progress. */
 const IDLE_STOP_MS = 500;
 
-/** Whoever ended so often within a minute ends again: nobody is served by one more start. */
+/** After this many restarts within a minute, another one would not help. */
 const MAX_RESTARTS = 5;
 const RESTARTS_MS = 60_000;
 
-/** Whom a server tells what becomes of it. */
+/** Gets the server's messages. */
 export interface ServerObserver {
   /** A line for people. */
   note(line: string): void;
-  /** The last thing that happens. 0: it was told to end; 1: it could not go on. */
+  /** The last call. 0: the server was told to end; 1: it failed. */
   ended(status: 0 | 1): void;
 }
 
-/** A Worker that is served on this machine, whatever becomes of the process that runs it: one that ends is started again, by Miniflare, and so is
- * one that hangs. */
+/** A Worker served on this machine. If its process ends, Miniflare starts it again; if it hangs,
+ * this class does. */
 export class LocalServer {
   readonly #observer: ServerObserver;
   readonly #socket: HeldSocket;
@@ -35,13 +36,13 @@ export class LocalServer {
   readonly #watching = new AbortController();
   readonly #miniflare: Miniflare;
   #runtime: ChildProcess | null = null;
-  /** Null until it answers. */
+  /** Null until the server answers. */
   #url: URL | null = null;
-  /** How it ends, once it has been told to. */
+  /** The exit status, once it has been told to end. */
   #status: 0 | 1 | null = null;
-  /** Whether it has said that it waits for what is under way. */
+  /** Whether it has printed that it waits for requests in progress. */
   #isWaiting = false;
-  /** When it was started again, on the clock of `performance`. */
+  /** When it was restarted, on the clock of `performance`. */
   #restartsMs: number[] = [];
 
   constructor(options: MiniflareOptions, socket: HeldSocket, observer: ServerObserver) {
@@ -52,14 +53,14 @@ export class LocalServer {
     this.#miniflare = withoutNewListeners(SIGNALS, () => new Miniflare(options));
   }
 
-  /** Waits until it answers.
+  /** Waits until the server answers.
    * @returns its URL for this machine
    * @throws Error if it does not start */
   async ready(): Promise<URL> {
     try {
       this.#url = await this.#answer();
     } catch (error) {
-      // Told to end meanwhile: whoever waits has nothing to wait for, and nothing is wrong.
+      // It was told to end during the start: that is no error, and the process is about to exit.
       if (this.#status !== null) await new Promise(() => {});
       throw error;
     }
@@ -67,13 +68,14 @@ export class LocalServer {
     return this.#url;
   }
 
-  /** Ends it once what is under way is done, or `STOP_MS` are over. */
+  /** Ends the server once the requests in progress are done, at the latest after `STOP_MS`. */
   stop(): void {
     if (this.#status !== null) return;
     if (this.#runtime === null) return this.#finish(0);
     this.#status = 0;
     this.#watching.abort();
-    // On this it takes no more connections, closes those that wait for a request, and ends when the others are done.
+    // On SIGTERM the runtime accepts no more connections, closes idle ones, and ends when the
+    // others are done.
     this.#runtime.kill("SIGTERM");
     this.#socket.refuse();
     setTimeout(() => {
@@ -86,8 +88,9 @@ export class LocalServer {
     }, STOP_MS);
   }
 
-  /** Ends it as somebody at a terminal asks for it: at once, when they have been told that it waits. A single Ctrl-C may come twice, from the
-   * terminal and from npm. */
+  /** Ends the server for a user at a terminal. A second interrupt ends it at once, but only after
+   * it has printed that it waits: a single Ctrl-C may arrive twice, from the terminal and from
+   * npm. */
   interrupt(): void {
     if (this.#isWaiting) this.#finish(0);
     else this.stop();
@@ -99,7 +102,7 @@ export class LocalServer {
     return url;
   }
 
-  /** A process of the runtime has been started: the first, or one in place of one that ended. */
+  /** Handles a new process of the runtime: the first, or a restarted one. */
   #meet(runtime: ChildProcess): void {
     this.#runtime = runtime;
     this.#parentWatch.watch(runtime.pid ?? null);
@@ -107,7 +110,7 @@ export class LocalServer {
       this.#runtime = null;
       this.#parentWatch.watch(null);
       if (this.#status !== null) this.#observer.ended(this.#status);
-      // Before it has answered once, Miniflare says what is wrong.
+      // Before the first answer, Miniflare reports the error.
       else if (this.#url !== null) this.#restart(signal ?? `status ${code}`);
     });
   }
@@ -117,7 +120,7 @@ export class LocalServer {
     this.#restartsMs = [...this.#restartsMs.filter((oneMs) => nowMs - oneMs < RESTARTS_MS), nowMs];
     this.#observer.note(`The Workers runtime ended (${reason}). It is started again; what was under way is cut off.`);
     if (this.#restartsMs.length > MAX_RESTARTS) return this.#fail(`it ended ${MAX_RESTARTS + 1} times within a minute`);
-    // Miniflare begins when all who wait for the process have been told.
+    // Miniflare continues after all listeners for the process have run.
     setTimeout(() => {
       this.#answer().then(
         () => this.#observer.note("The Workers runtime serves again."),
@@ -143,16 +146,17 @@ export class LocalServer {
   #finish(status: 0 | 1): void {
     this.#status = status;
     this.#watching.abort();
-    // The data is its own until it is gone.
+    // The runtime owns the data until it has ended.
     if (this.#runtime === null) this.#observer.ended(status);
     else this.#runtime.kill("SIGKILL");
   }
 }
 
-/** The signals at which Miniflare would end this process, and the runtime, at once. */
+/** The signals at which Miniflare would end this process and the runtime at once. */
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** Does something, and takes back what it would do at signals: what is done then is for this process to say. */
+/** Runs something, and removes the signal handlers that it adds: this process handles signals
+ * itself. */
 function withoutNewListeners<T>(signals: readonly NodeJS.Signals[], action: () => T): T {
   const before = new Set(signals.flatMap((signal) => process.listeners(signal)));
   const result = action();
@@ -161,9 +165,9 @@ function withoutNewListeners<T>(signals: readonly NodeJS.Signals[], action: () =
   return result;
 }
 
-/** Has Miniflare start the runtime by a script of ours. */
+/** Makes Miniflare start the runtime through workerd.sh. */
 function wrapRuntime(): void {
-  // No shell there, and no signals either.
+  // Windows has no shell, and no signals either.
   if (process.platform === "win32") return;
   const { default: workerd } = createRequire(import.meta.resolve("miniflare"))("workerd") as { default: string };
   process.env["HOLDFAST_WORKERD"] = process.env["MINIFLARE_WORKERD_PATH"] ?? workerd;

@@ -13,17 +13,23 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
   --port N           port to listen on (default 8787; 0 takes a free one)
   --persist-to DIR   folder for the data (default .holdfast)
   --ip ADDRESS       address to listen on (default 127.0.0.1)
-  --access WHICH     open: to every local user, only on loopback (default there); token: whatever is not public needs one
-                     (default elsewhere); npm run setup makes the first
-  --secrets FILE    where npm run setup has put the admin token (default .dev.vars)
-  --create-on-push WHICH  on: a push to a name that nothing has creates its repository (default); off: it is refused
-  --worktrees WHICH  default-branch, on-demand or none: whose files are put into the bucket one by one (default default-branch)
-  --limits JSON      caps that are lowered, as LIMITS of a deployment: docs/operations.md
-  --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a line of JSON)
+  --access WHICH     open: every local user has access (only on loopback, the default there)
+                     token: everything that is not public needs a token (default elsewhere);
+                     npm run setup makes the first
+  --secrets FILE     the file with the admin token from npm run setup (default .dev.vars)
+  --create-on-push WHICH
+                     on: a push to an unused name creates the repository (default)
+                     off: the push is refused
+  --worktrees WHICH  whose files are written to the bucket one by one: default-branch, on-demand or
+                     none (default default-branch)
+  --limits JSON      lowered limits, as LIMITS of a deployment: docs/operations.md
+  --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a
+                     line of JSON)
   --help             this text
 
-Ctrl-C ends it once what is under way is done, within 10 seconds; a second one at once. It ends with status 0 when it was told to end,
-with 1 when it could not go on, with 2 when it cannot start as it was told.
+Ctrl-C ends the server once the requests in progress are done, within 10 seconds; a second Ctrl-C
+ends it at once. Exit status: 0 if it was told to end, 1 if it failed, 2 if it cannot start with
+these options.
 `;
 
 export const OPTIONS = {
@@ -38,23 +44,24 @@ export const OPTIONS = {
   "log-level": { type: "string", default: "warn" },
 } as const;
 
-/** What is printed of the server's log: `none` nothing, each other also what is more urgent. */
+/** Which lines of the server's log are printed: `none` for none; each level includes the more
+ * urgent ones. */
 export const LOG_LEVELS = ["none", "error", "warn", "info"] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Access = "open" | "token";
 
-/** How a server is to be run. */
+/** The settings of a server. */
 export interface StartOptions {
-  /** 0: any that is free. */
+  /** 0: any free one. */
   readonly port: number;
   /** Without brackets. */
   readonly ip: string;
   readonly access: Access;
   /** Absolute. */
   readonly dataFolder: string;
-  /** Absolute; need not be there. */
+  /** Absolute; the file may be missing. */
   readonly secretsFile: string;
   readonly createOnPush: "on" | "off";
   readonly worktrees: WorktreePolicy;
@@ -62,13 +69,13 @@ export interface StartOptions {
   readonly logLevel: LogLevel;
 }
 
-/** Whether nobody but this machine reaches an address. */
+/** Whether only this machine can reach an address. */
 export function isLoopback(ip: string): boolean {
   return ip === "localhost" || ip === "::1" || (isIPv4(ip) && ip.startsWith("127."));
 }
 
 /** Reads the options' values.
- * @throws UsageError for one that makes no sense */
+ * @throws UsageError for an invalid one */
 export function readStartOptions(values: {
   readonly [Name in keyof typeof OPTIONS]?: string | undefined;
 }): StartOptions {

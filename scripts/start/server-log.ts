@@ -1,6 +1,6 @@
 import type { LogLevel } from "./options.ts";
 
-/** What is printed on which level, by the runtime's words for how urgent a line is. */
+/** What each level prints, by the runtime's names of severities. */
 const PRINTED = {
   none: [],
   error: ["error"],
@@ -8,10 +8,11 @@ const PRINTED = {
   info: ["error", "warn", "info", "log", "debug"],
 } as const satisfies Record<LogLevel, readonly string[]>;
 
-/** What the runtime tells its makers: that an alarm which was due while no server ran is rung now. */
+/** A message for the runtime's developers: an alarm that was due while no server ran fires now. */
 const RUNTIME_TALK = "NOSENTRY";
 
-/** Prints a line of the server's log, if its level is asked for: events to standard output, what is wrong to standard error. */
+/** Prints a line of the server's log if its level is enabled: events to standard output, problems
+ * to standard error. */
 export function printLog(
   { level, message }: { readonly level: string; readonly message: string },
   asked: LogLevel,

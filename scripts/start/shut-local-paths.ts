@@ -1,11 +1,15 @@
-/** Shuts what the local runtime serves besides the Worker, in a process that imports this before it starts one.
+/** Closes what the local runtime serves besides the Worker. The process must import this before it
+ * starts a runtime.
  *
- * Below `/cdn-cgi/` and `/__cf_local/` that runtime reads R2 objects, takes mails and runs schedules for whoever forges a loopback Host, and
- * asks for no token; of all that, only the explorer has a switch. The header `MF-Original-URL` has it take a request for one to another Host.
- * So the script by which every request enters is wrapped when it is read: those paths are 404, whatever is there, and so is who says that.
+ * Below `/cdn-cgi/` and `/__cf_local/` that runtime reads R2 objects, takes mails and runs
+ * schedules for any client that forges a loopback Host, without a token. Only the explorer among
+ * these can be switched off. The header `MF-Original-URL` makes the runtime take a request for one
+ * to another Host. So this module wraps the script that all requests enter by when it is read:
+ * those paths answer 404, always, and so do requests with that header.
  *
- * There is no way around that script: Miniflare has it listen whatever else does, so that it would be open at
- * another port, and a socket straight to the Worker goes without what the script adds, the client's address. */
+ * The script cannot be bypassed. Miniflare always lets it listen, so that it would be open at
+ * another port, and a socket straight to the Worker lacks what the script adds, the client's
+ * address. */
 import fs from "node:fs";
 import { join } from "node:path";
 

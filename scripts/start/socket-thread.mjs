@@ -1,5 +1,6 @@
-/** The thread of a held socket: it listens, stands still until it is told that nobody else accepts any more, and then refuses
- * everybody. In JavaScript, as a thread that reads TypeScript takes ten megabytes more. */
+/** The thread of a held socket. It listens, blocks until the runtime no longer accepts, and then
+ * refuses every connection. It is JavaScript because a thread that reads TypeScript takes ten
+ * megabytes more. */
 import { createServer } from "node:net";
 import { parentPort, workerData } from "node:worker_threads";
 
@@ -16,22 +17,23 @@ const REFUSAL = [
   TEXT,
 ].join("\r\n");
 
-/** Whoever sends more slowly is cut off. */
+/** Slower clients are cut off. */
 const READ_MS = 5_000;
 
 const server = createServer((client) => {
   client.on("error", () => {});
   client.setTimeout(READ_MS, () => client.destroy());
-  // What the client sends is taken until it has seen the answer: else the system would drop that.
+  // Reads the client's data until it has seen the answer: the system would drop the answer
+  // otherwise.
   client.resume().end(REFUSAL);
 });
 
 server.on("error", ({ code, message }) => parentPort.postMessage({ code, message }));
 
 server.listen({ host: ip, port }, () => {
-  // Node shows it nowhere else.
+  // Node exposes the descriptor nowhere else.
   parentPort.postMessage({ fd: server._handle.fd, port: server.address().port });
   if (!isLent) return server.close();
-  // Still before the loop has looked for anybody.
+  // Before the event loop can accept a connection.
   Atomics.wait(gate, 0, 0);
 });

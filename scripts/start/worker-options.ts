@@ -5,7 +5,8 @@ import type { WorkerModule } from "./bundle.ts";
 import type { StartOptions } from "./options.ts";
 import { printLog } from "./server-log.ts";
 
-/** The Worker as `wrangler.toml` declares it: wrangler, which could read that file, takes a second and 130 MB to be loaded. */
+/** The Worker as `wrangler.toml` declares it. Wrangler could read that file, but takes a second and
+ * 130 MB to load. */
 export const DECLARED = {
   name: "holdfast",
   compatibilityDate: "2026-11-01",
@@ -17,12 +18,12 @@ export const DECLARED = {
   },
 };
 
-/** What Miniflare is to run, and how. */
+/** The Miniflare options of a server. */
 export function describeServer(options: StartOptions, workerModules: readonly WorkerModule[]): MiniflareOptions {
   return convertV4MiniflareOptions({
     host: options.ip,
     port: options.port,
-    // Where wrangler dev puts it: data of earlier releases is read on.
+    // Where wrangler dev puts it: data of earlier releases stays readable.
     resourcePersistencePath: join(options.dataFolder, "v3"),
     cf: false,
     log: new Log(LogLevel.NONE),
@@ -38,7 +39,8 @@ export function describeServer(options: StartOptions, workerModules: readonly Wo
           WORKTREES: options.worktrees,
           LIMITS: JSON.stringify(options.limits),
         },
-        // Read whenever it is asked for, so that what npm run setup makes is good, and what it replaces is not, from then on.
+        // Read on every request, so that `npm run setup` takes effect at once, and a replaced token
+        // no longer works.
         serviceBindings: { ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)) },
         modulesRoot: "/",
         modules: [...workerModules],

@@ -40,8 +40,8 @@ Writes LOAD.cpuprofile, which maps functions to their sources. Chrome's DevTools
 profile) and https://speedscope.app show it as a flame graph. Exported functions of the WebAssembly
 module have names. (workerd) is time in which workerd holds the isolate and runs no JavaScript,
 (program) is V8's own. A function without a source belongs to the runtime, such as SQLite's exec.
-The server's CPU outside its isolates is HTTP, calls between isolates, and files. Miniflare's isolates
-simulate R2 and Cloudflare's network: a deployed Worker has none of them. The profiler slows the
+The server's CPU outside its isolates is HTTP, calls between isolates, and files. Miniflare's
+isolates simulate R2 and Cloudflare's network: a deployed Worker has none of them. The profiler slows the
 server down: trust the shares more than the times.`,
   options: {
     load: LOAD,
