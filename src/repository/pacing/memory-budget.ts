@@ -1,6 +1,8 @@
 import { GitError } from "../../format/errors.ts";
 import { BUSY_WAIT_MS, COMMON_MEMORY_BYTES, LARGE_MEMORY_BYTES } from "../../format/limits.ts";
 
+const MIB = 1024 * 1024;
+
 /** After this many milliseconds without renewal, the holder of memory counts as dead: the platform
  * may end it without notice. Longer than a client or the store may keep a request waiting. */
 const LEASE_MS = 120_000;
@@ -119,7 +121,7 @@ export class MemoryBudget {
   ): Promise<Lease> {
     const untilMs = Date.now() + waitMs;
     while (dropDead(given) + bytes > limitBytes) {
-      if (Date.now() >= untilMs) throw busy();
+      if (Date.now() >= untilMs) throw busy(bytes, waitMs);
       await this.#wait(given, waiting, bytes, untilMs);
     }
     return this.#give(given, waiting, bytes, limitBytes);
@@ -201,7 +203,8 @@ function wakeFitting(waiting: Waiter[], freeBytes: number): void {
   }
 }
 
-function busy(): GitError {
-  const reason = "other large requests hold it; try again in a minute";
+function busy(bytes: number, waitMs: number): GitError {
+  const held = `the ${Math.ceil(bytes / MIB)} MiB that it needs for ${Math.round(waitMs / 1000)} seconds`;
+  const reason = `other large requests have held ${held}; try again in a minute`;
   return new GitError("unavailable", { what: "memory for this request", reason, retryAfterMs: RETRY_AFTER_MS });
 }
