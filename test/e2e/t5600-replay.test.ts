@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-// These commits include five merges and ten that change very many files.
+// These commits include five merges and ten that rename or replace directories.
 test("the end of a history pushed commit by commit: no fetch brings an object twice", async () => {
   await expectReplayed(server, 30);
 }, 120_000);

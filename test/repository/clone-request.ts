@@ -1,7 +1,7 @@
 import type { FetchOutcome, FetchRequest } from "../../src/repository/state/fetch-source.ts";
 import type { PackPlan } from "../../src/repository/pack/pack-plan.ts";
 
-/** The plan of the pack that a fetch came to, whoever else may be waiting for it.
+/** The plan of the pack that a fetch results in, also when other requests would wait for it.
  * @throws Error when there is none */
 export function plannedPack(outcome: FetchOutcome): PackPlan {
   if (
@@ -15,7 +15,7 @@ export function plannedPack(outcome: FetchOutcome): PackPlan {
   return outcome.pack.plan;
 }
 
-/** What a client says that has nothing and cuts nothing; its wants are missing. */
+/** The request of a client that has nothing and no shallow boundary, without its wants. */
 export const CLONE_REQUEST: Omit<FetchRequest, "wants"> = {
   wantRefs: [],
   haves: new Uint8Array(0),

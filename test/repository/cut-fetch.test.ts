@@ -38,7 +38,7 @@ beforeAll(async () => {
   expect(all.refs.filter(({ error }) => error !== null)).toEqual([]);
 });
 
-/** Remembers what git says of the history, which stays as it is: most of it is asked for again and again. */
+/** Caches git's answers about the history, which does not change: most are needed many times. */
 function remember<Answer>(ask: (...revisions: string[]) => Promise<Answer>): typeof ask {
   const answers = new Map<string, Promise<Answer>>();
   return (...revisions) => {
@@ -121,7 +121,8 @@ async function answer(fetch: Fetch): Promise<OracleAnswer> {
   };
 }
 
-/** The trees and blobs among some revisions, with those that tags lead to, and what such trees lead to. */
+/** The trees and blobs among some revisions, with those that tags point to, and everything below
+ * these trees. */
 async function listNamedFiles(revisions: readonly string[]): Promise<{ named: string[]; below: Set<string> }> {
   const named: string[] = [];
   for (const oid of await resolve(revisions.map((revision) => `${revision}^{}`))) {
@@ -130,10 +131,11 @@ async function listNamedFiles(revisions: readonly string[]): Promise<{ named: st
   return { named, below: named.length === 0 ? new Set() : await reachableFrom(...named) };
 }
 
-/** Git's own server side is the oracle: the same objects and the same lines about shallow commits. What the client has already
- * is not sent, where git is less exact; but for trees and blobs that are wanted by name, where it depends on git's way through the history
- * whether it leaves them out.
- * @param had what a client has that is not whole; else it has all that its haves lead to */
+/** Git's own server side is the oracle: the same objects and the same lines about shallow commits.
+ * Holdfast does not send what the client has; git is less exact there. Trees and blobs wanted by
+ * name are an exception: whether git leaves them out depends on the order of its walk.
+ * @param had what a client with an incomplete history has; otherwise it has everything its haves
+ * reach */
 async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void> {
   const [expected, actual] = await Promise.all([ask(fetch), answer(fetch)]);
   const { haves = [] } = fetch;
@@ -141,11 +143,11 @@ async function expectSame(fetch: Fetch, had?: ReadonlySet<string>): Promise<void
     expected.objects.delete(oid);
   }
   const { named, below } = await listNamedFiles(fetch.wants);
-  // A client that names them lacks them, whatever its haves lead to.
+  // A client that names them lacks them, whatever its haves reach.
   if (fetch.filter === undefined && actual.error === null) {
     expect(named.filter((oid) => !actual.objects.has(oid))).toEqual([]);
   }
-  // Git's server often dies without a word where the client asks for what cannot be.
+  // Git's server often exits without a message when the client asks for something impossible.
   expect(actual.error !== null, JSON.stringify(fetch)).toBe(expected.error !== null);
   expect(actual.shallowInfo).toEqual(expected.shallowInfo);
   expect({
@@ -311,9 +313,10 @@ describe("trees and blobs that the haves lead to are sent when they are wanted",
 test("wants and haves at random, cut or filtered or both", async () => {
   const random = new Random(5);
   const commits = (await git(origin, "rev-list", "--all")).split("\n");
-  // One at a time: what git sends of several named trees and blobs under a filter depends on their order.
+  // One at a time: what git sends for several named trees and blobs under a filter depends on their
+  // order.
   const tags = ["v0", "v2", "tree-tag", "tag-tag", "blob-tag"];
-  // Of several filters at once git leaves objects out.
+  // With several filters at once git omits objects.
   const filters = Object.keys(FILTERS).filter((name) => !name.startsWith("combine"));
   const pick = (from: readonly string[], atMost: number): string[] =>
     random.shuffled(from).slice(0, random.below(atMost));

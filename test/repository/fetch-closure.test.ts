@@ -42,12 +42,13 @@ const FILTERS: readonly (ObjectFilter | null)[] = [
   { kind: "tree", depth: 2 },
 ];
 
-/** A server that moves on while its clients live: each step brings some refs to where they belong. */
+/** A server whose refs move while its clients live: each step moves some refs towards their final
+ * values. */
 class MovingServer {
   readonly pushed = new PushedRepository();
   readonly #random: Random;
   readonly #refs: [name: string, oid: string][];
-  /** What may be wanted. */
+  /** The ids that may be wanted. */
   readonly wantable = new Set<string>();
 
   constructor(random: Random, refs: readonly [name: string, oid: string][]) {
@@ -84,7 +85,8 @@ class MovingServer {
   }
 }
 
-/** @param isYoung a client begins by cutting, so that it has several tips which its later wants do not lead to */
+/** @param isYoung a client begins with a shallow clone, so that it has several tips which its later
+ * wants do not reach */
 function pickDeepen(random: Random, isYoung: boolean): Deepen | null {
   if (isYoung) return { kind: "depth", depth: 1 + random.below(5) };
   switch (random.below(8)) {
@@ -102,7 +104,7 @@ function pickDeepen(random: Random, isYoung: boolean): Deepen | null {
   }
 }
 
-/** What the client says: everything near its refs, or a few commits anywhere. */
+/** What the client says it has: everything near its refs, or a few commits anywhere. */
 function pickHaves(random: Random, client: SimulatedClient): string[] {
   const commits = client.listCommits();
   switch (random.below(3)) {
@@ -120,7 +122,7 @@ async function listRefs(): Promise<[string, string][]> {
   return lines.map((line) => line.split(" ") as [string, string]);
 }
 
-// In the last of them the client is told of a shallow commit that it does not get.
+// In the last one the client is sent a shallow line for a commit that it does not get.
 test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 229])("no client is left with a hole: lives %i", async (seed) => {
   const random = new Random(seed);
   const server = new MovingServer(random, await listRefs());
@@ -150,7 +152,8 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 229])("no client is left with a hole: 
 });
 
 test("bases that were pushed behind their deltas go out before them", async () => {
-  // More objects than are looked at one by one. Of each three the first is a delta of the second, and that of the third.
+  // More objects than are looked up one by one. Of every three, the first is a delta on the second,
+  // and that on the third.
   const chains = Array.from({ length: 400 }, (_, i) => {
     const [first, second, third] = ["a", "b", "c"].map((letter) => makeObject("blob", `${i} ${letter.repeat(60)}\n`));
     const delta = (of: MadeObject, on: MadeObject): Buffer =>

@@ -1,4 +1,5 @@
-// Blobs that come as deltas and are too large to be held. What may be held is lowered to 256 KiB here; `e2e/large-deltas` has real sizes.
+// Blobs that come as deltas and are too large to be held in memory. That limit is lowered to 256
+// KiB here; `e2e/large-deltas` has real sizes.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -68,7 +69,7 @@ test("git's deltas on a large text: thin, in one pack, and on what was made so",
   const whole = newRepository();
   expect(await whole.pushFrom(dir, { "refs/heads/main": "HEAD" })).toMatchObject({ unpack: "ok" });
   expect(await checkClone(whole)).toBe(15);
-  // All that is large is stored whole: readers stream it.
+  // Large objects are stored whole, so that readers can stream them.
   for (const { tables } of [thin, whole]) {
     const rows = tables.objects.locate(NumberSet.range(1, tables.objects.lastNumber() + 1));
     const deltas = Array.from(rows.size).filter((size, i) => size > HELD && rows.base[i] !== 0);
@@ -104,7 +105,7 @@ test("deltas that copy from anywhere, in any order, of bases of every kind", asy
     );
   }
   const repository = newRepository();
-  // The base comes last: nothing can be made before.
+  // The base comes last: no delta can be resolved before.
   expect(await pushBlobs(repository, blobs, entries.toReversed())).toMatchObject({ unpack: "ok" });
   expect(await checkClone(repository)).toBe(11);
 });

@@ -1,4 +1,5 @@
-// As many of a kind as fit a push, where a few are usual: lists of them must not go onto the stack, nor be gone through for each other.
+// As many items of a kind as fit in a push, where a few are usual: lists of them must not be spread
+// onto the stack, nor searched once for each item.
 import { deflateSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { listDirectory } from "../../src/repository/files/list-files.ts";
@@ -24,13 +25,13 @@ const MANY = 130_000;
 
 const roots = Array.from({ length: MANY }, (_, i) => makeCommit(TREE, [], `${i}\n`));
 
-/** What was packed before: there is much of it. */
+/** Packed entries, to be reused: there are many. */
 const ENTRIES = new WeakMap<MadeObject, Buffer>();
 
 function packOf(objects: readonly MadeObject[]): Buffer {
   return assemblePack(
     objects.map((object) => {
-      // A small window: to make the usual one ready takes longer than to deflate so little.
+      // A small window: setting up the default one takes longer than deflating so little.
       const compressed = () => deflateSync(object.content, { windowBits: 9, memLevel: 1 });
       const entry = ENTRIES.get(object) ?? encodeEntry({ ...object, compressed: compressed() });
       ENTRIES.set(object, entry);
@@ -135,7 +136,7 @@ test("a stored tree of 1,600 levels that a push brings back", async () => {
     },
   });
   await push(repository, { "refs/heads/again": again }, [root, again]);
-  // It was one for each level.
+  // Formerly one for each level.
   expect(transactions).toBeLessThan(20);
   const [pack] = [await repository.clone(again.oid)];
   const dir = await makeRepository("deep.git", "--bare");
@@ -143,7 +144,8 @@ test("a stored tree of 1,600 levels that a push brings back", async () => {
   expect(await git(dir, "cat-file", "-t", levels[0]!.oid)).toBe("tree");
 }, 300_000);
 
-/** Commits without parents, each of a root that has one subtree of so many files, and a file of its own. */
+/** Commits without parents. The root of each has a subtree of so many files, and a file of its
+ * own. */
 function makeOrphans(commits: number, files: number): { tips: MadeObject[]; objects: MadeObject[] } {
   const blobs = Array.from({ length: files }, (_, i) => makeObject("blob", `${i}\n`));
   const shared = makeTree(...blobs.map((blob, i) => ["100644", String(i).padStart(6, "0"), blob] as const));
@@ -165,7 +167,7 @@ test("unrelated commits that share many files", async () => {
   const [, ms] = await measureCpu(() => push(repository, refs(fits.tips), fits.objects));
   // 450,000 rows, one by one, took 6 s.
   expect(ms).toBeLessThan(6_000);
-  // Each was held against all before it, for each file.
+  // Formerly each was compared with all earlier ones, for each file.
   const thin = makeOrphans(5_000, 80);
   const [, thinMs] = await measureCpu(() =>
     push(new PushedRepository(), { "refs/heads/o": thin.tips[0]! }, thin.objects),
@@ -179,7 +181,7 @@ test("unrelated commits that share many files", async () => {
   expect(refused.unpack).toMatch(
     /^what unrelated commits of one push share .* exceeds the limit of 500000: push fewer branches/,
   );
-  // Other ways to the same end: fewer at a time.
+  // Other cases with the same result: fewer at a time.
   const some = makeOrphans(2, 900);
   await push(repository, { "refs/heads/other": some.tips[0]! }, some.objects);
 }, 300_000);

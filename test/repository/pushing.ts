@@ -142,7 +142,8 @@ export class PushedRepository {
     return new Tables(this.sql);
   }
 
-  /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the repository's own. */
+  /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the
+   * repository's own. */
   async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<ToldPush> {
     const result = await this.receive(commands, pack, options);
     await this.repository.announce();

@@ -31,7 +31,8 @@ export async function readParents(dir: string): Promise<Parents> {
   return new Map(lines.map((line) => line.trim().split(" ")).map(([oid, ...parents]) => [oid!, parents]));
 }
 
-/** A bare repository that receives packs as `git fetch` would: it keeps its refs, its shallow commits and its filter. */
+/** A bare repository that receives packs as `git fetch` would: it keeps its refs, its shallow
+ * commits and its filter. */
 export class SimulatedClient {
   readonly dir: string;
   readonly #filter: ObjectFilter | null;
@@ -60,7 +61,8 @@ export class SimulatedClient {
     return new SimulatedClient(dir, filter, parents);
   }
 
-  /** The commits that it can say it has: all that its refs lead to, down to where its history is cut. */
+  /** The commits that it can say it has: all that its refs lead to, down to where its history is
+   * cut. */
   listCommits(): string[] {
     const reached = new Set([...this.tips].filter((oid) => this.#parents.has(oid)));
     for (const oid of reached) {

@@ -59,8 +59,8 @@ export const nodeCodec: DeltaCodec = {
   memoryBytes: 0,
 };
 
-/** The stores of one repository, filled from real git's packs without any of the project's code for pushing: what each node
- * introduces is found by comparing whole closures. */
+/** The stores of one repository, filled from real git's packs without any of the project's code for
+ * pushing: what each node introduces is found by comparing whole closures. */
 export class StoredRepository implements FetchSource {
   readonly chunkStore = new MemoryChunkStore();
   readonly chunkBytes: number;
@@ -78,7 +78,8 @@ export class StoredRepository implements FetchSource {
   #tips: string[] = [];
   #pushes = 0;
 
-  /** @param options.chunkBytes size at which a chunk is closed @param options.hot keeps chunks in SQLite */
+  /** @param options.chunkBytes size at which a chunk is closed @param options.hot keeps chunks in
+   * SQLite */
   constructor(options: { chunkBytes?: number; hot?: boolean } = {}) {
     this.chunkBytes = options.chunkBytes ?? 2_000;
     this.#hot = options.hot ?? false;
@@ -87,7 +88,8 @@ export class StoredRepository implements FetchSource {
     this.reachability = new Reachability(this.sql, this.objects, this.graph);
   }
 
-  /** Brings the repository to the state of a git repository's refs, as one push of a thin pack would. */
+  /** Brings the repository to the state of a git repository's refs, as one push of a thin pack
+   * would. */
   async push(dir: string, packOptions: readonly string[] = ["--thin", "--delta-base-offset"]): Promise<void> {
     const refs = (await git(dir, "for-each-ref", "--format=%(objectname) %(refname) %(*objectname)")).split("\n");
     const tips = refs.filter((line) => line !== "").map((line) => line.slice(0, 40));

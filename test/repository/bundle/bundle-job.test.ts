@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 const random = new Random(1);
 
-/** A commit of noise, and the pack that brings it. */
+/** A commit of random bytes, and its pack. */
 interface Noise {
   readonly oid: string;
   readonly parent: string | null;
@@ -38,7 +38,7 @@ async function pushMade(repository: PushedRepository, { oid, parent, pack }: Noi
   return oid;
 }
 
-/** Pushes one commit of noise.
+/** Pushes one commit of random bytes.
  * @returns its id */
 function pushNoise(repository: PushedRepository, parent: string | null, sizeBytes: number, files = 1): Promise<string> {
   return pushMade(repository, makeNoise(parent, sizeBytes, files));
@@ -116,12 +116,12 @@ test("a bundle is built a minute after the push that makes it worth it, and anew
   // Clients are downloading the first.
   expect((await bundleKeys(repository)).sort()).toEqual([first.key, second.key].sort());
   await repository.repository.runJobs(now + DAY_MS + MINUTE_MS);
-  // It looks once more.
+  // The next sweep.
   await repository.repository.runJobs(now + DAY_MS + 62 * MINUTE_MS);
   expect(await bundleKeys(repository)).toEqual([second.key]);
   expect(state.jobs.nextDueMs()).toBeNull();
 
-  // A fifth of it is more than the least that counts.
+  // A fifth of the repository, and more than the smallest bundle.
   tip = await pushNoise(repository, tip, 5_000_000);
   expect(isPlanned()).toBe(false);
   await pushNoise(repository, tip, 1_000_000);
@@ -219,7 +219,7 @@ test("a large bundle goes up in equal parts, in bounded memory", async () => {
   ]);
   const event = repository.events.find(({ event: kind }) => kind === "bundle") as BundleEvent;
   expect(event).toMatchObject({ objects: 22, sizeBytes });
-  // What is taken at once, one part, and the plan.
+  // One read window, one part, and the plan.
   expect(event.peakBytes).toBeLessThan(WINDOW_BYTES + MULTIPART_PART_BYTES + 10_000);
   const clone = await makeRepository("clone.git", "--bare");
   await git(clone, "fetch", "-q", await saveBundle(repository), "main");

@@ -23,7 +23,7 @@ function nameOf(file: number): string {
   return `file-${String(file).padStart(2, "0")}`;
 }
 
-/** Counts transactions that were begun, and has one fail if that is wanted. */
+/** Counts the transactions that begin, and lets one fail on demand. */
 class CountingTransactor implements Transactor {
   readonly #inner: NodeTransactor;
   count = 0;
@@ -47,7 +47,7 @@ class CountingTransactor implements Transactor {
 let repository: PushedRepository;
 let transactor: CountingTransactor;
 beforeEach(async () => {
-  // How many share a transaction is not to depend on how fast this machine is.
+  // How many saves share a transaction must not depend on the speed of this machine.
   vi.useFakeTimers({ toFake: ["Date"] });
   const sql = new NodeSql();
   transactor = new CountingTransactor(sql);
@@ -82,14 +82,14 @@ function answerOf(outcome: CallOutcome): CommitAnswer {
   return outcome.value as CommitAnswer;
 }
 
-/** Has a repository's every row and object looked at. */
+/** Runs the full check on a repository. */
 async function expectSound(): Promise<void> {
   const request = { place: null, rules: "strict", repair: false, budgetMs: 60_000 };
   const outcome = await repository.repository.call("fsck", request, ANYONE);
   expect(outcome).toMatchObject({ kind: "done", value: { problems: [], next: null } });
 }
 
-/** Who shows a token that may move some refs. */
+/** A client whose token may move some refs. */
 function tokenFor(pattern: string): Requester {
   const refs = [{ pattern, noForce: false, noDelete: false }];
   const made = { createdMs: 0, expiresMs: null, lastUsedMs: null };
@@ -111,7 +111,7 @@ describe("saves of one branch that wait", () => {
     );
     expect(answers.map(({ parents }) => parents)).toEqual(oids.slice(0, -1).map((oid) => [oid]));
     expect(repository.refs().get(MAIN)).toBe(oids.at(-1));
-    // A blob, a folder, the root and the commit of each, in a chunk of its own.
+    // For each: a blob, a directory, the root tree and the commit, in a chunk of their own.
     expect(pushes.slice(0, -1).map(({ objects }) => objects)).toEqual(paths.map(() => 4));
     const chunks = repository.tables.chunks.allInOrder().slice(1);
     expect(chunks.map(({ push }) => push)).toEqual(

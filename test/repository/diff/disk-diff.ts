@@ -6,7 +6,7 @@ import { findRenames } from "../../../src/repository/diff/renames.ts";
 import { formatPatch } from "../../../src/repository/diff/unified-patch.ts";
 import { tryGit } from "../../harness/git.ts";
 
-/** What is kept of a repository's blobs. */
+/** How many of a repository's blobs are cached. */
 const MAX_KEPT_BLOBS = 3_000;
 
 /** A patch, and what `git diff --numstat -z` prints. */
@@ -14,18 +14,19 @@ export interface OwnPatch {
   readonly patch: Buffer;
   readonly stats: string;
   readonly files: number;
-  /** Time it took, contents in memory. */
+  /** Time it took with the contents in memory. */
   readonly ms: number;
 }
 
-/** Diffs the commits of a repository on disk: git lists what changed and reads blobs, the rest is what is tested. */
+/** Diffs the commits of a repository on disk. Git lists what changed and reads blobs; the rest is
+ * the code under test. */
 export class DiskDiff {
   readonly #dir: string;
   readonly #reader: ReturnType<typeof spawn>;
   readonly #output: AsyncIterator<Buffer>;
   #unread = Buffer.alloc(0);
   readonly #contents = new Map<string, Buffer>();
-  /** Ids by object number, given out as they come. */
+  /** Ids by object number, in the order of first use. */
   readonly #oids = [""];
   readonly #numbers = new Map<string, number>();
 
@@ -72,7 +73,7 @@ export class DiskDiff {
     };
   }
 
-  /** The changes between two trees, renames not found. */
+  /** The changes between two trees, without rename detection. */
   async #listChanges(base: string, head: string): Promise<FileChange[]> {
     const { stdoutBytes } = await tryGit(this.#dir, ["diff-tree", "-r", "-z", "--raw", "--no-renames", base, head]);
     const fields = stdoutBytes.toString("latin1").split("\0");

@@ -66,7 +66,8 @@ test.each<[string, LineDiffOptions, string[]]>([
   }
 });
 
-/** Long texts in which nearly all lines differ, or all are among few: the search takes its shortcuts. */
+/** Long texts in which nearly all lines differ, or all are from a small set, so that the search
+ * takes its shortcuts. */
 function longPair(random: Random, vocabulary: number): Pair {
   const text = (): Buffer =>
     Buffer.from(

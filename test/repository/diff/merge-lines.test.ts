@@ -6,7 +6,7 @@ import { randomTrio } from "./random-texts.ts";
 
 const SIDES = ["base", "ours", "theirs"] as const;
 const random = new Random(3);
-/** Random ones, less those that git decides without looking at lines. */
+/** Random ones, without those that git decides without comparing lines. */
 const trios = Array.from({ length: 600 }, (_, i) => randomTrio(random, i % 20 === 0 ? 300 : 30)).filter(
   ([base, ours, theirs]) => !base.equals(ours) && !base.equals(theirs) && !ours.equals(theirs),
 );
@@ -26,7 +26,7 @@ beforeAll(async () => {
   expect(code).toBe(0);
 });
 
-/** What git merges each trio to. */
+/** Git's merge of each trio. */
 async function gitMerges(...config: readonly string[]): Promise<Buffer[]> {
   const { stdout } = await tryGit(dir, [...config, "merge-tree", "--write-tree", "ours", "theirs"]);
   const tree = stdout.slice(0, 40);

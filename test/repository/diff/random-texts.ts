@@ -1,9 +1,9 @@
 import type { Random } from "../../harness/random.ts";
 
-/** Lines that occur again and again, with and without indentation: what a diff can go wrong by. */
+/** Lines that occur many times, with and without indentation: they mislead a diff. */
 const FREQUENT_LINES = ["", "", "{", "}", "  }", "    x", "\tfoo", "  bar();", "return", "a", "b", "c", "    ", "x\r"];
 
-/** Lines, of `vocabulary` different ones at most. */
+/** Lines, at most `vocabulary` different ones. */
 export function randomLines(random: Random, count: number, vocabulary: number): string[] {
   return Array.from({ length: count }, () => {
     const word = random.below(vocabulary);
@@ -11,7 +11,7 @@ export function randomLines(random: Random, count: number, vocabulary: number): 
   });
 }
 
-/** Lines with blocks of others removed, inserted, replaced or copied. */
+/** The lines, with blocks removed, inserted, replaced or copied. */
 export function editLines(random: Random, lines: readonly string[], edits: number, vocabulary: number): string[] {
   const result = [...lines];
   for (let i = 0; i < edits; i++) {
@@ -32,13 +32,13 @@ export function editLines(random: Random, lines: readonly string[], edits: numbe
   return result;
 }
 
-/** Lines as bytes; now and then with CR LF, and without an end of the last one. */
+/** Lines as bytes; sometimes with CR LF, or without an end of the last line. */
 export function joinLines(random: Random, lines: readonly string[]): Buffer {
   const newline = random.below(6) === 0 ? "\r\n" : "\n";
   return Buffer.from(lines.join(newline) + (lines.length > 0 && random.below(5) > 0 ? newline : ""));
 }
 
-/** A text and what became of it. */
+/** A text and an edited version. */
 export function randomPair(random: Random, size: number): [Buffer, Buffer] {
   const vocabulary = random.pick([3, 8, 14, 30, 200, 5000]);
   const lines = randomLines(random, random.below(random.pick([5, size, size * 5])), vocabulary);
@@ -49,7 +49,7 @@ export function randomPair(random: Random, size: number): [Buffer, Buffer] {
   return [joinLines(random, lines), joinLines(random, edited)];
 }
 
-/** A text and two things that became of it, which have something to do with each other now and then. */
+/** A text and two edited versions, which sometimes share edits. */
 export function randomTrio(random: Random, size: number): [base: Buffer, ours: Buffer, theirs: Buffer] {
   const vocabulary = random.pick([3, 8, 14, 30, 200, 5000]);
   const edits = (): number => 1 + random.below(random.pick([3, 10, size]));

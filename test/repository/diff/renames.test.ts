@@ -11,7 +11,7 @@ import { commitSnapshots, type SnapshotFile } from "./snapshots.ts";
 const PAIRS = 15;
 const NAMES = ["a.c", "b.c", "index.js", "README", "Makefile"];
 
-/** A few texts of which many files are variants, so that each has several likely sources. */
+/** A few texts and many variants of them, so that each file has several likely sources. */
 function randomFiles(random: Random, originals: readonly (readonly string[])[]): Record<string, SnapshotFile> {
   const files: Record<string, SnapshotFile> = {};
   for (let i = 0; i < 20 + random.below(60); i++) {

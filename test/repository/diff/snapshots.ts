@@ -1,12 +1,13 @@
 import { tryGit } from "../../harness/git.ts";
 
-/** A file of a snapshot: its bytes, and its mode unless it is an ordinary one. A gitlink's content is the commit's id. */
+/** A file of a snapshot: its bytes, and its mode unless 100644. A gitlink's content is the commit's
+ * id. */
 export type SnapshotFile = readonly [content: string | Uint8Array, mode?: "100644" | "100755" | "120000" | "160000"];
 
-/** Files by path; what is no string of ASCII letters is quoted, as byte strings. */
+/** Files by path; paths of other characters than ASCII letters are quoted, as byte strings. */
 export type Snapshot = Readonly<Record<string, SnapshotFile>>;
 
-/** Commits snapshots, each on a branch of its own without parents.
+/** Commits snapshots, each on its own branch without parents.
  * @param snapshots by branch */
 export async function commitSnapshots(dir: string, snapshots: Readonly<Record<string, Snapshot>>): Promise<void> {
   const stream: Buffer[] = [];

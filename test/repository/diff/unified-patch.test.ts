@@ -97,7 +97,7 @@ test("git apply takes it with its binary files, there and back", async () => {
   const env = { GIT_INDEX_FILE: `${dir}/patched` };
   const apply = async (from: string, ...options: string[]): Promise<string> => {
     await tryGit(dir, ["read-tree", from], { env });
-    // What lies in another repository is known by the line "Subproject commit" alone.
+    // A submodule's content is in another repository: here it is only the line "Subproject commit".
     const { stderr } = await tryGit(dir, ["apply", "--cached", ...options], { env, stdin: patch });
     expect(
       stderr.replaceAll(/^.*(trailing whitespace|space before tab|add whitespace errors).*\n(.*\n)?/gm, ""),

@@ -46,7 +46,7 @@ async function begin(): Promise<World> {
   return world;
 }
 
-/** As `begin`, with a branch that has changed another file. */
+/** As `begin`, with a branch that changed another file. */
 async function beginForked(): Promise<World> {
   const world = await begin();
   await push({ [SIDE]: first.commit.oid }, null).run(world);
@@ -62,7 +62,7 @@ function commitTo(branch: string): Step {
 
 const create: Step = { name: "create", run: ({ repository }) => repository.repository.create("main") };
 
-/** What the API changes. */
+/** Changes through the API. */
 export const CALL_SCENARIOS: readonly Scenario[] = [
   { name: "creation, and a first commit", begin: async () => new World(), steps: [create, commit("new/file")] },
   { name: "REST commit", begin, steps: [commit("dir/deep/file"), alarms(2_000)] },

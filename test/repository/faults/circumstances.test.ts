@@ -1,4 +1,5 @@
-/** What goes on failing, comes at a bad time, or comes twice: after each the invariants hold, as after a single fault. */
+/** Faults that persist, come at a bad time, or come twice: after each the invariants hold, as after
+ * a single fault. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { packOf } from "../../harness/pack-builder.ts";
 import { Random } from "../../harness/random.ts";
@@ -52,7 +53,7 @@ describe("storage that is full", () => {
     world.isStoreDown = true;
     await expect(push({ [MAIN]: fatTip }, packOf(...fat)).run(world)).rejects.toThrow("storage failed");
     await push({ [MAIN]: second.commit.oid }, second.pack).run(world);
-    // The sweep of what the first one left fails, and is put off.
+    // The sweep of the first attempt's objects fails, and is put off.
     await world.ring(Date.now() + HOUR_MS);
     world.isStoreDown = false;
     await push({ [MAIN]: fatTip }, packOf(...fat)).run(world);

@@ -5,23 +5,23 @@ import { Random } from "../../harness/random.ts";
 import { checkNothingLeft, checkRepository, type RefStates } from "./invariants.ts";
 import { faultsAt, type Place, type World } from "./world.ts";
 
-/** Something that is asked of the repository. */
+/** A request to the repository. */
 export interface Step {
   readonly name: string;
-  /** Done when the promise is fulfilled, and then acknowledged. Whoever was not answered asks again.
-   * @throws what went wrong: an answer that is not the expected one, too */
+  /** Acknowledged when the promise is fulfilled. A client without an answer asks again.
+   * @throws every failure, also an answer other than the expected one */
   run(world: World): Promise<unknown>;
 }
 
-/** Steps, each of whose calls is to fail once. */
+/** Steps, each of whose calls fails once. */
 export interface Scenario {
   readonly name: string;
-  /** Makes the world in which it begins; nothing goes wrong there. */
+  /** Makes the initial world; nothing fails in it. */
   begin(): Promise<World>;
   readonly steps: readonly Step[];
-  /** Whether a run of it takes long, so that fewer are made. */
+  /** Whether a run takes long, so that fewer are made. */
   readonly isLarge?: boolean;
-  /** What else must hold when all jobs have run. */
+  /** What else must hold after all jobs have run. */
   check?(world: World): Promise<void> | void;
 }
 
@@ -32,20 +32,20 @@ interface Injection {
   readonly fault: Fault;
 }
 
-/** How an enumeration went. */
+/** The result of an enumeration. */
 export interface Enumeration {
   readonly points: number;
-  /** Points times the ways in which each fails. */
+  /** Points times the ways in which each can fail. */
   readonly injections: number;
-  /** How many of them were tried, and came about. */
+  /** How many of them were tried and did occur. */
   readonly runs: number;
   readonly hits: number;
-  /** What did not hold, and after what. */
+  /** Violated invariants, and after which injection. */
   readonly violations: string[];
 }
 
-/** Goes through a scenario once, and then again with each of its calls failing in each way.
- * @param most injections that are tried: spread, which ones the seed says */
+/** Runs a scenario once, and then again with each of its calls failing in each way.
+ * @param most injections to try, spread evenly; the seed selects them */
 export async function enumerate(scenario: Scenario, most = Infinity, seed = 1): Promise<Enumeration> {
   const world = await scenario.begin();
   world.save();
@@ -83,12 +83,12 @@ function sample<T>(items: readonly T[], most: number, random: Random): T[] {
   return chosen;
 }
 
-/** One line that says so. */
+/** The result in one line. */
 export function summarize(name: string, { points, injections, runs, hits, violations }: Enumeration): string {
   return `${name}: ${points} points, ${injections} injections, ${runs} tried, ${hits} came about, ${violations.length} violations`;
 }
 
-/** Goes through a scenario while a call fails. What was not acknowledged is asked for again. */
+/** Runs a scenario while a call fails. Unacknowledged requests are repeated. */
 async function inject(
   world: World,
   scenario: Scenario,
@@ -109,7 +109,7 @@ async function inject(
     if (!world.isHit) throw failure?.error;
     if (world.isDead) world.start();
     const refs = await world.refs();
-    // As a whole, or not at all.
+    // All or nothing.
     if (!isSame(refs, states[i]!)) assert.deepEqual(refs, after, `${step.name}: refs half moved`);
     await world.watch(() => checkRepository(world.repository, world.store, refs));
     await step.run(world);
@@ -118,11 +118,11 @@ async function inject(
   await settle(world, scenario, states.at(-1)!);
 }
 
-/** Lets all jobs run, whenever they are due, and looks at what is left. */
+/** Runs all jobs, whenever they are due, and checks what is left. */
 async function settle(world: World, scenario: Scenario, refs: RefStates): Promise<void> {
   const look = (): Promise<void> => checkRepository(world.repository, world.store, refs);
   await world.watch(look);
-  // What was injected came about by now, or never will.
+  // By now the fault has occurred, or it never will.
   await world.watch(() => world.ring(Infinity));
   await world.watch(async () => {
     const { sql, repository } = world.repository;

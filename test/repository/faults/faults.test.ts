@@ -1,8 +1,9 @@
-/** Every call of a repository to its database, to R2 and to the registry fails once, in each way that it can, and once the process dies there:
- * nothing that was acknowledged is lost, nothing half done is to be seen, a retry succeeds, and nothing is left behind.
+/** Every call of a repository to its database, to R2 and to the registry fails once in each
+ * possible way, and once the process dies there. Nothing acknowledged is lost, nothing half done is
+ * visible, a retry succeeds, and nothing is left behind.
  *
- * Tries some of the injections of each scenario, `faults.sweep.test.ts` twice as many; with `FAULTS=all`, as
- * `npm run verify -- faults` sets it, all of them. */
+ * Tries some of the injections of each scenario, `faults.sweep.test.ts` twice as many; with
+ * `FAULTS=all`, as `npm run verify -- faults` sets it, all of them. */
 import { tryFaults } from "./try-faults.ts";
 
 const seed = Number(process.env["FAULTS_SEED"] ?? 1);

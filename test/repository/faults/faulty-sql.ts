@@ -2,22 +2,24 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SqlBinding, SqlCursor, SqlValue } from "../../../src/store/sql/sql.ts";
 import { NodeSql } from "../sqlite.ts";
 
-/** One life's hold on a database, each of whose statements can fail before its effect. Its transactions are savepoints, so that all of them
- * can be inside one that is taken back.
+/** One process's connection to a database. Each of its statements can fail before its effect. Its
+ * transactions are savepoints, so that all of them can run inside one that is rolled back.
  *
- * A statement outside a transaction is final at once. The platform commits all that is written between two waits together, so whatever a
- * death leaves there, it can leave here; more than that, too. */
+ * A statement outside a transaction is final at once. The platform commits everything written
+ * between two awaits together. So every state that a crash can leave there can occur here, and
+ * more. */
 export class FaultySql extends NodeSql {
   readonly #meet: (query: string) => void;
 
-  /** @param meet is told of each statement before its effect; what it throws, the statement fails with */
+  /** @param meet called with each statement before its effect; when it throws, the statement fails
+   * with that error */
   constructor(database: DatabaseSync, meet: (query: string) => void) {
     super(database);
     this.#meet = meet;
   }
 
   override exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
-    // What was not committed is rolled back, also what a dead process began.
+    // Uncommitted changes are rolled back, also those of a dead process.
     if (query === "ROLLBACK") {
       super.exec("ROLLBACK TO inner");
       return super.exec("RELEASE inner");

@@ -14,7 +14,8 @@ const MAIN = "refs/heads/main";
 const first = makeVersion(null, "first", 300_000);
 const second = makeVersion(first, "second", 100_000);
 
-/** The body of a clone's response, as a Worker makes it, or has it made, or finds it: the pack alone. */
+/** The body of a clone's response (only the pack), whether the Worker makes it, waits for it, or
+ * finds it stored. */
 export async function readClone({ repository }: World, tip: string): Promise<Buffer> {
   const outcome = await repository.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(tip), framing: "bare" });
   assert.ok(outcome.kind === "negotiated" && outcome.pack !== null);
@@ -33,16 +34,16 @@ export async function readClone({ repository }: World, tip: string): Promise<Buf
     const response = await deliverPack(outcome.pack, new Uint8Array(0), context, framing);
     return Buffer.from(await response.arrayBuffer());
   } finally {
-    // A Worker lives until that has ended, however it does.
+    // A Worker lives until the storing has ended, successfully or not.
     await Promise.allSettled(storing);
   }
 }
 
-/** Packs that git took, by their bytes: the same ones come again and again. */
+/** Packs that git accepted, by their bytes: the same ones recur. */
 const sound = new Set<string>();
 
-/** Has git index a pack that holds all that a commit leads to.
- * @throws Error when git finds it is not so */
+/** Has git index a pack that must hold everything a commit reaches.
+ * @throws Error when it does not */
 export async function takePack(pack: Buffer, tip: string): Promise<void> {
   const bytes = createHash("sha256").update(pack).digest("hex");
   if (sound.has(bytes)) return;
@@ -53,13 +54,13 @@ export async function takePack(pack: Buffer, tip: string): Promise<void> {
   sound.add(bytes);
 }
 
-/** A clone that fails, or is right; a client notices what is neither. */
+/** A clone that fails, or is correct; a client notices anything else. */
 const clone: Step = {
   name: "clone",
   run: async (world) => takePack(await readClone(world, second.commit.oid), second.commit.oid),
 };
 
-/** Clones, of which the second is stored and the third finds it. */
+/** Clones: the second one's response is stored, and the third finds it. */
 export const FETCH_SCENARIOS: readonly Scenario[] = [
   {
     name: "clones, the second of which is stored",

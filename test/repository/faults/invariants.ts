@@ -1,6 +1,7 @@
-/** What must hold of a repository whatever has gone wrong, as bad-inputs has it: (I1) every acknowledged ref is there; (I2) each is reachable to its last
- * object, each object's bytes are what its id says; (I3) a push is wholly there or wholly absent; (I5) nothing else stays for good.
- * Whether a retry succeeds (I4) shows when it is made. */
+/** What must hold of a repository whatever has failed, as in bad-inputs: (I1) every acknowledged
+ * ref exists; (I2) every object it reaches exists, with bytes that match its id; (I3) a push is
+ * applied completely or not at all; (I5) nothing else stays for good. Whether a retry succeeds (I4)
+ * shows when it is made. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { toHex } from "../../../src/format/oid.ts";
@@ -15,16 +16,17 @@ import { nodeCodec } from "../stored-repository.ts";
 
 const TYPES = ["", "commit", "tree", "blob", "tag"];
 
-/** What refs there are: id in hex by name. */
+/** The refs: id in hex by name. */
 export type RefStates = ReadonlyMap<string, string>;
 
-/** The refs of a repository, as its tables have them; none when it does not exist. */
+/** The refs of a repository, as in its tables; none when it does not exist. */
 export function readRefs({ repository }: PushedRepository): RefStates {
   const all = repository.state.tables?.refs.all();
   return new Map(all?.names.map((name, i) => [name, toHex(all.oids, i * 20)]));
 }
 
-/** Checks a repository: its refs, every object, and that its memory is what is stored (I1 to I3).
+/** Checks a repository: its refs, every object, and that its memory equals what is stored (I1 to
+ * I3).
  * @param store where its R2 objects are, without faults
  * @throws AssertionError */
 export async function checkRepository(repository: PushedRepository, store: ChunkStore, refs: RefStates): Promise<void> {
@@ -40,7 +42,8 @@ export async function checkRepository(repository: PushedRepository, store: Chunk
   assert.deepEqual(reachable, introduced(tables), "what refs lead to is what their nodes introduced");
 }
 
-/** Checks that nothing is kept but what is needed (I5): to be called when all jobs have run and every grace period is over.
+/** Checks that nothing superfluous is kept (I5). To be called when all jobs have run and every
+ * grace period is over.
  * @throws AssertionError */
 export async function checkNothingLeft(repository: PushedRepository, store: ChunkStore): Promise<void> {
   const keys = await Array.fromAsync(store.list(""));
@@ -67,9 +70,9 @@ export function namedKeys(sql: Sql, repositoryKey: string, { chunks, bundles, wo
   return named;
 }
 
-/** What a life keeps in memory must be what the next would read. */
+/** What a process has in memory must equal what the next one would read. */
 function checkMemory(inMemory: Tables, stored: Tables): void {
-  // The order is another where nodes were added since, though parents precede in both.
+  // The order differs where nodes were added since, though parents precede children in both.
   const nodes = ({ graph }: Tables) =>
     Array.from({ length: graph.length }, (_, position) => [
       graph.number(position),
@@ -79,7 +82,8 @@ function checkMemory(inMemory: Tables, stored: Tables): void {
   assert.deepEqual(inMemory.objects.pruned().encode(), stored.objects.pruned().encode(), "pruned numbers in memory");
 }
 
-/** No delta without its base, no chunk without objects, no introducer that is no node.
+/** Checks that there is no delta without its base, no chunk without objects, and no introducer that
+ * is not a commit-graph node.
  * @throws AssertionError */
 export function checkRows({ objects, chunks, graph, reachability }: Tables): void {
   const present = objects.present();
@@ -92,7 +96,7 @@ export function checkRows({ objects, chunks, graph, reachability }: Tables): voi
   }
 }
 
-/** Every chunk's bytes are where its row says, and what they were. */
+/** Checks that every chunk's bytes are where its row says, and unchanged. */
 async function checkChunks({ chunks }: Tables, store: ChunkStore): Promise<void> {
   for (const { id, key, start, size, checksum } of chunks.allInOrder()) {
     const bytes = key === null ? chunks.hotBytesOf(id)! : await store.read(key, start, size);
@@ -100,7 +104,7 @@ async function checkChunks({ chunks }: Tables, store: ChunkStore): Promise<void>
   }
 }
 
-/** Reads all objects there are, and holds each against its id.
+/** Reads all objects, and compares each with its id.
  * @returns what each refers to, by id */
 async function readObjects(tables: Tables, store: ChunkStore): Promise<Map<string, string[]>> {
   const present = tables.objects.present();
@@ -141,7 +145,7 @@ function closure(references: ReadonlyMap<string, readonly string[]>, tips: Itera
   return found;
 }
 
-/** Ids of what refs lead to, as a clone would have it. */
+/** Ids of everything that refs reach, as a clone would get it. */
 function introduced({ refs, objects, graph, reachability }: Tables): Set<string> {
   const positions = Array.from(objects.lookupMany(refs.all().oids).number, (number) => graph.position(number));
   const numbers = reachability.between(graph.ancestors(positions), graph.ancestors([]));

@@ -29,7 +29,7 @@ function makeVersions(count: number, noiseBytes: number): Version[] {
   return versions;
 }
 
-/** What nobody asks for. */
+/** Jobs that run by themselves. */
 export const JOB_SCENARIOS: readonly Scenario[] = [
   {
     name: "merge, then seal",

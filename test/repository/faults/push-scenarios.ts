@@ -106,7 +106,7 @@ export const PUSH_SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** A pack whose trailer is wrong. */
+/** A pack with a wrong trailer. */
 function cut(pack: Buffer): Buffer {
   const copy = Buffer.from(pack);
   copy[copy.length - 1]! ^= 1;

@@ -1,4 +1,5 @@
-/** Reads while R2 fails, cuts short or alters what it gives: they end with an error or are right, and the next one is right. */
+/** Reads while R2 fails, or truncates or alters its answers: they end with an error or are correct,
+ * and the next read is correct. */
 import assert from "node:assert/strict";
 import { beforeAll, expect, test } from "vitest";
 import { type CallName, newRepositoryClient } from "../../../src/repository/calls.ts";
@@ -14,7 +15,7 @@ import { makeVersion } from "./versions.ts";
 import { faultsAt, type Places, World } from "./world.ts";
 
 const MAIN = "refs/heads/main";
-/** Each in an R2 object of its own, the last one's large file in parts of it. */
+/** Each in an R2 object of its own; the large file of the last one in several parts. */
 const first = makeVersion(null, "first", 300_000);
 const second = makeVersion(first, "second", 300_000);
 const third = makeVersion(second, "third", 300_000, 1_500_000);
@@ -60,7 +61,7 @@ const WHOLE_LOG = { path: "log", since: null, until: null, author: null, firstPa
 
 const READS: Readonly<Record<string, () => Promise<unknown>>> = {
   "a log": async () => {
-    // The cursor tells of time that was spent, too.
+    // The cursor also holds time that was spent.
     const { commits } = await client().log({ ref: "main", place: null, limit: 10, ...WHOLE_LOG });
     return commits;
   },
@@ -77,7 +78,7 @@ const READS: Readonly<Record<string, () => Promise<unknown>>> = {
 
 const isRead: Places = (place) => place !== "sql" && place !== "registry";
 
-/** Runs a read while one call of R2 fails, each in each way; then once more, while nothing does.
+/** Runs a read while one call of R2 fails, each call in each way; then once more without a fault.
  * @param judge throws when what was read is wrong */
 async function failEach(read: () => Promise<unknown>, judge: (answer: unknown) => void | Promise<void>): Promise<void> {
   world.restore();
@@ -93,7 +94,7 @@ async function failEach(read: () => Promise<unknown>, judge: (answer: unknown) =
         () => null,
       );
       expect(world.isHit).toBe(true);
-      // A transfer that broke off goes on where it stopped; everything else is an error.
+      // A broken transfer continues where it stopped; everything else is an error.
       if (answer !== null) await judge(answer.value);
       if (world.isDead) world.start();
       await judge(await read());
@@ -114,7 +115,7 @@ test("a clone is right, or fails, or git finds what is wrong with it", async () 
     async (pack) => {
       const isSent = world.isHit && !world.isDead;
       await takePack(pack as Buffer, tip).catch((error: unknown) => {
-        // Bytes that R2 altered go to the client, who holds every object against its id.
+        // Bytes that R2 altered go to the client, which compares every object with its id.
         if (!isSent || !String(error).includes("the client finds")) throw error;
       });
     },
@@ -145,7 +146,7 @@ test.each(["a small file", "a log"])("%s is right or fails whichever bit R2 alte
   const read = READS[name]!;
   world.restore();
   const expected = await read();
-  // What is read lies at the beginning of each chunk, before its incompressible file.
+  // The bytes read are at the beginning of each chunk, before its incompressible file.
   for (let bit = 0; bit < 8 * HEAD_BYTES; bit += 199) {
     world.restore();
     const { store } = world;
@@ -163,7 +164,7 @@ test.each(["a small file", "a log"])("%s is right or fails whichever bit R2 alte
   }
 });
 
-/** Bytes of a chunk's entries before the one that does not compress. */
+/** Bytes of a chunk's entries before the incompressible one. */
 const HEAD_BYTES = 600;
 
 async function readObject(store: MemoryChunkStore, key: string): Promise<Uint8Array> {

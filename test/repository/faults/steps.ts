@@ -7,7 +7,7 @@ import type { HexCommand, PushOptions } from "../pushing.ts";
 import type { Step } from "./enumerate.ts";
 import type { World } from "./world.ts";
 
-/** A push as git makes it: of what is not yet so.
+/** A push as git makes it: of the refs that differ.
  * @param refs ids by name, null: to be deleted */
 export function push(
   refs: Readonly<Record<string, string | null>>,
@@ -26,8 +26,8 @@ export function push(
   };
 }
 
-/** A push of which something is refused.
- * @param refused names of the refs that do not move; all, where the pack itself is at fault */
+/** A push that is refused in part.
+ * @param refused names of the refs that do not move; all, when the pack itself is at fault */
 export function refusedPush(
   refs: Readonly<Record<string, string | null>>,
   pack: Uint8Array | null,
@@ -56,7 +56,7 @@ function commandsOf(
 }
 
 /** A call of the API.
- * @param done codes of errors that tell who asks again that it came through before */
+ * @param done error codes that mean, on a retry, that the first attempt succeeded */
 export function call(name: CallName, argument: unknown, ...done: readonly string[]): Step {
   return {
     name,
@@ -68,12 +68,12 @@ export function call(name: CallName, argument: unknown, ...done: readonly string
   };
 }
 
-/** The alarm, as often as it is set to a time within so many ms. */
+/** Runs the alarm as often as it is set to a time within so many ms. */
 export function alarms(withinMs: number): Step {
   return { name: "alarms", run: (world) => world.ring(Date.now() + withinMs) };
 }
 
-/** Has a job run at the next alarm. */
+/** Schedules a job for the next alarm. */
 export function addJob({ repository: { repository } }: World, kind: JobKind, key = ""): void {
   repository.state.jobs.add(kind, key, Date.now());
   repository.state.scheduleJobs();

@@ -15,9 +15,9 @@ const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** Makes a test of each scenario.
- * @param most injections that are tried of one, evenly spread
- * @param mostLarge of one whose runs take long
- * @param seed says which */
+ * @param most injections to try of one scenario, evenly spread
+ * @param mostLarge the same for a scenario whose runs take long
+ * @param seed selects them */
 export function tryFaults(most: number, mostLarge: number, seed: number): void {
   test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     "%s",
@@ -25,7 +25,7 @@ export function tryFaults(most: number, mostLarge: number, seed: number): void {
       const found = await enumerate(scenario, scenario.isLarge === true ? mostLarge : most, seed);
       console.log(summarize(name, found));
       expect(found.violations.join("\n")).toBe("");
-      // Those that did not come about are of calls which a warm cache saves.
+      // The others did not occur: a warm cache saved their calls.
       expect(found.hits).toBeGreaterThan(found.runs / 2);
     },
     1_800_000,

@@ -13,17 +13,17 @@ import {
 } from "../../harness/pack-builder.ts";
 import { encodeEntry } from "../../harness/raw.ts";
 
-/** A commit with a file that grows by a line, a directory, and a file of bytes that do not compress. */
+/** A commit with a file that grows by a line, a directory, and a file of incompressible bytes. */
 export interface Version {
   readonly commit: MadeObject;
-  /** A thin pack of what is new, in deltas on the version before. */
+  /** A thin pack of the new objects, as deltas on the previous version. */
   readonly pack: Buffer;
   readonly log: MadeObject;
   readonly tree: MadeObject;
 }
 
-/** Makes the version that follows another, or the first.
- * @param noiseBytes of each of the files that do not compress */
+/** Makes the version after another, or the first.
+ * @param noiseBytes of each incompressible file */
 export function makeVersion(before: Version | null, name: string, ...noiseBytes: readonly number[]): Version {
   const line = `line of ${name}\n`;
   const log = makeObject("blob", Buffer.concat([before?.log.content ?? Buffer.alloc(0), Buffer.from(line)]));
@@ -48,7 +48,8 @@ export function makeVersion(before: Version | null, name: string, ...noiseBytes:
   return { commit, tree, log, pack: assemblePack(entries) };
 }
 
-/** The objects of a commit on another, the commit last: files of so many bytes that do not compress. */
+/** The objects of a commit on top of another, the commit last: incompressible files of so many
+ * bytes. */
 export function makeFat(parent: string, name: string, ...sizes: readonly number[]): MadeObject[] {
   const blobs = sizes.map((sizeBytes, i) => makeObject("blob", makeNoise(`${name} ${i}`, sizeBytes)));
   const tree = makeTree(...blobs.map((blob, i) => ["100644", `fat-${i}`, blob] as const));
@@ -59,7 +60,7 @@ function appended(baseBytes: number, line: string): Buffer {
   return encodeDelta(baseBytes, baseBytes + line.length, copy(0, baseBytes), insert(line));
 }
 
-/** Bytes that do not compress, the same for the same name. */
+/** Incompressible bytes, the same for the same name. */
 export function makeNoise(name: string, sizeBytes: number): Buffer {
   const cipher = createCipheriv("aes-128-ctr", Buffer.from(name.padEnd(16).slice(0, 16)), Buffer.alloc(16));
   return cipher.update(Buffer.alloc(sizeBytes));

@@ -7,10 +7,10 @@ import { World } from "./world.ts";
 
 const MAIN = "refs/heads/main";
 
-/** Less than a job that failed waits: the next step comes before it is tried again. */
+/** Less than a failed job waits: the next step comes before the retry. */
 const SHORT_MS = 1_000;
 
-/** One state of the branch, with the pack that leads there from the one before. */
+/** One state of the branch, with the pack that adds it to the previous one. */
 interface State {
   readonly tip: string | null;
   readonly pack: Uint8Array | null;
@@ -42,7 +42,7 @@ function pushState({ tip, pack }: State): Step {
   return push({ [MAIN]: tip }, pack);
 }
 
-/** The files of `main` are written, and then those of its next state, if there is one. */
+/** The files of `main` are written, then those of its next state, if there is one. */
 function materialize(name: string, at: number): Scenario {
   const chosen = states.slice(at, at + 2);
   const last = chosen.at(-1)!;
@@ -50,7 +50,7 @@ function materialize(name: string, at: number): Scenario {
     name: `materialize: ${name}`,
     async begin() {
       const world = new World({}, "default-branch");
-      // HEAD leads elsewhere, so that `main` may be deleted.
+      // HEAD points elsewhere, so that `main` may be deleted.
       await push({ "refs/heads/base": states[0]!.tip, [MAIN]: states[0]!.tip }, states[0]!.pack).run(world);
       const { tables } = world.repository;
       tables.refs.setHead("refs/heads/base");
@@ -67,7 +67,7 @@ function materialize(name: string, at: number): Scenario {
   };
 }
 
-/** What is written of branches, and removed. */
+/** The files of branches, written and removed. */
 export const WORKTREE_SCENARIOS: readonly Scenario[] = [
   materialize("the first write", 0),
   materialize("an update", 1),

@@ -10,44 +10,47 @@ import { PushedRepository } from "../pushing.ts";
 import { FaultySql } from "./faulty-sql.ts";
 import { readRefs, type RefStates } from "./invariants.ts";
 
-/** Where something can go wrong: a statement of the database, a call of R2 by its name, or a call of the registry. */
+/** Where a fault can occur: a statement of the database, a call of R2 by its name, or a call of the
+ * registry. */
 export type Place = "sql" | "registry" | FaultyCall;
 type FaultyCall = Parameters<ConstructorParameters<typeof FaultyChunkStore>[1]>[0]["operation"];
 
-/** Chooses among places. */
+/** Selects places. */
 export type Places = (place: Place) => boolean;
 
 const READS: ReadonlySet<Place> = new Set(["read", "stream", "open", "openFile"]);
 
-/** The ways in which a call at this place can go wrong. After a statement dies who dies before the next, which is another point. */
+/** The ways in which a call at this place can fail. Dying after a statement equals dying before the
+ * next one, which is another point. */
 export function faultsAt(place: Place): readonly Fault[] {
   if (place === "sql") return ["before", "crash"];
   return READS.has(place) ? ["before", "truncate", "flip", "crash"] : ["before", "after", "crash"];
 }
 
-/** Takes the place of all trees that an isolate keeps. */
+/** Evicts all trees that an isolate caches. */
 const LARGE_TREE = new Uint8Array(8 * 1024 * 1024);
 
-/** What a dead process, or a failing call, meets. */
+/** What a failing call, or a call of a dead process, throws. */
 export class PlannedFault extends Error {}
 
-/** One repository through its lives. Every call to what it stands on is a point; at one of them something goes wrong. */
+/** One repository through several processes. Every call to its database, R2 or the registry is a
+ * point; a fault occurs at one of them. */
 export class World {
-  /** What is in R2. */
+  /** The content of R2. */
   store = new MemoryChunkStore();
-  /** The repository of this life. */
+  /** The repository of the current process. */
   repository!: PushedRepository;
-  /** What the registry was told last, null: nothing. */
+  /** What the registry was last sent, null: nothing. */
   told: RepositoryStanding | null = null;
-  /** The places met so far, in order. */
+  /** The places reached so far, in order. */
   readonly places: Place[] = [];
   /** Whether R2 answers every call with an error. */
   isStoreDown = false;
-  /** Whether the database takes nothing more; it can be read, and rows can be removed. */
+  /** Whether the database refuses new data; it can be read, and rows can be removed. */
   isDatabaseFull = false;
-  /** Whether the process has died, so that nobody heard what it answered. */
+  /** Whether the process has died, so that no client received its answer. */
   isDead = false;
-  /** Whether what was to go wrong did. */
+  /** Whether the planned fault occurred. */
   isHit = false;
   readonly #database = new DatabaseSync(":memory:");
   readonly #limits: Partial<Limits>;
@@ -63,7 +66,7 @@ export class World {
     this.start();
   }
 
-  /** Begins a life: whatever the one before still does comes to nothing. */
+  /** Begins a new process: whatever the previous one still does has no effect. */
   start(): void {
     this.isDead = false;
     const life = { isOver: false };
@@ -87,21 +90,22 @@ export class World {
 
   #endLife = (): void => undefined;
 
-  /** What goes wrong when the world comes to this point.
+  /** Plans a fault at a point.
    * @param point counted from 0 after those so far
-   * @param places of those that are counted */
+   * @param places which of them count */
   arm(point: number, fault: Fault, places: Places = () => true): void {
     this.#injection = { point: this.places.filter(places).length + point, fault, places };
     this.isHit = false;
   }
 
-  /** What `restore` goes back to, any number of times. */
+  /** Saves the state for `restore`, which can return to it any number of times. */
   save(): void {
     this.#database.exec("SAVEPOINT saved");
     this.#saved = { store: this.store.copy(), told: this.told };
   }
 
-  /** Goes back, and forgets what an isolate keeps of trees and of chunks, so that all of it is read again. */
+  /** Returns to the saved state, and drops an isolate's cached trees and chunks, so that all are
+   * read again. */
   restore(): void {
     const { store, told } = this.#saved!;
     this.#database.exec("ROLLBACK TO saved");
@@ -129,7 +133,7 @@ export class World {
       try {
         await repository.repository.runJobs(wakeMs);
       } catch (error) {
-        // The platform rings again when it fails.
+        // The platform repeats a failed alarm.
         repository.wakeMs ??= wakeMs;
         throw error;
       }
@@ -137,7 +141,7 @@ export class World {
     throw new Error("the alarm never ends");
   }
 
-  /** Runs what only looks: nothing goes wrong with it, and its calls do not count. */
+  /** Runs a check: no fault occurs in it, and its calls do not count. */
   async watch<T>(look: () => T | Promise<T>): Promise<T> {
     this.#isWatched = true;
     try {
@@ -147,7 +151,7 @@ export class World {
     }
   }
 
-  /** The refs, as somebody sees them who looks: id in hex by name. */
+  /** The refs as a client sees them: id in hex by name. */
   refs(): Promise<RefStates> {
     return this.watch(() => readRefs(this.repository));
   }

@@ -47,7 +47,7 @@ describe("equal requests", () => {
     await repository.repository.finishResponse(objectKey, 1000);
     const expected = { kind: "stored", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
     expect(packOf(await fetch())).toEqual({ ...expected, cache: "hit" });
-    // It outlives the object's memory.
+    // It survives a restart of the object.
     const restarted = new PushedRepository({ sql: repository.sql, chunks: repository.chunks });
     expect(
       packOf(await restarted.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(main), framing: "test" })),
@@ -65,7 +65,7 @@ describe("equal requests", () => {
     const waiting = Array.from({ length: 18 }, () => repository.repository.awaitResponse(objectKey));
     await repository.repository.finishResponse(objectKey, 1000);
     const stored = { kind: "stored", cache: "shared", objectKey, sizeBytes: 1000, objectCount: plan.objectCount };
-    // Who asks late is told as well.
+    // A request that comes late is answered as well.
     for (const one of [...waiting, repository.repository.awaitResponse(objectKey)]) expect(await one).toEqual(stored);
   });
 
@@ -89,7 +89,7 @@ describe("equal requests", () => {
       await git(dir, "add", "text");
       await git(dir, "commit", "-q", "-m", version);
     }
-    // Behind the newer version, which git stores whole, is the older one, a small delta of it.
+    // Git stores the newer version whole, and the older one as a small delta on it.
     await repository.pushFrom(dir, { "refs/heads/main": "main", "refs/heads/older": "main~1" });
     const wants = fromHex(await git(dir, "rev-parse", "main~1"));
     const ask = async (): Promise<PackDelivery> =>
@@ -116,7 +116,7 @@ describe("equal requests", () => {
   });
 
   describe("a database that fails keeps nobody waiting", () => {
-    /** Has the next statement fail that says these words. */
+    /** Makes the next statement that contains these words fail. */
     function failOnce(words: string): void {
       const { sql } = repository;
       const exec = vi.spyOn(sql, "exec");
@@ -158,9 +158,9 @@ describe("equal requests", () => {
       const waiting = repository.repository.awaitResponse(objectKey);
       await vi.advanceTimersByTimeAsync(6_000);
       expect(await waiting).toEqual({ kind: "plan", plan, responseKey: null });
-      // From then on nobody waits at all.
+      // From then on no request waits.
       expect(packOf(await fetch())).toEqual({ kind: "plan", plan, responseKey: null });
-      // Who was only slow has not worked in vain.
+      // A Worker that was only slow still stores its response.
       await repository.repository.finishResponse(objectKey, 1000);
       expect(packOf(await fetch())).toMatchObject({ kind: "stored", cache: "hit" });
     } finally {

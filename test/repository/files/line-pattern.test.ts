@@ -4,7 +4,7 @@ import { measureCpu } from "../../harness/measure-cpu.ts";
 
 const LINE_CHARS = 256 * 1024;
 
-/** Without their bounds, the first two take minutes and the others hours. */
+/** Without their limits, the first two take minutes and the others hours. */
 const BOUND_MS = 20_000;
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
     return one;
   });
   expect(cpuMs).toBeLessThan(BOUND_MS);
-  // What a search tells its budget: at least a step for each character.
+  // A search charges its budget at least a step for each character.
   expect(compiled.steps).toBeGreaterThanOrEqual(line.length);
 });
 

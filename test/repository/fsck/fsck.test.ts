@@ -49,7 +49,8 @@ async function check(
   return { problems, checked, calls };
 }
 
-/** A history of everything that a store keeps: many refs, an R2 chunk, hot chunks of thin packs, reverts, tags of trees and blobs. */
+/** A history with every kind of stored data: many refs, an R2 chunk, hot chunks of thin packs,
+ * reverts, tags of trees and blobs. */
 async function fill(repository: PushedRepository): Promise<string> {
   const dir = await makeHistory({ commits: 30, files: 24, branches: 4, merges: 2, tags: 4, upheavals: 6 });
   await git(dir, "tag", "-a", "-m", "a tree", "of-tree", "main^{tree}");
@@ -90,7 +91,7 @@ describe("a healthy repository", () => {
     expect(kept.checked.files).toBeGreaterThan(20);
     expect(kept.checked.keys).toBeGreaterThan(kept.checked.files);
 
-    // As many calls as there are steps come to the same.
+    // One call for each step gives the same result.
     const stepwise = await check(repository, { budgetMs: 0 });
     expect(stepwise).toEqual({ ...kept, calls: expect.any(Number) });
     expect(stepwise.calls).toBeGreaterThan(20);
@@ -128,7 +129,7 @@ describe("damage", () => {
     const dir = await fill(repository);
     main = await git(dir, "rev-parse", "main");
     await housekeep(repository, Date.now() + HOUR_MS / 2);
-    // A response as a Worker would have left it.
+    // A response as a Worker would have stored it.
     const key = `${repository.repository.state.key}/packs/1`;
     await chunks.put(key, new Uint8Array(9));
     repository.tables.responses.insert(
@@ -139,7 +140,7 @@ describe("damage", () => {
     expect((await check(repository)).problems).toEqual([]);
   });
 
-  /** What is found when rows are other than they should be. */
+  /** The problems found after a change of rows. */
   async function withRows(statement: string, from: FsckStageName = "index"): Promise<FsckProblem[]> {
     repository.sql.exec("BEGIN");
     try {
@@ -150,7 +151,7 @@ describe("damage", () => {
     }
   }
 
-  /** What is found when an R2 object is another one, null: not there. */
+  /** The problems found after an R2 object is replaced; null: removed. */
   async function withObject(
     key: string,
     change: (bytes: Uint8Array) => Uint8Array | null,
@@ -192,7 +193,7 @@ describe("damage", () => {
   test("one bit of a chunk is another", async () => {
     const key = sealed();
     const problems = await withObject(key, flipAt(300_000));
-    // The blob is one stored block of zlib: it inflates to something else, or not at all.
+    // The blob is one stored block of zlib: altered, it inflates to something else, or not at all.
     expect(problems).toMatchObject([{ kind: "chunk-checksum", key }, { chunk: problems[0]!.chunk }]);
     expect(problems[1]!.kind).toMatch(/^object-(changed|unreadable)$/);
     const oid = one("SELECT lower(hex(oid)) AS oid FROM object_chunks WHERE size = 700000");
@@ -278,7 +279,7 @@ describe("damage", () => {
     const moved = await withRows(`UPDATE object_chunks SET introducer = ${other} WHERE number = ${blob}`);
     expect(moved.length).toBeGreaterThan(0);
     expect(moved.every(({ kind, oid }) => kind === "reachability" && oid === only.oid)).toBe(true);
-    // A node that says too little, or cannot be read.
+    // A node that lacks entries, or cannot be read.
     expect(kinds(await withRows(`UPDATE commits SET introduced = x'0101' WHERE number = ${other}`))).toEqual([
       "reachability",
     ]);

@@ -12,12 +12,12 @@ const COMMITS = 60;
 let dir: string;
 let repository: OpenRepository;
 
-/** A file's lines, some of them changed, added, taken away or moved. */
+/** A file's lines, some of them changed, added, removed or moved. */
 function edit(random: Random, lines: readonly string[]): string[] {
   const edited = [...lines];
   for (let left = 1 + random.below(4); left > 0; left--) {
     const at = random.below(edited.length + 1);
-    // Few different lines: the same line comes from several places.
+    // Few different lines, so that the same line comes from several places.
     const line = `${" ".repeat(random.below(3))}line ${random.below(40)}`;
     const removed = random.below(3);
     edited.splice(at, removed, ...Array.from({ length: random.below(4) }, () => line));
@@ -25,7 +25,8 @@ function edit(random: Random, lines: readonly string[]): string[] {
   return edited;
 }
 
-/** Lines of a file that is renamed now and then, through merges of branches that edited it too; the clock goes wrong at times. */
+/** Lines of a file that is renamed sometimes, through merges of branches that edited it too; clocks
+ * are sometimes wrong. */
 beforeAll(async () => {
   const random = new Random(5);
   dir = await makeRepository("blamed.git", "--bare");

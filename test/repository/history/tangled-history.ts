@@ -1,5 +1,5 @@
-/** Histories as unlike a straight line as git allows: merges of two and more, several roots, clocks that run backwards, many commits
- * of one second. */
+/** Histories as irregular as git allows: merges of two parents and more, several roots, clocks that
+ * run backwards, many commits in the same second. */
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
@@ -9,12 +9,12 @@ import { ANYONE } from "../../harness/requester.ts";
 /** A history in git and as pushed. */
 export interface TangledHistory {
   readonly dir: string;
-  /** Every commit, in the order made: parents first. */
+  /** Every commit, in the order of creation: parents first. */
   readonly oids: readonly string[];
   readonly repository: OpenRepository;
 }
 
-/** Changes a file, or does away with one, or does nothing. The same content comes back again and again. */
+/** Changes a file, removes one, or does nothing. The same content recurs many times. */
 function makeChange(random: Random): string {
   const path = random.pick(["file", "other", "dir/file", "dir/other", "dir/sub/file", "dir/sub/other"]);
   switch (random.below(8)) {
@@ -29,14 +29,15 @@ function makeChange(random: Random): string {
 
 /** Makes one; every commit has a branch `b<n>`.
  * @param commits how many
- * @param width out of how many of the last commits parents are chosen: few give a tangle, many a bush */
+ * @param width from how many of the last commits parents are chosen: few give a dense graph, many a
+ * wide one */
 export async function makeTangledHistory(seed: number, commits: number, width: number): Promise<TangledHistory> {
   const dir = await makeRepository("tangled.git", "--bare");
   const random = new Random(seed);
   const stream: string[] = [];
   let seconds = 1_700_000_000;
   for (let n = 1; n <= commits; n++) {
-    // A third share their second with the one before, some are hours older than their parents.
+    // A third share their second with the previous commit, some are hours older than their parents.
     seconds += random.pick([0, 60, 3_600]);
     const time = random.below(8) === 0 ? seconds - random.below(100_000) : seconds;
     const parents = new Set<number>();

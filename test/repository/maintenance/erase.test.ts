@@ -1,4 +1,5 @@
-// A repository that was deleted, however its erasing is broken off: nothing of it is served, and in the end nothing is left.
+// A deleted repository whose erasing is interrupted at any point: nothing of it is served, and in
+// the end nothing is left.
 import type { Requester } from "../../../src/access/caller.ts";
 import { expect, test, vi } from "vitest";
 import type { RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
@@ -19,7 +20,7 @@ const tree = makeTree(["100644", "file", blob]);
 const commit = makeCommit(tree);
 const PUSH = [[["refs/heads/main", null, commit.oid]], packOf(blob, tree, commit)] as const;
 
-/** A registry that keeps what it is told, and can be out of reach. */
+/** A registry that stores what it is sent, and can be unreachable. */
 class FakeRegistry {
   readonly told: RepositoryStanding["kind"][] = [];
   isReachable = true;
@@ -34,7 +35,7 @@ class FakeRegistry {
   };
 }
 
-/** Runs the jobs when their time has come, until there are none. */
+/** Runs all jobs, each at its time, until there are none. */
 async function runOut({ repository, sql }: PushedRepository): Promise<void> {
   for (let runs = 0; runs < 100; runs++) {
     const dueMs = hasJobs(sql) ? repository.state.jobs.nextDueMs() : null;
@@ -50,7 +51,7 @@ async function expectNothing({ repository, sql }: PushedRepository, chunks: Memo
   expect(await repository.refs([])).toBeNull();
 }
 
-/** A repository with R2 objects that rows name, and some that none does. */
+/** A repository with R2 objects that rows name, and some that no row names. */
 async function fill(
   chunks: MemoryChunkStore,
   faulty: FaultyChunkStore,
@@ -96,7 +97,7 @@ test("whichever call of the store fails, or is the last of a life: all is gone i
     await pushed.repository.delete();
     await pushed.repository.runJobs(Date.now());
     const isReached = faulty.calls.length >= first + number;
-    // A crash takes what was in memory; anything else leaves it.
+    // A crash loses what was in memory; nothing else does.
     const { sql } = pushed;
     const next = fault === "crash" ? new PushedRepository({ chunks, sql }) : pushed;
     expect(await next.repository.refs([])).toBeNull();
@@ -157,7 +158,7 @@ test("a push that is under way when its repository is deleted fails, and leaves 
   const lateCommit = makeCommit(lateTree, [commit.oid]);
   gated.duringPut(async () => {
     expect(await pushed.repository.delete()).toBe(true);
-    // All that can be erased now is.
+    // Everything that can be erased now has been.
     await pushed.repository.runJobs(Date.now());
   });
   const push = pushed.push([["refs/heads/main", commit.oid, lateCommit.oid]], packOf(late, lateTree, lateCommit));
@@ -190,7 +191,7 @@ test("a first push that comes to nothing leaves nothing, and says so when asked"
   const gated = new GatedStore(chunks);
   const pushed = new PushedRepository({ chunks: gated, registry });
   gated.duringPut(async () => {
-    // Not yet decided: nothing is said.
+    // Not decided yet: nothing is announced.
     await pushed.repository.announce();
     expect(registry.told).toEqual([]);
   });

@@ -13,7 +13,7 @@ test("pushes are forgotten after 90 days, day by day, but for the newest; then n
   const { sql, tables } = repository;
   const now = Date.now();
   expect(REFLOG_MS).toBeGreaterThan(PRUNE_GRACE_MS);
-  // Two were long ago, two ten days after them, two just now.
+  // Two long ago, two ten days later, two just now.
   for (const [id, ageMs] of [
     REFLOG_MS + 2,
     REFLOG_MS + 1,

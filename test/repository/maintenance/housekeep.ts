@@ -14,19 +14,20 @@ export async function housekeep(repository: PushedRepository, untilMs: number): 
   throw new Error("there is always another job");
 }
 
-/** Every id that the repository has. */
+/** Every id that the repository stores. */
 export function storedOids({ tables }: PushedRepository): string[] {
   const { oid } = tables.objects.locate(tables.objects.present());
   return Array.from({ length: oid.length / 20 }, (_, i) => toHex(oid, i * 20)).toSorted();
 }
 
-/** Every id that refs of a git repository lead to. */
+/** Every id that refs of a git repository reach. */
 export async function reachableOids(dir: string, ...revisions: readonly string[]): Promise<string[]> {
   const list = await git(dir, "rev-list", "--objects", "--no-object-names", ...revisions);
   return list.split("\n").toSorted();
 }
 
-/** Looks for what housekeeping must never leave: deltas without a base, chunks without objects, numbers that lead nowhere. */
+/** Looks for what maintenance must never leave: deltas without a base, chunks without objects,
+ * numbers without an object. */
 export function expectConsistent(repository: PushedRepository): void {
   const tables = repository.reopen();
   const present = tables.objects.present();
@@ -40,17 +41,17 @@ export function expectConsistent(repository: PushedRepository): void {
   }
 }
 
-/** A store that waits before it writes. */
+/** A store that can wait before it writes. */
 export class GatedStore implements ChunkStore {
   readonly #inner: ChunkStore;
-  /** Called before each write; null: nothing is waited for. */
+  /** Called before each write; null: writes do not wait. */
   onPut: (() => Promise<void>) | null = null;
 
   constructor(inner: ChunkStore) {
     this.#inner = inner;
   }
 
-  /** Runs something once, while the next write waits. */
+  /** Runs an action once, while the next write waits. */
   duringPut(run: () => Promise<void>): void {
     this.onPut = () => {
       this.onPut = null;

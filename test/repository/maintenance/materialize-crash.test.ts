@@ -1,4 +1,5 @@
-/** Process after process dies while files are written. That whatever step fails heals is shown by `test/repository/faults`. */
+/** Processes die one after the other while files are written. `test/repository/faults` shows that a
+ * failure at any step is repaired. */
 import { expect, test } from "vitest";
 import { FaultyChunkStore, seededFaults } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";

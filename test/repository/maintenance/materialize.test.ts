@@ -61,7 +61,7 @@ test("the default branch is written, then what changes of it", async () => {
   await push(opened, { ...files, "b/c": "c2" });
   expect(await run(opened)).toEqual(["putFile main/b/c"]);
   await expectMain(opened);
-  // The same tree again, a mode alone, a removal.
+  // The same tree again, a change of mode only, a removal.
   await push(opened, { ...files, "b/c": "c2" });
   expect(await run(opened)).toEqual([]);
   await expectMain(opened);
@@ -71,7 +71,7 @@ test("the default branch is written, then what changes of it", async () => {
   await push(opened, { "a.html": "a" });
   expect(await run(opened)).toEqual(["delete main/b/c"]);
   await expectMain(opened);
-  // Nobody asked for another branch's.
+  // No job is scheduled for another branch.
   await push(opened, files, "side");
   expect(await run(opened)).toEqual([]);
 });
@@ -134,7 +134,7 @@ test("the branch moves while it is written: the rest is of the new tip, and what
   await moved!;
   calls.push(...(await run(opened)));
   await expectMain(opened);
-  // No more is written than each file once, and what changed once more.
+  // Each file is written at most once, and once more if it changed.
   expect(calls.length).toBeLessThanOrEqual(604);
   expect(writes).toBeGreaterThan(598);
 });
@@ -178,7 +178,7 @@ test("the branch is deleted while it is written, and comes again", async () => {
   await run(opened);
   await expectWorktree(repository, opened.store, dir, "side", "side");
 
-  // A branch in whose place one below it comes, before the first one's files are gone.
+  // A branch is replaced by one below its name before the files of the first are removed.
   await push(opened, { "b/c": "of a" }, "a");
   await run(opened);
   await repository.pushFrom(dir, { "refs/heads/a": null });

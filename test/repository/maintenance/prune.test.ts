@@ -25,7 +25,7 @@ import { expectSound } from "./tiny-pushes.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** What is unreachable may go at once; bundles are another part's. */
+/** Unreachable objects may be removed at once; bundles are tested elsewhere. */
 function openImpatient(options: PushedOptions = {}): PushedRepository {
   return new PushedRepository({ ...options, limits: { pruneGraceMs: 0, minBundleBytes: Number.MAX_SAFE_INTEGER } });
 }
@@ -35,7 +35,7 @@ const later = (hours = 2): number => Date.now() + hours * HOUR_MS;
 const prunesOf = ({ events }: PushedRepository) =>
   events.filter((event) => event.event === "job" && event.kind === "prune");
 
-/** Checks all that is stored against what git says its refs lead to. */
+/** Compares everything stored with what git says its refs reach. */
 async function expectPruned(repository: PushedRepository, dir: string): Promise<void> {
   expectConsistent(repository);
   const refs = [...repository.refs().values()];
@@ -64,7 +64,7 @@ test("what deleted and forced refs led to goes, and nothing else; it can be push
 
   await repository.pushFrom(dir, Object.fromEntries(names.map((name) => [name, name])));
   expect(storedOids(repository)).toEqual(before);
-  // No number is given out twice.
+  // No number is used twice.
   expect(repository.tables.objects.lastNumber()).toBe(
     last + before.length - (last - repository.tables.objects.pruned().size),
   );
@@ -111,7 +111,7 @@ test("what was unreachable for less than the grace period stays, and so does wha
   await housekeep(repository, now + PRUNE_GRACE_MS - 60_000);
   expect(storedOids(repository)).toEqual(before);
   expect(prunesOf(repository)).toMatchObject([{ objects: 0, again: false }]);
-  // It comes back by itself.
+  // The next run schedules itself.
   await housekeep(repository, now + 3 * PRUNE_GRACE_MS);
   expect(storedOids(repository)).toEqual(second!.map(({ oid }) => oid).toSorted());
   expectConsistent(repository);
@@ -133,7 +133,7 @@ test("a recent tree that nothing leads to keeps what it leads to, though that be
   await housekeep(repository, later());
   expect(storedOids(repository)).toEqual([...main, ...next, looseTree, old[0]!].map(({ oid }) => oid).toSorted());
   expectConsistent(repository);
-  // The tree is as good as new.
+  // The tree counts as new again.
   const tip = makeCommit(looseTree, [next.at(-1)!.oid]);
   const { refs } = await repository.push([["refs/heads/main", next.at(-1)!.oid, tip.oid]], packOf(tip));
   expect(refs[0]!.error).toBe(null);
@@ -147,7 +147,8 @@ function makeCommitOf(text: string | Uint8Array, ...parents: readonly string[]):
   return [blob, tree, makeCommit(tree, parents)];
 }
 
-/** Two branches without a common commit: `gone`, with 400 KB, was deleted; on `main`, some of it serves as a delta base. */
+/** Two branches without a common commit: `gone`, with 400 KB, was deleted; some of it is a delta
+ * base for `main`. */
 async function pushHalfGone(
   repository: PushedRepository,
   text: string | Uint8Array = "main\n",
@@ -202,7 +203,7 @@ test("a thin push whose base is pruned while it is indexed is refused", async ()
   const next = makeCommitOf("next\n", main[2]!.oid);
   const delta = encodeEntry(refDelta(gone[0]!.oid, insertAll(gone[0]!.content.length, next[0]!.content)));
   chunks.duringPut(() => housekeep(repository, later()));
-  // Writing it is the last wait before it settles.
+  // Writing it is the last await before the pruning is committed.
   const noise = makeObject("blob", new Random(3).bytes(300_000));
   const pack = assemblePack([delta, ...[next[1]!, next[2]!, noise].map((object) => encodeEntry(object))]);
   const { refs } = await repository.push([["refs/heads/main", main[2]!.oid, next[2]!.oid]], pack);
@@ -219,9 +220,9 @@ test("a thin push whose base is pruned while it is indexed is refused", async ()
 test("a push that settles while a pruning is under way is seen by its transaction", async () => {
   const chunks = new GatedStore(new MemoryChunkStore());
   const repository = openImpatient({ chunks });
-  // What becomes whole is too large for a row: the pruning waits for a write.
+  // The undeltified object is too large for a row: the pruning waits for a write.
   const { gone, main } = await pushHalfGone(repository, new Random(4).bytes(2_100_000));
-  // One gives the objects a ref again.
+  // One push gives the objects a ref again.
   chunks.duringPut(async () => {
     await repository.push([["refs/heads/back", null, gone[2]!.oid]], null);
   });
@@ -229,7 +230,7 @@ test("a push that settles while a pruning is under way is seen by its transactio
   expect(chunks.onPut).toBe(null);
   await expectSound(await repository.clone(gone[2]!.oid, main[2]!.oid), gone[2]!.oid);
 
-  // The other rests a delta on them.
+  // The other adds a delta on them.
   await repository.push([["refs/heads/back", gone[2]!.oid, null]], null);
   const twin = makeCommitOf("twin\n");
   const other = makeObject("blob", new Random(5).bytes(2_100_000));
@@ -338,7 +339,7 @@ test("many objects go in slices", async () => {
 });
 
 test("a database that cannot be read right after the removal leaves no memory of what is gone", async () => {
-  /** Fails once, at the first statement behind a pruning. */
+  /** Fails once, at the first statement after a pruning. */
   class FailingSql extends NodeSql {
     #removed: "not yet" | "uncommitted" | "just now" | "before" = "not yet";
 

@@ -7,7 +7,7 @@ import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
 
-/** Bundles are another part's. */
+/** Bundles are tested elsewhere. */
 const NO_BUNDLE = { minBundleBytes: Number.MAX_SAFE_INTEGER };
 
 const jobsOf = (repository: PushedRepository, kind: string) =>
@@ -31,13 +31,13 @@ test("many tiny pushes become one chunk, which a clone takes whole and git finds
   expect(others).toEqual([]);
   expect(merged).toMatchObject({ key: null, packOffset: 0, whole: true, firstNumber: 1, push: 150 });
   expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
-  // Nothing but the place has changed.
+  // Only the place has changed.
   const after = objects.locate(objects.present());
   for (const column of ["number", "oid", "type", "size", "introducer"] as const)
     expect(after[column]).toEqual(before[column]);
   expect(after.length.reduce((sum, length) => sum + length, 0)).toBe(merged!.size);
 
-  // Fewer objects than are worth a look at whole chunks go one by one.
+  // A fetch of so few objects does not look for whole chunks.
   await pushes.push(80);
   await repository.repository.runJobs(Date.now() + 1);
   expect(objects.lastNumber()).toBeGreaterThan(1_000);

@@ -10,14 +10,14 @@ import { PushedRepository } from "../pushing.ts";
 
 const random = new Random(1);
 
-/** A commit of so many bytes that do not compress. */
+/** A commit of so many incompressible bytes. */
 function makeFat(parents: readonly string[], text: string, sizeBytes: number): MadeObject[] {
   const blob = makeObject("blob", random.bytes(sizeBytes));
   const tree = makeTree(["100644", "fat", blob]);
   return [blob, tree, makeCommit(tree, parents, `${text}\n`)];
 }
 
-/** Pushes commits, unless told otherwise until there is enough to seal.
+/** Pushes commits, by default until there is enough to seal.
  * @returns the tip */
 async function pushFat(
   repository: PushedRepository,
@@ -85,11 +85,11 @@ test("medium pushes leave small R2 objects; eight are joined, and go a day later
   const used = [...repository.tables.chunks.keys()];
   expect(used.length).toBe(2);
   expect(Buffer.compare(await repository.clone(tip), before)).toBe(0);
-  // Who planned before still reads where the chunks were.
+  // A fetch planned earlier still reads the old chunks.
   await repository.repository.runJobs(now + PLAN_LIFE_MS - 1);
   expect(Buffer.compare(await repository.stream(planned), before)).toBe(0);
   await repository.repository.runJobs(now + PLAN_LIFE_MS);
-  // It looks once more.
+  // The next sweep.
   await repository.repository.runJobs(now + PLAN_LIFE_MS + HOUR_MS);
   expect(await repository.keys()).toEqual(used.toSorted());
   expect(repository.tables.jobs.nextDueMs()).toBe(null);
@@ -97,7 +97,7 @@ test("medium pushes leave small R2 objects; eight are joined, and go a day later
 });
 
 test("whatever the sizes of pushes, R2 objects are few: one for each 1 MB, and ten", async () => {
-  // Bundles are another part's.
+  // Bundles are tested elsewhere.
   const repository = new PushedRepository({ limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
   const sizes = new Random(3);
   let tip: string | null = null;
@@ -166,9 +166,9 @@ test.each(["before", "after"] as const)(
     await repository.repository.runJobs(now + 60_000);
     const used = [...repository.tables.chunks.keys()];
     expect(used.length).toBe(1);
-    // The sweep of the first try is due an hour after it began.
+    // The sweep after the first attempt is due an hour after it began.
     await repository.repository.runJobs(now + 2 * 60 * 60_000);
-    // It looks once more.
+    // The next sweep.
     await repository.repository.runJobs(now + 4 * HOUR_MS);
     expect(await repository.keys()).toEqual(used);
     expect(repository.tables.jobs.nextDueMs()).toBe(null);
@@ -218,7 +218,7 @@ test("a sweep leaves alone what rows name and what is being written", async () =
   state.activePrefixes.delete(prefix);
   await repository.repository.runJobs(now + 10_000);
   expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].toSorted());
-  // Whoever wrote there may have died, and something may arrive that it had sent.
+  // The writer may have died, and a write that it sent may still arrive.
   await repository.chunks.put(`${prefix}1`, random.bytes(10));
   await repository.repository.runJobs(now + 10_000 + HOUR_MS);
   expect(await repository.keys()).toEqual([...live, `${state.key}/chunks/other/0`].toSorted());
@@ -250,7 +250,7 @@ test("a job that fails is tried after 2 s, 4 s, … at most an hour, and does no
   plan.faults = () => null;
   await repository.repository.runJobs(now);
   await repository.repository.runJobs(now + HOUR_MS);
-  // There never was a repository: with its last job, its database goes.
+  // There never was a repository: its database is removed with its last job.
   expect(hasJobs(repository.sql)).toBe(false);
   vi.restoreAllMocks();
 });

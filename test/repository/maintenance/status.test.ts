@@ -19,7 +19,7 @@ test("the status says what there is, what waits and what was done", async () => 
     objects: repository.tables.objects.lastNumber(),
     commits: 5,
     refs: 1,
-    // In each push a delta comes before its base.
+    // In each push a delta precedes its base.
     chunks: { hot: 5, unmerged: 5, sealed: 0, unwhole: 5 },
     bytes: repository.tables.chunks.hot().sizeBytes,
     hotBytes: repository.tables.chunks.hot().sizeBytes,

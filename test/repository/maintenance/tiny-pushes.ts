@@ -18,7 +18,7 @@ import { encodeEntry } from "../../harness/raw.ts";
 import { Random } from "../../harness/random.ts";
 import type { PushedRepository } from "../pushing.ts";
 
-/** What one push adds beside its commit. */
+/** What one push adds besides its commit. */
 interface Version {
   readonly log: MadeObject;
   readonly twin: MadeObject;
@@ -26,8 +26,9 @@ interface Version {
   readonly commit: MadeObject;
 }
 
-/** Pushes of one commit each, every one a thin pack whose deltas rest on the push before: a file and the root tree by id, a
- * second file by distance, a third, by id, on an entry that follows it in the pack. */
+/** Pushes of one commit each. Every one is a thin pack with deltas on the previous push: a file and
+ * the root tree by id, a second file by distance, and a third, by id, on an entry that follows it
+ * in the pack. */
 export class TinyPushes {
   readonly #repository: PushedRepository;
   readonly #random = new Random(7);
@@ -114,7 +115,7 @@ export class TinyPushes {
   }
 }
 
-/** The longest delta chain in a repository, links. */
+/** The length of the longest delta chain in a repository. */
 export function longestChain({ tables }: PushedRepository): number {
   const links = new Map<number, number>([[0, -1]]);
   const rows = tables.objects.locate(tables.objects.present());
@@ -130,7 +131,7 @@ export function longestChain({ tables }: PushedRepository): number {
   return longest;
 }
 
-/** Has git index a pack that holds all that `tip` leads to, and check it. */
+/** Has git index and check a pack that must hold everything `tip` reaches. */
 export async function expectSound(pack: Buffer, tip: string): Promise<void> {
   const dir = await makeRepository("clone.git", "--bare");
   const indexed = await tryGit(dir, ["index-pack", "--strict", "--stdin"], { stdin: pack });

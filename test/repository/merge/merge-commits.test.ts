@@ -19,7 +19,8 @@ const MERGES = 60;
 let dir: string;
 let repository: OpenRepository;
 
-/** Changes a tree as people do: edits lines, adds, deletes, renames files and directories, puts links and binary files in place of files. */
+/** Changes a tree as people do: edits lines, adds, deletes, renames files and directories, replaces
+ * files by links and binary files. */
 function edit(files: Files, random: Random): Files {
   const edited: Files = new Map(files);
   for (let times = 1 + random.below(4); times > 0; times--) {
@@ -81,7 +82,7 @@ function newText(random: Random): string {
   return Array.from({ length: 4 + random.below(12) }, (_, i) => `line ${i} of ${name}\n`).join("");
 }
 
-/** A history whose branches cross again and again. */
+/** A history whose branches merge each other many times. */
 function writeHistory(random: Random): string {
   const trees: Files[] = [
     new Map(

@@ -1,20 +1,20 @@
-/** Merges as git and Holdfast make them, in a form in which they are compared. */
+/** Merges by git and by Holdfast, in a form that can be compared. */
 import { toHex } from "../../../src/format/oid.ts";
 import type { MergedTrees } from "../../../src/repository/merge/merge-trees.ts";
 import { gitEnv } from "../../harness/git.ts";
 import { runCommand } from "../../harness/shell-pool.ts";
 
-/** How a merge came out. */
+/** The result of a merge. */
 export interface MergeOutcome {
   readonly isClean: boolean;
   /** Id of the merged tree, with conflict markers where there are conflicts. */
   readonly tree: string;
-  /** The paths in conflict, as an index has them: "mode oid stage\tpath". */
+  /** The conflicting paths, as in an index: "mode oid stage\tpath". */
   readonly stages: readonly string[];
 }
 
-/** Merges two commits by git merge-tree.
- * @param program the git to ask */
+/** Merges two commits with git merge-tree.
+ * @param program the git to run */
 export async function mergeByGit(dir: string, ours: string, theirs: string, program = "git"): Promise<MergeOutcome> {
   const args = ["merge-tree", "--write-tree", "-z", "--no-messages", ours, theirs];
   const { code, stdout, stderr } = await runCommand({ argv: [program, ...args], cwd: dir, env: gitEnv(), stdin: "" });
@@ -26,7 +26,7 @@ export async function mergeByGit(dir: string, ours: string, theirs: string, prog
   return { isClean: code === 0, tree: tree!, stages };
 }
 
-/** The same of a merge by Holdfast. */
+/** The same for a merge by Holdfast. */
 export function outcomeOf(merged: MergedTrees): MergeOutcome {
   const conflicts = merged.kind === "clean" ? [] : merged.conflicts;
   const stages = conflicts.flatMap(({ path, versions }) =>

@@ -10,19 +10,19 @@ import { PushedRepository } from "../pushing.ts";
 import { mergeByGit, outcomeOf } from "./merge-outcome.ts";
 import { ANYONE } from "../../harness/requester.ts";
 
-/** Path → content; with a mode in front of a colon, something else than a plain file. */
+/** Path → content; a mode and a colon in front mark anything but a plain file. */
 type Files = Record<string, string>;
 
 interface Case {
   readonly base: Files;
-  /** What the side has otherwise; null: nothing. */
+  /** What differs on that side; null: absent. */
   readonly ours: Record<string, string | null>;
   readonly theirs: Record<string, string | null>;
   /** Each conflict: path and kind. */
   readonly conflicts?: Record<string, string>;
 }
 
-/** Lines of a text that is long enough to be told again after a change. */
+/** Lines of a text that is long enough to be recognized after a change. */
 function lines(name: string, changes: Record<number, string> = {}): string {
   return Array.from({ length: 20 }, (_, i) => `${changes[i] ?? `${name} line ${i}`}\n`).join("");
 }
@@ -298,7 +298,7 @@ test("new objects are those that the merged tree leads to and that are not store
   if (merged.kind !== "clean") throw new Error("it is not clean");
   const written = parseTree(merged.newObjects.at(-1)!.content);
   expect(merged.newObjects.map(({ oid }) => toHex(oid)).toSorted()).toEqual(
-    // What else the merged tree has, both sides have.
+    // Everything else in the merged tree, both sides have.
     [toHex(merged.tree), ...written.filter(({ name }) => name !== "mode").map(({ oid }) => toHex(oid))].toSorted(),
   );
   expect(written.map(({ name }) => name)).toEqual(["a", "mode", "new"]);

@@ -1,4 +1,5 @@
-// The memory of an isolate, given out by bytes: who finds none waits, for so long and no longer.
+// The memory of an isolate, handed out in bytes: a request without memory waits, for a limited
+// time.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ByteCache } from "../../../src/repository/pack-bytes/byte-cache.ts";
 import { MemoryBudget } from "../../../src/repository/pacing/memory-budget.ts";
@@ -14,7 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets what has been promised come about. */
+/** Runs all pending promise callbacks. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 test("what does not fit waits until enough was given back, and who needs less is not held up by it", async () => {

@@ -28,7 +28,8 @@ interface Opened {
   readonly dir: string;
 }
 
-/** A repository whose jobs wait as those of a deployment, after a push whose files are to go to R2. */
+/** A repository whose jobs wait as those of a deployment, after a push whose files are to go to
+ * R2. */
 async function open(traffic = new Traffic()): Promise<Opened> {
   const store = new MemoryChunkStore();
   const gate = new GatedStore(store);

@@ -178,7 +178,8 @@ describe("reading back", () => {
     const sizes = Array.from({ length: 300 }, () => 100_000);
     const { writer } = await write(new MemoryChunkStore(), sizes, () => 262_144);
     const out = new Uint8Array(100_000);
-    // The first chunks have left memory; a load at 12 ends after 1 MiB, in the midst of the eleventh entry.
+    // The first chunks have left memory; a load at 12 ends after 1 MiB, in the midst of the
+    // eleventh entry.
     await writer.load(HEADER_BYTES, out.length);
     const offset = HEADER_BYTES + 10 * 100_000;
     expect(writer.readBack(offset, out)).toBeLessThan(out.length);

@@ -1,4 +1,5 @@
-// What each commit introduces, by real pushes of made-up histories, against whole closures as git lists them.
+// What each commit introduces, by real pushes of made-up histories, against whole closures as git
+// lists them.
 import { expect, test } from "vitest";
 import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { toHex } from "../../../src/format/oid.ts";
@@ -49,7 +50,8 @@ class Histories {
     return this.#random.below(3) === 0 ? this.#random.below(count) : Math.max(0, count - 1 - this.#random.below(4));
   }
 
-  /** Edits, adds, deletes, or brings something back from anywhere in the history: reverts, cherry-picks, moved subtrees. */
+  /** Edits, adds, deletes, or brings something back from anywhere in the history: reverts,
+   * cherry-picks, moved subtrees. */
   #change(tree: Directory): void {
     const random = this.#random;
     const directory = (): Directory => {

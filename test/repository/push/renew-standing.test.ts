@@ -1,4 +1,5 @@
-/** What is known of who pushes is asked for again, once it is old, before anything of a push stands. */
+/** What is known of who pushes is asked for again, once it is old, before anything of a push
+ * stands. */
 import { expect, test } from "vitest";
 import type { Requester, Standing } from "../../../src/access/caller.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";

@@ -1,4 +1,5 @@
-/** R2 as a network away: every call takes its time, may fail before or after its effect, and outlives the process that made it. */
+/** R2 as a network away: every call takes its time, may fail before or after its effect, and
+ * outlives the process that made it. */
 import { GitError } from "../../../src/format/errors.ts";
 import { type ChunkStore, type MultipartWrite, wrongLength } from "../../../src/store/chunks/chunk-store.ts";
 import type { Fault } from "../../harness/faulty-chunk-store.ts";
@@ -11,11 +12,13 @@ export interface Caller {
   readonly isAlive: boolean;
   /** Fails when it dies. */
   readonly life: Promise<never>;
-  /** It serves one request, which lasts minutes: by the time that a clock has gone on by hours, its writes are done. */
+  /** It serves one request, which lasts minutes: by the time that a clock has gone on by hours, its
+   * writes are done. */
   readonly isWorker?: boolean;
 }
 
-/** Reads have no effect, writes may have it when nobody waits for it any more, and writes of files may not. */
+/** Reads have no effect, writes may have it when nobody waits for it any more, and writes of files
+ * may not. */
 type CallKind = "read" | "write" | "file";
 
 /** A call whose effect is still to come, unless it is a read of a process that has died. */
@@ -85,7 +88,8 @@ export class SimulatedBucket {
       open: (key, offset, length) => read("open", () => objects.open(key, offset, length)),
       putFile: async (key, body, label) => {
         const bytes = body instanceof Uint8Array ? body.slice() : await collect(body.stream);
-        // Keys of worktrees are written again and again: there, a late write would be taken for the newest.
+        // Keys of worktrees are written again and again: there, a late write would be taken for the
+        // newest.
         return this.#call(caller, "putFile", "file", () => objects.putFile(key, bytes, label));
       },
       openFile: (key, etag, offset, length) => read("openFile", () => objects.openFile(key, etag, offset, length)),
@@ -153,7 +157,8 @@ export class SimulatedBucket {
         answer(() => outcome.reject(new GitError("storage-failed", { key: operation, reason: `planned: ${fault}` }))),
       );
     }
-    // Also what a dead process does behind its calls is done: it has its hands on things of the isolate.
+    // Also what a dead process does behind its calls is done: it has its hands on things of the
+    // isolate.
     return Promise.race([outcome.promise, caller.life]);
   }
 

@@ -5,7 +5,8 @@ import { simulate } from "./run.ts";
 /** Runs whose last clone git looks at. */
 const CHECKED_BY_GIT = 4;
 
-/** Makes 20 runs: what was acknowledged must be there, whatever fails and whenever the process dies. */
+/** Makes 20 runs: what was acknowledged must be there, whatever fails and whenever the process
+ * dies. */
 export async function checkRuns(firstSeed: number): Promise<void> {
   for (let seed = firstSeed; seed < firstSeed + 20; seed++) {
     const { violations, trace, clone } = await simulate(seed, 1);

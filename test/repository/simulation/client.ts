@@ -194,7 +194,8 @@ function show(commands: readonly ModelCommand[], errors: readonly (string | null
     .join("; ");
 }
 
-/** Takes commits that the server made into the history, and checks that they are what was asked for. */
+/** Takes commits that the server made into the history, and checks that they are what was asked
+ * for. */
 export async function adopt({ world, history, asked, fail }: Run, oids: Iterable<string>): Promise<void> {
   const unseen = [...oids].filter((oid) => history.get(oid) === undefined);
   if (unseen.length === 0) return;
@@ -234,7 +235,8 @@ class SlowPack implements PackSource {
     this.#cutAt = !run.isNetworkGood && run.random.below(25) === 0 ? run.random.below(pack.length + 1) : Infinity;
   }
 
-  /** Whether it is not whole; what comes of it may be refused for that before its end is noticed. */
+  /** Whether it is not whole; what comes of it may be refused for that before its end is
+   * noticed. */
   get isCut(): boolean {
     return this.#cutAt !== Infinity;
   }

@@ -1,4 +1,5 @@
-/** All objects that anybody ever made in a run, by id: what clones are held against, and what new commits are made of. */
+/** All objects that anybody ever made in a run, by id: what clones are held against, and what new
+ * commits are made of. */
 import { deflateSync } from "node:zlib";
 import {
   assemblePack,
@@ -30,7 +31,8 @@ const NOISE: MadeObject[] = [];
 /** What an entry became: the same objects go into many packs. */
 const ENTRIES = new WeakMap<MadeObject, Buffer>();
 
-/** A blob that no compression makes smaller. @param number which of sixteen: 20 KB to 60 KB, and every fourth 270 KB */
+/** A blob that no compression makes smaller. @param number which of sixteen: 20 KB to 60 KB, and
+ * every fourth 270 KB */
 export function noise(number: number): MadeObject {
   const made = NOISE[number];
   if (made !== undefined) return made;

@@ -1,4 +1,5 @@
-/** Looks into a repository behind everybody's back, where nothing fails and nothing takes time: what its rows say, and what a clone would get. */
+/** Looks into a repository behind everybody's back, where nothing fails and nothing takes time:
+ * what its rows say, and what a clone would get. */
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import { toHex } from "../../../src/format/oid.ts";

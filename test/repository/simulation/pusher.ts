@@ -89,7 +89,8 @@ export class Pusher extends Client {
     return this.#pack([{ name: `refs/tags/${name}`, old: null, next: tag.oid }], view, { atomic: false });
   }
 
-  /** A commit without one of its objects, or a pack with a wrong byte; beside it, perhaps, a ref that is right. */
+  /** A commit without one of its objects, or a pack with a wrong byte; beside it, perhaps, a ref
+   * that is right. */
   #flawed(view: View): PushPlan | null {
     const { random, history, forbidden } = this.run;
     const command = this.#advance(view, random.pick(this.refs));
@@ -124,7 +125,8 @@ export class Pusher extends Client {
     return { ...plan, commands: [{ name, old: command.old, next: broken.oid }], pack, isFlawed: true };
   }
 
-  /** What was there once, and is counted on: nothing of it is sent that this client ever saw on the server. */
+  /** What was there once, and is counted on: nothing of it is sent that this client ever saw on the
+   * server. */
   #again(view: View): PushPlan | null {
     const { random, history } = this.run;
     if (this.seen.size === 0) return null;

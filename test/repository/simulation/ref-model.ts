@@ -1,4 +1,5 @@
-/** What clients were told of the refs, and whether there is any order of what they did, within the times at which they did it, that explains all of it. */
+/** What clients were told of the refs, and whether there is any order of what they did, within the
+ * times at which they did it, that explains all of it. */
 
 /** Refs and HEAD at one moment; null: there is no repository. */
 export interface RefState {
@@ -26,7 +27,8 @@ export type Deed =
       /** Whether something that a ref leads to may be lost by it. */
       readonly rewinds: boolean;
     }
-  /** A change through the API: `moves` are all that it may have come to, if nobody was told; else what was told. */
+  /** A change through the API: `moves` are all that it may have come to, if nobody was told; else
+   * what was told. */
   | {
       readonly kind: "change";
       readonly ref: string;
@@ -73,7 +75,8 @@ export class RefModel {
     return this.#moments;
   }
 
-  /** Whether refs may have been taken back between two moments, so that what they led to may be gone. */
+  /** Whether refs may have been taken back between two moments, so that what they led to may be
+   * gone. */
   isRewound(begin: number, end: number): boolean {
     return this.acts.some(
       ({ deed, ...act }) =>
@@ -239,7 +242,8 @@ function settle(
   return { next: { refs: now, head: chooseHead(now, head, commands, errors) }, errors };
 }
 
-/** The first branch pushed becomes HEAD, main or master before others; a branch that is there stays it. */
+/** The first branch pushed becomes HEAD, main or master before others; a branch that is there stays
+ * it. */
 function chooseHead(
   refs: ReadonlyMap<string, string>,
   head: string | null,

@@ -1,4 +1,5 @@
-/** One run: clients, housekeeping, faults and crashes of one seed, on one repository; then everybody stops, time passes, and what is left is looked at. */
+/** One run: clients, housekeeping, faults and crashes of one seed, on one repository; then
+ * everybody stops, time passes, and what is left is looked at. */
 import { createHash } from "node:crypto";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/configured-limits.ts";
 import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
@@ -16,7 +17,8 @@ import { World } from "./world.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** How much later everything that is due has been done: pruning and sweeping take a day and some hours each. */
+/** How much later everything that is due has been done: pruning and sweeping take a day and some
+ * hours each. */
 const SETTLE_MS = 5 * 24 * HOUR_MS;
 
 /** Rings of the alarm until then, at the most. */
@@ -203,7 +205,8 @@ async function inspect(run: Run): Promise<void> {
   await looked.promise;
 }
 
-/** Everything works again, everybody pushes once more, and time passes: then what is there is what was acknowledged, and nothing else. */
+/** Everything works again, everybody pushes once more, and time passes: then what is there is what
+ * was acknowledged, and nothing else. */
 async function settle(run: Run): Promise<RunResult["clone"]> {
   const { world, model, history, fail, forbidden } = run;
   world.note("everybody is done");
@@ -244,7 +247,8 @@ async function settle(run: Run): Promise<RunResult["clone"]> {
   return pack === null ? null : { pack, refs: refs!.refs };
 }
 
-/** Commits that somebody asked for and was not told of, and that turned up: what their makers did. */
+/** Commits that somebody asked for and was not told of, and that turned up: what their makers
+ * did. */
 function explainChanges({ model, history, asked }: Run): void {
   const found = new Map(history.commits().map((oid) => [history.message(oid), oid]));
   for (const { deed } of model.acts) {

@@ -1,4 +1,5 @@
-/** A clock that the seed drives: whoever waits, waits for an event in one queue, and between two events nothing is under way. */
+/** A clock that the seed drives: whoever waits, waits for an event in one queue, and between two
+ * events nothing is under way. */
 import type { Random } from "../../harness/random.ts";
 
 interface Event {
@@ -18,10 +19,12 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Runs of one process: ids of one run are not those of another with the same seed, so that no cache of the isolate knows them. */
+/** Runs of one process: ids of one run are not those of another with the same seed, so that no
+ * cache of the isolate knows them. */
 let runs = 0;
 
-/** The time of one run. While it runs, `Date.now`, timers and random ids of the whole process are its own, so only one may run at a time. */
+/** The time of one run. While it runs, `Date.now`, timers and random ids of the whole process are
+ * its own, so only one may run at a time. */
 export class VirtualTime {
   /** Ascending by time, then by number. */
   readonly #events: Event[] = [];

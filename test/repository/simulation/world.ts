@@ -1,5 +1,5 @@
-/** What outlives processes: a repository's database, its bucket, its alarm, and what the registry holds of it. And the one process that is
- * alive, if any, which dies when the seed says so. */
+/** What outlives processes: a repository's database, its bucket, its alarm, and what the registry
+ * holds of it. And the one process that is alive, if any, which dies when the seed says so. */
 import { ANYONE } from "../../harness/requester.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
@@ -127,7 +127,8 @@ export class World {
     this.trace.push(`${String(this.time.nowMs % 10_000_000_000).padStart(10, "0")} ${text}`);
   }
 
-  /** Sends a request over a network that takes its time, to the process that is there or a new one. */
+  /** Sends a request over a network that takes its time, to the process that is there or a new
+   * one. */
   async request<T>(
     send: (repository: Repository) => Promise<T>,
     onAnswer: (answer: Answer<T>) => unknown,

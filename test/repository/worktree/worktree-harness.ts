@@ -8,7 +8,8 @@ import type { WorktreeFile } from "../../../src/store/jobs/worktree-table.ts";
 import { git, tryGit } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
 
-/** The files of a commit as git lists them: `<mode> <oid>` by path as a byte string; submodules are left out. */
+/** The files of a commit as git lists them: `<mode> <oid>` by path as a byte string; submodules are
+ * left out. */
 export async function listFiles(dir: string, revision: string): Promise<Map<string, string>> {
   const { stdoutBytes } = await tryGit(dir, ["ls-tree", "-r", "-z", revision]);
   const lines = stdoutBytes.toString("latin1").split("\0").slice(0, -1);
@@ -39,8 +40,8 @@ export async function expectWorktree(
   await expectFiles(repository, store, branch, tip, tip === null ? new Map() : await listFiles(dir, tip));
 }
 
-/** Holds a branch's worktree against what `listFiles` gave: its manifest, its R2 objects with what they say of themselves, and that there are no
- * others.
+/** Holds a branch's worktree against what `listFiles` gave: its manifest, its R2 objects with what
+ * they say of themselves, and that there are no others.
  * @param tip the commit's id, null: the worktree is gone */
 export async function expectFiles(
   repository: PushedRepository,
