@@ -1,17 +1,15 @@
 import { expect, test } from "vitest";
 import { HostileRun } from "../harness/hostile-run.ts";
-import { startServer } from "../harness/server.ts";
 
 /** A small history of most other shapes. */
 const SEEDS = [15, 93, 35, 8, 106, 33, 46, 24];
 
 test("whatever is asked of small hostile histories is answered in its bounds", async () => {
-  const server = await startServer();
+  const run = await HostileRun.open();
   try {
-    const run = await HostileRun.open(server);
     for (const seed of SEEDS) await run.run(seed);
     expect(run.misanswers).toEqual([]);
   } finally {
-    await server.close();
+    await run.close();
   }
 }, 180_000);

@@ -4,18 +4,16 @@
 // `test/large/hostile-histories.test.ts` runs a thousand of them.
 import { expect, test } from "vitest";
 import { HostileRun } from "../harness/hostile-run.ts";
-import { startServer } from "../harness/server.ts";
 
 /** Small histories of four shapes. */
 const SEEDS = [94, 90, 129, 100];
 
 test("whatever is asked of small hostile histories is answered in its bounds", async () => {
-  const server = await startServer();
+  const run = await HostileRun.open();
   try {
-    const run = await HostileRun.open(server);
     for (const seed of SEEDS) await run.run(seed);
     expect(run.misanswers).toEqual([]);
   } finally {
-    await server.close();
+    await run.close();
   }
 }, 180_000);

@@ -2,7 +2,6 @@
 // HOSTILE_SEED=N-M those from N to M, and HOSTILE_RUNS=N another number of them.
 import { expect, test } from "vitest";
 import { type Cost, HostileRun, type Misanswer } from "../harness/hostile-run.ts";
-import { startServer } from "../harness/server.ts";
 
 const seeds = readSeeds(process.env["HOSTILE_SEED"] ?? `1-${process.env["HOSTILE_RUNS"] ?? 1_000}`);
 
@@ -14,9 +13,8 @@ test("whatever is asked of hostile histories is answered in its bounds", async (
   const misanswers: Misanswer[] = [];
   const dearest: Cost[] = [];
   for (let from = 0; from < seeds.length; from += PER_SERVER) {
-    const server = await startServer();
+    const run = await HostileRun.open();
     try {
-      const run = await HostileRun.open(server);
       for (const seed of seeds.slice(from, from + PER_SERVER)) {
         await run.run(seed);
         for (const misanswer of run.misanswers.splice(0)) {
@@ -26,7 +24,7 @@ test("whatever is asked of hostile histories is answered in its bounds", async (
       }
       dearest.push(run.slowest!, run.largest!);
     } finally {
-      await server.close();
+      await run.close();
     }
   }
   const slowest = dearest.reduce((a, b) => (a.seconds > b.seconds ? a : b));
