@@ -1,28 +1,28 @@
-/** `npm run verify -- WHAT`: holds what Holdfast does against what git does, and against what it
- * promises. */
+/** `npm run verify -- WHAT`: compares Holdfast's results with git's and with what it promises. */
 import "./verify/wasm-modules.ts";
 import { runProgram } from "./verify/check.ts";
 
 await runProgram({
   name: "verify",
-  text: `Holds what Holdfast does against what git does, and against what it promises. HISTORY is
-a bundle, or a repository's folder or URL: your own. A server is started for it, or --server URL
-names one that runs already.
+  text: `Compares Holdfast's results with git's and with what it promises. HISTORY is your own bundle,
+or a repository's folder or URL. Starts a server, or uses the running one that --server URL names.
 
-Exit status: 0 when all is as it must be, 1 when something is not, 2 when it could not be found
-out.`,
+Exit status: 0 if all is correct, 1 if something is wrong, 2 if the check could not run.`,
   checks: {
-    history: ["HISTORY: it comes back as it went in, whole and commit by commit", () => import("./verify/history.ts")],
+    history: [
+      "HISTORY: it is fetched exactly as it was pushed, whole and commit by commit",
+      () => import("./verify/history.ts"),
+    ],
     fetch: [
-      "HISTORY: clients of every kind (cut, deepened, partial, falling behind) get what git's own server gives",
+      "HISTORY: shallow, partial and outdated clients get what git's own server sends",
       () => import("./verify/fetch.ts"),
     ],
     incremental: [
-      "HISTORY: a fetch between any two commits brings exactly what is missing",
+      "HISTORY: a fetch between any two commits sends exactly the missing objects",
       () => import("./verify/incremental.ts"),
     ],
     log: ["HISTORY: the API lists commits as git log does", () => import("./verify/log.ts")],
-    blame: ["HISTORY: the API tells who brought each line as git blame does", () => import("./verify/blame.ts")],
+    blame: ["HISTORY: the API blames each line as git blame does", () => import("./verify/blame.ts")],
     commits: ["HISTORY: the API shows commits as git does", () => import("./verify/commits.ts")],
     compare: ["HISTORY: the API compares commits as git diff does", () => import("./verify/compare.ts")],
     archive: ["HISTORY: archives, listings and searches by the API are git's", () => import("./verify/archive.ts")],
@@ -36,15 +36,18 @@ out.`,
     ],
     merge: ["HISTORY: merges are those of git merge-tree", () => import("./verify/merge.ts")],
     "foreign-clients": [
-      "[CLIENT...]: libgit2, dulwich, go-git, gix and isomorphic-git do here what they do with git's own server",
+      "[CLIENT...]: libgit2, dulwich, go-git, gix, isomorphic-git work as with git",
       () => import("./verify/foreign-clients.ts"),
     ],
     faults: ["every call of a repository to its storage fails once", () => import("./verify/faults.ts")],
     concurrent: [
-      "seeded runs of pushes, fetches, housekeeping, faults and crashes lose nothing that was acknowledged",
+      "seeded runs with faults and crashes lose nothing that was acknowledged",
       () => import("./verify/concurrent.ts"),
     ],
-    fuzz: ["parsers meet what nobody meant them to read", () => import("./verify/fuzz.ts")],
-    "fuzz-api": ["routes meet what their document inspires", () => import("./verify/fuzz-api.ts")],
+    fuzz: ["parsers reject random and damaged inputs cleanly", () => import("./verify/fuzz.ts")],
+    "fuzz-api": [
+      "the API's routes follow their own document for valid and invalid requests",
+      () => import("./verify/fuzz-api.ts"),
+    ],
   },
 });

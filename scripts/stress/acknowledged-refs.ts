@@ -1,29 +1,28 @@
-/** What refs may be at, by what was asked and what was acknowledged: every view of them must be
- * one that they had at some moment while it was taken.
+/** The possible values of refs, derived from requested and acknowledged moves. Every view of the
+ * refs must be one that existed at some moment while it was read.
  *
- * A value is a ref's from when the move to it began, at the earliest, to when a move from it was
- * acknowledged, at the latest. Whoever looks at refs must see values that were all there at one
- * moment of the looking. This is less than an order of all that was done, which the simulation
- * of `test/repository` looks for (`RefModel`), and is found at once however much goes on; it
- * tells which ref is wrong. */
+ * A ref has a value at the earliest from the start of the move to it, at the latest until a move
+ * from it is acknowledged. All values of one view must be possible at one moment. This is weaker
+ * than an order of all operations, which the simulation of `test/repository` looks for
+ * (`RefModel`), but it is fast under any load and names the wrong ref. */
 
 /** A move of a ref. */
 export interface Move {
   readonly ref: string;
-  /** What it was at, null: nothing; undefined: that is learnt from the answer. */
+  /** The old value; null: none; undefined: the answer will say it. */
   old: string | null | undefined;
   next: string | null | undefined;
   readonly begin: number;
   end: number;
-  /** `open`: nobody was told what became of it. */
+  /** `open`: the client got no answer. */
   outcome: "open" | "acknowledged" | "refused";
 }
 
-/** Refs as somebody saw them. */
+/** A view of the refs. */
 interface Look {
   readonly what: string;
   readonly refs: ReadonlyMap<string, string>;
-  /** The only ref that was looked at, null: all of them. */
+  /** The only ref that was read; null: all of them. */
   readonly only: string | null;
   readonly begin: number;
   readonly end: number;
@@ -37,12 +36,12 @@ export class AcknowledgedRefs {
   #looks: Look[] = [];
   #moments = 0;
 
-  /** A moment of its own, later than all before. */
+  /** A unique moment, later than all before. */
   now(): number {
     return ++this.#moments;
   }
 
-  /** Notes that a ref begins to be moved. */
+  /** Records that a move begins. */
   begin(ref: string, old: Move["old"], next: Move["next"]): Move {
     const move: Move = { ref, old, next, begin: this.now(), end: Infinity, outcome: "open" };
     const moves = this.#moves.get(ref);
@@ -51,26 +50,26 @@ export class AcknowledgedRefs {
     return move;
   }
 
-  /** Notes what the client was told of it. */
+  /** Records the client's answer. */
   end(move: Move, outcome: "acknowledged" | "refused"): void {
     move.end = this.now();
     move.outcome = outcome;
   }
 
-  /** Notes what somebody saw who began to look at a moment, and has it now.
-   * @param only the one ref that was looked at, if it was one */
+  /** Records a view that a client began to read at `begin` and has completed now.
+   * @param only the ref that was read, if only one was */
   look(what: string, begin: number, refs: ReadonlyMap<string, string>, only: string | null = null): void {
     this.#looks.push({ what, begin, refs, only, end: this.now() });
   }
 
-  /** Whether a ref may have been deleted or moved back since a moment. @param isBack tells of a
-   * move whether it was */
+  /** Whether a ref may have been deleted or moved back since a moment.
+   * @param isBack says whether a move goes back */
   isRewound(since: number, isBack: (move: Move) => boolean): boolean {
     return this.#moves.values().some((moves) => moves.some((move) => move.end >= since && isBack(move)));
   }
 
-  /** Explains all looks since the last time, when nobody moves a ref: only then is known what
-   * every move came to.
+  /** Explains all views since the last call. No ref must be moving: only then is every move's
+   * outcome known.
    * @returns what is wrong, a line each */
   explainLooks(): string[] {
     const looks = this.#looks;
@@ -81,8 +80,9 @@ export class AcknowledgedRefs {
     });
   }
 
-  /** What refs must be at when nobody moves any, one line each that contradicts it.
-   * @returns also refs of which two moves from one value were acknowledged: one of them is lost */
+  /** Compares refs with what they must be when none is moving.
+   * @returns one line for each contradiction, including refs with two acknowledged moves from one
+   * value: one of them is lost */
   compare(refs: ReadonlyMap<string, string>): string[] {
     const names = new Set([...this.#moves.keys(), ...refs.keys()]);
     return [...names].flatMap((name) => {
@@ -95,8 +95,8 @@ export class AcknowledgedRefs {
     });
   }
 
-  /** Values that were moved to and, as far as anybody was told, never from: one, if moves were
-   * made one after the other. */
+  /** Values that a ref was moved to and, as far as is known, never from: one, if moves were made
+   * one after the other. */
   #lastValues(ref: string): (string | null)[] {
     const counts = new Map<string | null, number>([[null, 1]]);
     const add = (value: string | null, count: number): void => void counts.set(value, (counts.get(value) ?? 0) + count);
@@ -128,7 +128,7 @@ export class AcknowledgedRefs {
     return `these were never all there at once: ${seen.map(({ name, value }) => `${name} ${show(value)}`).join(", ")}`;
   }
 
-  /** When a ref may have been at a value. */
+  /** When a ref may have had a value. */
   #windowsOf(ref: string, value: string | null): Window[] {
     const moves = this.#moves.get(ref) ?? [];
     const endOf = (begin: number): number =>
@@ -140,7 +140,7 @@ export class AcknowledgedRefs {
       );
     const first: Window[] = value === null ? [[0, endOf(0)]] : [];
     const later = moves.flatMap(({ next, outcome, begin }): Window[] => {
-      // What an answer that never came would have told may be anything.
+      // An answer that never arrived may have said any value.
       const isIt = next === value || (outcome === "open" && next === undefined);
       return isIt && outcome !== "refused" ? [[begin, endOf(begin)]] : [];
     });

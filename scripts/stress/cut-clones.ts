@@ -1,4 +1,5 @@
-/** Shallow and partial clones at once: each must hold what one from git's own server holds. */
+/** Shallow and partial clones at once: each must have the same content as one from git's own
+ * server. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { git, listRefs } from "../../test/harness/git.ts";
@@ -7,13 +8,13 @@ import { makeTempDir } from "../../test/harness/temp-dir.ts";
 import { demandSame } from "../verify/report.ts";
 import { MAIN, type StressedRepository } from "./stressed-repository.ts";
 
-/** Commits on top of the first, so that there is something to cut off. */
+/** Commits on top of the first, so that history can be truncated. */
 const COMMITS = 4;
 
 const SHALLOW = "--depth=1";
 const PARTIAL = "--filter=blob:none";
 
-/** Options of clones; the time is later than the first commit, and earlier than all others. */
+/** Options of clones. The time is later than the first commit, and earlier than all others. */
 const KINDS = [
   SHALLOW,
   "--depth=3",
@@ -23,8 +24,8 @@ const KINDS = [
   "--filter=tree:0",
 ];
 
-/** Makes clones of every kind at once, and goes on with two of them: one is deepened to all there
- * is, one asks for a blob that it lacks. */
+/** Makes clones of every kind at once. Two of them continue: one is deepened to the whole history,
+ * one fetches a missing blob. */
 export async function cloneCut(
   repository: StressedRepository,
   random: Random,
@@ -76,7 +77,7 @@ async function readLacking(repository: StressedRepository, dir: string, random: 
   });
 }
 
-/** Refs, every object that is there, and where history is cut off. */
+/** Refs, all present objects, and the shallow boundary. */
 async function tellContents(dir: string): Promise<string> {
   const objects = await git(dir, "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)");
   const shallow = join(dir, "shallow");

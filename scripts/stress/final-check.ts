@@ -1,10 +1,11 @@
-/** When all is quiet: what is there must be what was acknowledged, by every way to see it. */
+/** The check at the end, without load: all views of the repository must be what was
+ * acknowledged. */
 import { checkRepository, describeProblem, toCheckUrl } from "../fsck/check-repository.ts";
 import { demandSame, WrongAnswer } from "../verify/report.ts";
 import type { StressedRepository } from "./stressed-repository.ts";
 
-/** Clones it, holds refs against what was acknowledged and against the API, and has the server
- * check itself. */
+/** Clones the repository, compares refs with what was acknowledged and with the API, and has the
+ * server check itself. */
 export async function checkAtEnd(repository: StressedRepository): Promise<void> {
   const refs = await repository.look("ls-remote at the end");
   await repository.clone("clone at the end");
@@ -17,7 +18,7 @@ export async function checkAtEnd(repository: StressedRepository): Promise<void> 
   await repository.check("fsck of the server", () => demandNone(problems ?? []));
 }
 
-/** @throws WrongAnswer with what is wrong, if anything is */
+/** @throws WrongAnswer with the problems, if there are any */
 function demandNone(problems: readonly string[]): void {
   if (problems.length > 0) throw new WrongAnswer(problems.join("; "));
 }
@@ -40,7 +41,7 @@ async function compareList(
   });
 }
 
-/** Goes through all that is stored. */
+/** The server's check of all that is stored. */
 async function listProblems(url: string): Promise<string[]> {
   const found: string[] = [];
   for await (const report of checkRepository({ url: toCheckUrl(url), attempts: 1 })) {

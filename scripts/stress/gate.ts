@@ -1,15 +1,15 @@
-/** Makes pushes race: without it the first is often over before the last has begun, as git takes
- * longer to start than the server to answer. */
+/** Makes pushes race. Without it the first is often over before the last has begun, because git
+ * takes longer to start than the server to answer. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
-/** Longest wait for the others, in hundredths of a second: one that fails never comes. */
+/** Longest wait for the others, in hundredths of a second: a push that fails never arrives. */
 const MOST_WAITS = 1_000;
 
-/** Makes a gate that opens when so many pushes have learnt where the refs are, and have sent
- * nothing yet: that is when git runs the hook `pre-push`.
- * @returns what git is told to pass through it
+/** Makes a gate that opens when this many pushes have read the refs and have sent nothing yet: at
+ * that point git runs the hook `pre-push`.
+ * @returns git's options that make it wait at the gate
  * @see githooks(5) */
 export function makeGate(pushes: number): readonly string[] {
   const dir = makeTempDir("gate");

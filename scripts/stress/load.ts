@@ -1,5 +1,5 @@
-/** Sizes and races at their limits: repositories of many files, and clients at work on each all
- * at once, phase by phase. */
+/** Sizes and races at their limits: repositories of many files, with concurrent clients on each,
+ * phase by phase. */
 import { Random } from "../../test/harness/random.ts";
 import { writeSamples } from "../bench/figures/sample.ts";
 import { UsageError } from "../command-line.ts";
@@ -15,28 +15,26 @@ type Phase = keyof typeof PHASES;
 
 const ALL_PHASES = Object.keys(PHASES) as Phase[];
 
-const TEXT = `Pushes repositories of files of 8 KB, and has clients at work on each all at once,
-phase by phase:
+const TEXT = `Pushes repositories with files of 8 KB, and runs concurrent clients on each, phase by
+phase:
 
   transfers  a push, a clone, pushes of 1, 10 and 100 changed files, fetches
-  races      pushes to branches of their own, which must all win, and to one, where one must win
+  races      pushes to separate branches, which must all win, and to one, where one must win
   rest       files, log, compare, archive, commits, branches, tags by the API, beside pushes, clones
   rewinds    forced pushes and deletions, beside clones and fetches
   cuts       shallow and partial clones at once, compared with those from git's own server
 
 Every clone is checked by git fsck, and its refs must be what was acknowledged at one moment while
-it was made. At the end of each repository what is there is compared with what was acknowledged,
-by git and by the API, and the server checks itself. Nothing is asked again when it fails. No
-errors are the answers that git's own server gives to who comes too late: a push to a branch that
-moved meanwhile is refused, and so is a clone ("not our ref") when a branch that it was about to
-get is forced elsewhere or deleted.
+it was made. At the end each repository is compared with what was acknowledged, by git and by the
+API, and the server checks itself. Failed requests are not repeated. Two refusals are no errors,
+because git's own server gives them, too: of a push to a branch that has moved meanwhile, and of a
+clone ("not our ref") when its branch was forced elsewhere or deleted meanwhile.
 
-Prints times of every operation, a line for every error, and a line that begins with "wrong" for
-every answer that is not so.`;
+Prints the times of every operation, a line for every error, and a line that begins with "wrong"
+for every wrong answer.`;
 
-/** A check at one scale.
- * @param transferred files of the repositories that only go through transfers, unless other
- * sizes are asked for */
+/** A check of one scale.
+ * @param transferred default numbers of files of the repositories that only run transfers */
 export function defineLoad(
   sizes: readonly number[],
   transferred: readonly number[],
@@ -46,12 +44,12 @@ export function defineLoad(
     text: TEXT,
     options: {
       sizes: counts(sizes, "numbers of files"),
-      clients: count(clients, "how many push at once, or use the API at once"),
+      clients: count(clients, "clients that push or use the API at once"),
       rounds: count(rounds, "rounds of each race"),
       requests: count(requests, "requests of the API by each client"),
-      phase: texts("NAME", "this phase alone"),
-      seed: count(1, "of what is chosen"),
-      csv: text("FILE", "writes the time of every operation there"),
+      phase: texts("NAME", "runs only this phase"),
+      seed: count(1, "of the random choices"),
+      csv: text("FILE", "writes the time of every operation to this file"),
       keep: flag("leaves the repositories on the server"),
       server: SERVER,
     },
@@ -85,8 +83,7 @@ async function stressOne(stress: Stress, files: number, phases: readonly Phase[]
   if ((await repository.push("push new", { ref: MAIN, old: null, next: history.root })) === true) {
     for (const phase of phases) {
       showProgress(`${files} files: ${phase}`);
-      // Each has a beginning of its own: what is chosen in one depends on the seed alone, not on
-      // those before.
+      // Each phase has its own seed: its random choices do not depend on earlier phases.
       const random = new Random(seed * 1_000 + ALL_PHASES.indexOf(phase));
       await repository.check(phase, () => PHASES[phase](repository, random, stress));
       repository.settle();

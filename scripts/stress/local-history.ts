@@ -1,5 +1,4 @@
-/** The commits that clients push, in one local repository that all of them push from: what they
- * push is told by ids, not by branches. */
+/** The commits that clients push. All push from one local repository, by ids, not by branches. */
 import { rmSync } from "node:fs";
 import { git, tryGit } from "../../test/harness/git.ts";
 import type { Random } from "../../test/harness/random.ts";
@@ -7,7 +6,7 @@ import { makeNoise, noiseText } from "../bench/work/subjects.ts";
 
 const COMMITTER = "committer Ada Example <ada@example.com>";
 
-/** Commits and what is in them, as git itself has it. */
+/** Commits and their content in git itself. */
 export class LocalHistory {
   /** Bare. */
   readonly dir: string;
@@ -29,19 +28,19 @@ export class LocalHistory {
     return new LocalHistory(dir, root, (await git(dir, "ls-tree", "-r", "--name-only", root)).split("\n"));
   }
 
-  /** Removes all of it. */
+  /** Removes the repository. */
   remove(): void {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** One of the files of the first commit, which every other has too. */
+  /** One of the files of the first commit, which all other commits have, too. */
   pickPath(random: Random): string {
     return random.pick(this.#paths);
   }
 
-  /** Makes a commit that gives some files of its parent other contents.
-   * @param count how many files; at most as many as there are
-   * @returns its id, which no other commit has */
+  /** Makes a commit that changes some files of its parent.
+   * @param count how many files; at most all
+   * @returns its id, which is unique */
   async change(parent: string, count: number, random: Random): Promise<string> {
     const number = ++this.#commits;
     const message = `Change ${number}\n`;
@@ -59,12 +58,12 @@ export class LocalHistory {
     return stdout.trim();
   }
 
-  /** Whether an object is there. */
+  /** Whether the repository has an object. */
   async has(oid: string): Promise<boolean> {
     return (await tryGit(this.dir, ["cat-file", "-e", oid])).code === 0;
   }
 
-  /** What a git command tells of it. */
+  /** The text that a git command prints. */
   tell(...args: readonly string[]): Promise<string> {
     return git(this.dir, ...args);
   }

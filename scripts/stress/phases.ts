@@ -1,4 +1,4 @@
-/** What clients do to one repository, all at once. */
+/** The phases: what clients do to one repository at the same time. */
 import { rmSync } from "node:fs";
 import { Random } from "../../test/harness/random.ts";
 import { WrongAnswer } from "../verify/report.ts";
@@ -7,9 +7,9 @@ import { makeGate } from "./gate.ts";
 import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
 import { MAIN, type StressedRepository } from "./stressed-repository.ts";
 
-/** How much of everything. */
+/** The scale of the phases. */
 export interface Scale {
-  /** Clients that push at once, or use the API at once. */
+  /** Concurrent clients that push or use the API. */
   readonly clients: number;
   /** Rounds of each race. */
   readonly rounds: number;
@@ -17,22 +17,22 @@ export interface Scale {
   readonly requests: number;
 }
 
-/** Clones under way at a time, beside pushes. */
+/** Concurrent clones beside pushes. */
 const CLONERS = 2;
 
 /** Files that a push changes as a repository grows. */
 const CHANGES = [1, 10, 100];
 
-/** Most files that a racing push changes. */
+/** Maximum number of files that a racing push changes. */
 const MOST_CHANGES = 10;
 
-/** Moves of one branch in a round of rewinds. */
+/** Moves of each branch in a round of rewinds. */
 const MOVES = 4;
 
 /** All phases by name, in order. */
 export const PHASES = { transfers: transfer, races: race, rest: mixRest, rewinds: rewind, cuts: cloneCut } as const;
 
-/** Clones it, and has the clone follow pushes of 1, 10 and 100 changed files. */
+/** Clones the repository, then fetches pushes of 1, 10 and 100 changed files into the clone. */
 async function transfer(repository: StressedRepository, random: Random): Promise<void> {
   const dir = await repository.clone("clone", true);
   for (const count of CHANGES.filter((some) => some <= repository.files)) {
@@ -42,7 +42,7 @@ async function transfer(repository: StressedRepository, random: Random): Promise
   if (dir !== null) rmSync(dir, { recursive: true, force: true });
 }
 
-/** Clients push at once, to branches of their own and to one, while others clone. */
+/** Clients push at once, to branches of their own and to a shared one, while others clone. */
 async function race(repository: StressedRepository, random: Random, { clients, rounds }: Scale): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const base = (await repository.look())?.get(MAIN);
@@ -55,7 +55,7 @@ async function race(repository: StressedRepository, random: Random, { clients, r
   }
 }
 
-/** Every client has a branch of its own: all must win. */
+/** Every client pushes to its own branch: all must succeed. */
 async function raceApart(repository: StressedRepository, tips: readonly string[], round: number): Promise<void> {
   const operation = "racing push, own branch";
   const gate = makeGate(tips.length);
@@ -69,8 +69,8 @@ async function raceApart(repository: StressedRepository, tips: readonly string[]
   await repository.cloneBeside("clone beside pushes", CLONERS, pushes);
 }
 
-/** All push to one branch what they have made of the same commit: one wins, the others are told
- * that they are late. */
+/** All push to one branch from the same commit: one wins, the others are told that their base is
+ * outdated. */
 async function raceTogether(repository: StressedRepository, base: string, tips: readonly string[]): Promise<void> {
   const operation = "racing push, one branch";
   const gate = makeGate(tips.length);
@@ -78,14 +78,14 @@ async function raceTogether(repository: StressedRepository, base: string, tips: 
   await repository.cloneBeside("clone beside pushes", CLONERS, pushes);
   const outcomes = await Promise.all(pushes);
   const winners = outcomes.filter((outcome) => outcome === true).length;
-  // What failed, and is told already, may have moved it.
+  // A push that failed, which is reported already, may have moved it.
   if (winners === 1 || (winners === 0 && outcomes.includes(null))) return;
   await repository.check(operation, () => {
     throw new WrongAnswer(`${winners} of ${tips.length} pushes to one branch from the same commit were acknowledged`);
   });
 }
 
-/** Clients of the API are at work beside one that pushes, and one that clones. */
+/** Clients use the API while one pushes and one clones. */
 async function mixRest(repository: StressedRepository, random: Random, { clients, requests }: Scale): Promise<void> {
   const seen = await SeenCommits.of(repository);
   if (seen === null) return;
@@ -94,7 +94,7 @@ async function mixRest(repository: StressedRepository, random: Random, { clients
   });
   let isOver = false;
   const over = Promise.all(users).finally(() => (isOver = true));
-  // To the branch to which the API commits: who comes late is refused, and begins anew.
+  // To the branch to which the API commits. A push that is refused because of that starts again.
   const push = async (): Promise<void> => {
     while (!isOver) {
       const old = (await repository.look())?.get(MAIN);
@@ -108,7 +108,7 @@ async function mixRest(repository: StressedRepository, random: Random, { clients
   await repository.cloneBeside("clone beside REST", 1, [over, push()]);
 }
 
-/** Branches are forced elsewhere, deleted and made again while others clone and fetch. */
+/** Branches are forced elsewhere, deleted and made again, while others clone and fetch. */
 async function rewind(repository: StressedRepository, random: Random, { clients, rounds }: Scale): Promise<void> {
   const base = (await repository.look())?.get(MAIN);
   if (base === undefined) return;
@@ -127,8 +127,8 @@ async function rewind(repository: StressedRepository, random: Random, { clients,
   rmSync(old, { recursive: true, force: true });
 }
 
-/** What a branch is to be at, one after the other: commits beside each other, of which none leads
- * to another, and at times nothing. */
+/** The successive values of a branch: commits none of which is reachable from another, and
+ * sometimes none. */
 async function planMoves(
   repository: StressedRepository,
   random: Random,
@@ -147,7 +147,7 @@ async function follow(repository: StressedRepository, ref: string, plan: readonl
   let old: string | null = null;
   for (const next of plan) {
     const operation = next === null ? "delete branch" : old === null ? "push new branch" : "force push";
-    // After a failure nobody knows where the branch is.
+    // After a failure the branch's value is unknown.
     if ((await repository.push(operation, { ref, old, next }, { isForced: true })) !== true) return;
     old = next;
   }

@@ -1,4 +1,4 @@
-/** A client of the API that holds every answer against git. */
+/** A client of the API that compares every answer with git. */
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import type { Random } from "../../test/harness/random.ts";
@@ -8,10 +8,10 @@ import { MAIN, type StressedRepository } from "./stressed-repository.ts";
 
 const AUTHOR = { name: "Ada Example", email: "ada@example.com" };
 
-/** Commits of a log that are looked at. */
+/** Commits of a log that are compared. */
 const LOG_LENGTH = 30;
 
-/** What a client asks for, by how often. */
+/** The requests, with their relative frequency. */
 const REQUESTS = {
   readFile: 4,
   readFileOfBranch: 2,
@@ -30,18 +30,18 @@ const CHOICES = Object.entries(REQUESTS).flatMap(([name, weight]) =>
   Array<keyof typeof REQUESTS>(weight).fill(name as keyof typeof REQUESTS),
 );
 
-/** A commit that was made, or why not. */
+/** A commit that was made, or the reason why not. */
 interface MadeCommit {
   readonly commit: string;
   readonly parents: readonly string[];
   readonly error?: { readonly code: string; readonly actual?: string };
 }
 
-/** The commits of the main branch that clients have seen, oldest first. */
+/** The commits of the main branch that clients know, oldest first. */
 export class SeenCommits {
   readonly #oids: string[] = [];
 
-  /** Those that are there now; null: that cannot be seen. */
+  /** The current ones; null if they cannot be read. */
   static async of(repository: StressedRepository): Promise<SeenCommits | null> {
     const tip = (await repository.look())?.get(MAIN);
     if (tip === undefined) return null;
@@ -50,7 +50,7 @@ export class SeenCommits {
     return seen;
   }
 
-  /** Notes a commit that is in the local repository. */
+  /** Adds a commit of the local repository. */
   add(oid: string): void {
     if (!this.#oids.includes(oid)) this.#oids.push(oid);
   }
@@ -60,7 +60,7 @@ export class SeenCommits {
     return random.pick(this.#oids);
   }
 
-  /** The one that was seen last. */
+  /** The one added last. */
   get last(): string {
     return this.#oids.at(-1)!;
   }
@@ -74,7 +74,7 @@ export class RestClient {
   readonly #name: string;
   #count = 0;
 
-  /** @param name is in the names of the branches, tags and files that it makes */
+  /** @param name part of the names of the branches, tags and files that it makes */
   constructor(repository: StressedRepository, random: Random, seen: SeenCommits, name: string) {
     this.#repository = repository;
     this.#random = random;
@@ -82,12 +82,12 @@ export class RestClient {
     this.#name = name;
   }
 
-  /** Makes requests, chosen by chance, one after the other. */
+  /** Makes random requests, one after the other. */
   async work(requests: number): Promise<void> {
     for (let i = 0; i < requests; i++) await this[this.#random.pick(CHOICES)]();
   }
 
-  /** A file of a commit: its bytes. */
+  /** The bytes of a file of a commit. */
   async readFile(): Promise<void> {
     const { history, target, path } = this.#repository;
     const [oid, file] = [this.#seen.pick(this.#random), history.pickPath(this.#random)];
@@ -102,7 +102,7 @@ export class RestClient {
     );
   }
 
-  /** A file of the branch, whichever commit that is at: bytes that are what the ETag names. */
+  /** A file of the branch, at whatever commit the branch is: its bytes must match the ETag. */
   async readFileOfBranch(): Promise<void> {
     const { history, target, path } = this.#repository;
     const file = history.pickPath(this.#random);
@@ -135,7 +135,7 @@ export class RestClient {
     );
   }
 
-  /** The root of the branch. */
+  /** The branch's root directory. */
   async listDirectory(): Promise<void> {
     const { history, target, path, refs } = this.#repository;
     const begin = refs.now();
@@ -190,7 +190,7 @@ export class RestClient {
         const lines = files.map((file) => `${file.oid} ${file.path}`).join("\n");
         const raw = await history.tell("diff", "--raw", "--no-abbrev", range);
         const changes = raw.replaceAll(/^:\d+ \d+ \w+ (\w+) \w\t/gm, "$1 ");
-        // A page may end before all files are told.
+        // A page may end before all files are listed.
         demandSame(`files of ${range}`, lines, nextCursor === null ? changes : changes.slice(0, lines.length));
       },
     );
@@ -209,20 +209,20 @@ export class RestClient {
     );
   }
 
-  /** Changes a file of the branch, wherever that is. */
+  /** Changes a file of the branch, whatever its tip is. */
   async commit(): Promise<void> {
     await this.#commit("POST commits", {});
   }
 
-  /** Changes a file of a commit, if the branch is still there; else of the one that the answer
-   * says the branch is at. */
+  /** Changes a file of a commit if it is still the branch's tip; otherwise of the tip that the
+   * answer names. */
   async commitOnBase(): Promise<void> {
     for (let base: string | null = this.#seen.last; base !== null;) {
       base = await this.#commit("POST commits on a base", { base, onConflict: "fail" });
     }
   }
 
-  /** @returns null: it is made, or failed; else where the branch is, as it has moved on from the
+  /** @returns null if it was made or failed; else the branch's tip, as it has moved on from the
    * base */
   async #commit(
     operation: string,
@@ -239,7 +239,7 @@ export class RestClient {
         json: { ...json, ...on },
       });
       const isStale = status === 409 && on.base !== undefined && body.error?.code === "stale";
-      // The answer to being late says where the branch is: elsewhere.
+      // The answer to an outdated base names the branch's tip, a different one.
       const isExplained = isStale && typeof body.error?.actual === "string" && body.error.actual !== on.base;
       if (status !== 201 && !isExplained) throw unexpected("POST", `${path}/commits`, status, JSON.stringify(body));
       return body;
@@ -263,7 +263,7 @@ export class RestClient {
     return null;
   }
 
-  /** Makes a branch or a tag, reads it, and deletes it at times. */
+  /** Makes a branch or a tag, reads it, and sometimes deletes it. */
   async moveRef(): Promise<void> {
     const { path, refs, target } = this.#repository;
     const isTag = this.#random.below(2) === 0;
@@ -294,7 +294,7 @@ export class RestClient {
     });
   }
 
-  /** The branches: all pages are of no one moment, so each branch is held against its own. */
+  /** Lists the branches. Pages are of different moments, so each branch is compared by itself. */
   async listBranches(): Promise<void> {
     const { target, path, refs } = this.#repository;
     const begin = refs.now();
@@ -310,20 +310,20 @@ export class RestClient {
     );
   }
 
-  /** Asks, and looks at the answer. */
+  /** Sends a request and checks the answer. */
   async #hold<Result>(operation: string, ask: () => Promise<Result>, look: (answer: Result) => Promise<void>) {
     const answer = await this.#repository.run(operation, ask);
     if (answer !== null) await this.#repository.check(operation, () => look(answer));
   }
 
-  /** Has a commit in the local repository. */
+  /** Makes sure that the local repository has a commit. */
   async #know(oid: string): Promise<void> {
     await fetchCommit(this.#repository, oid);
     this.#seen.add(oid);
   }
 }
 
-/** Fetches a commit into the local repository, if it is not there.
+/** Fetches a commit into the local repository if it is missing.
  * @throws UnexpectedAnswer if that fails */
 export async function fetchCommit({ target, history, url }: StressedRepository, oid: string): Promise<void> {
   if (await history.has(oid)) return;

@@ -1,5 +1,5 @@
-/** Many clients on many repositories for a while: no error, no lost update, and memory that
- * stays. */
+/** Many clients on many repositories for some minutes: there must be no error, no lost update, and
+ * memory must not grow. */
 import { QUIET_MS } from "../../src/format/limits.ts";
 import { readUsage } from "../../test/harness/process.ts";
 import { Random } from "../../test/harness/random.ts";
@@ -11,12 +11,12 @@ import { LocalHistory } from "./local-history.ts";
 import { fetchCommit, RestClient, SeenCommits } from "./rest-client.ts";
 import { MAIN, StressedRepository } from "./stressed-repository.ts";
 
-/** Small ones: there are many of them. */
+/** Small, because there are many repositories. */
 const FILES = 20;
 
 const BRANCHES = [MAIN, "refs/heads/a", "refs/heads/b", "refs/heads/c"];
 
-/** What is done to a repository, by how often. */
+/** The operations on a repository, with their relative frequency. */
 const DEEDS = { ask: 60, push: 20, force: 3, remove: 2, fetch: 10, clone: 2, merge: 5, maintain: 1 } as const;
 
 const CHOICES = Object.entries(DEEDS).flatMap(([deed, weight]) =>
@@ -25,13 +25,13 @@ const CHOICES = Object.entries(DEEDS).flatMap(([deed, weight]) =>
 
 const SAMPLE_MS = 5_000;
 
-/** A repository that many use at once. */
+/** A repository that many clients use at once. */
 class SoakedRepository {
   readonly #repository: StressedRepository;
   readonly #seen: SeenCommits;
   readonly #random: Random;
   #clients = 0;
-  /** What fetches again and again; null while it does. */
+  /** The clone that fetches repeatedly; null while it does. */
   #clone: string | null;
 
   constructor(repository: StressedRepository, seen: SeenCommits, random: Random, clone: string | null) {
@@ -41,7 +41,7 @@ class SoakedRepository {
     this.#clone = clone;
   }
 
-  /** Has the API asked for something, or commit, or move a ref. */
+  /** Sends a request to the API: a read, a commit or a move of a ref. */
   ask(): Promise<void> {
     return new RestClient(this.#repository, this.#random, this.#seen, `api-${this.#clients++}`).work(1);
   }
@@ -60,7 +60,7 @@ class SoakedRepository {
     );
   }
 
-  /** Has one clone follow. */
+  /** Fetches into the one clone. */
   async fetch(): Promise<void> {
     const dir = this.#clone;
     if (dir === null) return;
@@ -73,7 +73,7 @@ class SoakedRepository {
     await this.#repository.clone("clone");
   }
 
-  /** Merges what was made beside the main branch into it. */
+  /** Merges a commit from outside the main branch into it. */
   async merge(): Promise<void> {
     const { target, path, refs } = this.#repository;
     const head = await this.#change(this.#seen.pick(this.#random));
@@ -87,7 +87,7 @@ class SoakedRepository {
         method: "POST",
         json,
       });
-      // Both may have changed one file.
+      // Both may have changed the same file.
       if (status === 409) return refs.end(move, "refused");
       if (status !== 201) throw unexpected("POST", `${path}/merge`, status, JSON.stringify(body));
       [move.old, move.next] = [body.parents[0]!, body.commit];
@@ -95,18 +95,18 @@ class SoakedRepository {
     });
   }
 
-  /** Has housekeeping done at once. */
+  /** Runs the maintenance at once. */
   async maintain(): Promise<void> {
     const { target, path } = this.#repository;
     await this.#repository.run("POST maintenance", () => target.demand(`${path}/maintenance`, { method: "POST" }));
   }
 
-  /** Holds it against what was acknowledged. */
+  /** Compares the repository with what was acknowledged. */
   check(): Promise<void> {
     return checkAtEnd(this.#repository);
   }
 
-  /** @param choose what the ref is to be at; undefined: nothing is to be done */
+  /** @param choose the ref's new value; undefined: do nothing */
   async #move(
     operation: string,
     ref: string,
@@ -129,21 +129,21 @@ class SoakedRepository {
 }
 
 export default defineCheck({
-  text: `Workers push, fetch and clone by git, read and commit and merge and move refs by the API,
-all at once on many repositories, and hold each answer against git and against what was
-acknowledged. In the end every repository is cloned by git, checked by fsck, and compared with
-what was acknowledged. Prints the server's memory with its slope in the second half of the time.`,
+  text: `Workers push, fetch and clone by git, and read, commit, merge and move refs by the API, all at
+once on many repositories. Each answer is compared with git and with what was acknowledged. At the
+end every repository is cloned by git, checked by fsck, and compared with what was acknowledged.
+Prints the server's memory and its slope in the second half of the time.`,
   options: {
     minutes: count(10, "how long"),
-    repositories: count(50, "on how many"),
-    workers: count(8, "how many at once"),
-    seed: count(1, "of what they do"),
+    repositories: count(50, "number of repositories"),
+    workers: count(8, "concurrent workers"),
+    seed: count(1, "of the random choices"),
     keep: flag("leaves the repositories on the server"),
     server: SERVER,
-    pid: text("N", "of that server, to have its memory read"),
+    pid: text("N", "that server's process id, to read its memory"),
   },
   async run(run, { minutes, repositories, workers, seed, keep, server, pid }) {
-    // What is unreachable for half a minute may go: pruning is asked for meanwhile.
+    // Objects that are unreachable for half a minute may be removed: pruning runs meanwhile.
     const vars = { LIMITS: JSON.stringify({ pruneGraceMs: 30_000, quietMs: QUIET_MS }) };
     const target = await run.openServer(server, { keep, vars });
     const serverPid = pid === undefined ? target.pid : Number(pid);
@@ -183,7 +183,7 @@ what was acknowledged. Prints the server's memory with its slope in the second h
   },
 });
 
-/** By least squares. */
+/** The slope by least squares. */
 function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: (x: number, y: number) => number): number =>
     points.reduce((sum, [x, y]) => sum + of(x, y), 0) / points.length;

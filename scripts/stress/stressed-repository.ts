@@ -1,4 +1,4 @@
-/** One repository under stress: what git does to it, and whether what it gets is what was
+/** One repository under load: git's operations on it, and whether their results match what was
  * acknowledged. */
 import { rmSync } from "node:fs";
 import type { Random } from "../../test/harness/random.ts";
@@ -8,10 +8,10 @@ import { type Target, UnexpectedAnswer } from "../verify/target.ts";
 import { AcknowledgedRefs, type Move } from "./acknowledged-refs.ts";
 import type { LocalHistory } from "./local-history.ts";
 
-/** The branch that everything begins with. */
+/** The main branch. */
 export const MAIN = "refs/heads/main";
 
-/** A ref to be moved. Null: it is not there, or is not to be. */
+/** A move of a ref that a client wants. Null: the ref does not exist. */
 export interface WantedMove {
   readonly ref: string;
   readonly old: string | null;
@@ -23,15 +23,15 @@ interface PushOptions {
   readonly gate?: readonly string[];
 }
 
-/** A repository at the server. */
+/** A repository on the server. */
 export class StressedRepository {
   readonly target: Target;
   readonly history: LocalHistory;
   readonly refs = new AcknowledgedRefs();
   readonly files: number;
-  /** Where git has it. */
+  /** Git's URL. */
   readonly url: string;
-  /** Where the API has it: below `/api`. */
+  /** The API's path, below `/api`. */
   readonly path: string;
   readonly #tally: Tally;
 
@@ -43,19 +43,19 @@ export class StressedRepository {
     this.#tally = tally;
   }
 
-  /** Does something and times it. @see Tally.run */
+  /** Runs and times an operation. @see Tally.run */
   run<Result>(operation: string, work: () => Promise<Result>): Promise<Result | null> {
     return this.#tally.run(operation, this.files, work);
   }
 
-  /** Looks at what came of something. @see Tally.check */
+  /** Checks a result. @see Tally.check */
   check(what: string, work: () => Promise<void> | void): Promise<boolean> {
     return this.#tally.check(`${what}, ${this.files} files`, work);
   }
 
   /** Pushes a move of a ref.
-   * @param how `isForced`: what the ref leads to may be lost, as long as the ref is at `old`;
-   * `gate`: as `makeGate` returns it
+   * @param how `isForced`: what the ref points to may be lost, as long as the ref is at `old`;
+   * `gate`: from `makeGate`
    * @returns whether it was acknowledged; false: it was refused because the ref had moved; null:
    * it failed */
   push(operation: string, { ref, old, next }: WantedMove, how: PushOptions = {}): Promise<boolean | null> {
@@ -80,7 +80,8 @@ export class StressedRepository {
     await this.push(operation, { ref: MAIN, old, next: await this.history.change(old, count, random) });
   }
 
-  /** Lists refs with git. @returns null when that fails */
+  /** Lists refs with git.
+   * @returns null if that fails */
   look(operation = "ls-remote"): Promise<Map<string, string> | null> {
     return this.run(operation, async () => {
       const begin = this.refs.now();
@@ -91,9 +92,9 @@ export class StressedRepository {
     });
   }
 
-  /** Clones everything and checks every object of it, then removes it.
-   * @param keep leaves it
-   * @returns its folder, null: that failed */
+  /** Clones everything, checks every object, then removes the clone.
+   * @param keep does not remove it
+   * @returns its folder; null if that failed */
   async clone(operation: string, keep = false): Promise<string | null> {
     const dir = await makeRepository("clone.git", "--bare");
     const isWhole = await this.fetch(operation, dir);
@@ -102,17 +103,17 @@ export class StressedRepository {
     return null;
   }
 
-  /** Brings a clone to where the server is, with `ls-remote` before and after, and checks all
-   * that is in it then.
-   * @returns whether it is there, and whole */
+  /** Fetches the server's state into a clone, with `ls-remote` before and after, and checks the
+   * whole clone.
+   * @returns whether it succeeded and the clone is intact */
   async fetch(operation: string, dir: string): Promise<boolean> {
     await this.look();
     const begin = this.refs.now();
     const isFetched = await this.run(operation, async () => {
       const { code, stderr } = await this.target.git(dir, "fetch", "-q", "--prune", this.url, "+refs/*:refs/*");
       if (code === 0) return true;
-      // Between the list of refs and the wants, a ref was taken back: git's own server answers so
-      // too.
+      // A ref was moved back between the list of refs and the wants. Git's own server answers the
+      // same.
       if (stderr.includes("not our ref") && this.refs.isRewound(begin, isTakenBack)) return false;
       throw new UnexpectedAnswer(`git fetch ended with ${code}: ${stderr}`);
     });
@@ -123,9 +124,9 @@ export class StressedRepository {
     return this.verifyCut(operation, dir);
   }
 
-  /** Has git's fsck look at all that a clone has, and counts it if nothing is wrong. @param look
-   * looks further
-   * @returns whether it is whole */
+  /** Checks a clone with git fsck, and counts it if it is intact.
+   * @param look checks more
+   * @returns whether it is intact */
   verifyCut(operation: string, dir: string, look?: () => Promise<void>): Promise<boolean> {
     return this.check(operation, async () => {
       const fsck = ["fsck", "--strict", "--full", "--no-dangling", "--no-progress"];
@@ -136,7 +137,7 @@ export class StressedRepository {
     });
   }
 
-  /** Clones beside something else again and again until that is over, once at least. */
+  /** Clones repeatedly, at least once, until some other work is over. */
   async cloneBeside(operation: string, cloners: number, work: readonly Promise<unknown>[]): Promise<void> {
     let isOver = false;
     const over = Promise.all(work).finally(() => (isOver = true));
@@ -147,14 +148,13 @@ export class StressedRepository {
     await Promise.all([over, ...Array.from({ length: cloners }, clone)]);
   }
 
-  /** Explains what everybody has seen, when nobody moves a ref any more. */
+  /** Explains all views of the refs, when no ref is moving any more. */
   settle(): void {
     for (const line of this.refs.explainLooks()) this.#tally.wrong(`${line}, ${this.files} files`);
   }
 }
 
-/** Whether something that a ref led to may have been lost by a move, or will be by one that is
- * under way. */
+/** Whether a move may have made something unreachable, or will when it is done. */
 function isTakenBack({ ref, old, outcome }: Move): boolean {
   return outcome !== "refused" && old !== null && ref !== MAIN;
 }

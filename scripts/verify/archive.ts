@@ -1,19 +1,19 @@
-/** Archives, listings and searches of commits are those of git. */
+/** Compares archives, listings and searches of commits with git's. */
 import { gunzipSync } from "node:zlib";
 import { listZip } from "../../test/harness/zip-entries.ts";
 import { type Comparison, defineApiCheck, type ServedHistory } from "./served-history.ts";
 
-/** Entries of a directory whose last commits are compared: git takes a process for each. */
+/** Entries of a directory whose last commits are compared: git needs a process for each. */
 const LAST_COMMITS = 3;
 
-/** Matches of one search: a pattern that has more is compared up to there. */
+/** Matches of one search that are compared at most. */
 const MATCHES = 3_000;
 
 export default defineApiCheck(
   `A case is a random commit: a tar, which must be git archive's to the byte, the same compressed,
 a ZIP with the same entries, all files as git ls-tree -r -l lists them, one directory with the
-last commit of each entry as git log -1 tells it, and a search for a random pattern, as git grep
--n -E finds it.`,
+last commit of each entry as in git log -1, and a search for a random pattern as in git grep -n
+-E.`,
   async (history) => {
     const commit = history.pickCommit();
     const { comparison, paths } = await compareFiles(history, commit);
@@ -93,7 +93,7 @@ async function compareSearch(history: ServedHistory, commit: string, paths: read
   return [`search for ${pattern} ${flags.join()} in ${commit}`, actual.join("\n"), expected.join("\n")];
 }
 
-/** A pattern that means the same to RE2 and to POSIX, and is likely to match something. */
+/** A pattern with the same meaning in RE2 and in POSIX that probably matches something. */
 async function choosePattern(history: ServedHistory, file: string): Promise<string> {
   const { random } = history;
   const text = await history.git("cat-file", "blob", file).catch(() => "");

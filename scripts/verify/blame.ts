@@ -1,4 +1,4 @@
-/** The API tells of every line of a file what git does: commit, line number and file name there. */
+/** Compares blame for each line of a file with git's: commit, line number and file name there. */
 import { readPorcelain, spreadRanges } from "../../test/harness/blamed-lines.ts";
 import { defineApiCheck, type ServedHistory } from "./served-history.ts";
 
@@ -7,12 +7,12 @@ interface Answer {
   readonly ranges: Parameters<typeof spreadRanges>[0];
 }
 
-/** What trees held is remembered, so that each time it comes further. */
+/** The server caches trees' contents, so that each attempt gets further. */
 const MAX_ATTEMPTS = 10;
 
 export default defineApiCheck(
-  `A case is a random file of a random commit: every line of it. Binary files are left out; where
-the time was over before all was found, the API is asked again.`,
+  `A case is a random file of a random commit: every line of it. Binary files are skipped. If
+the API ran out of time, it is asked again.`,
   async (history) => {
     const commit = history.pickCommit();
     const files = await history.listFiles(commit);
@@ -25,7 +25,7 @@ the time was over before all was found, the API is asked again.`,
   },
 );
 
-/** @returns every line as "commit line path", null of a binary file */
+/** @returns each line as "commit line path"; null for a binary file */
 async function askApi(history: ServedHistory, commit: string, path: string): Promise<string[] | null> {
   const encoded = path.split("/").map(encodeURIComponent).join("/");
   for (let attempt = 1; ; attempt++) {

@@ -1,5 +1,5 @@
-/** How `npm run verify` and `npm run stress` run what they can do: the command line, servers, and
- * how it ends. */
+/** The frame of `npm run verify` and `npm run stress`: their command line, servers and exit
+ * status. */
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { git } from "../../test/harness/git.ts";
@@ -14,10 +14,10 @@ import { Target } from "./target.ts";
 export interface Option<Value> {
   readonly type: "string" | "boolean";
   readonly multiple?: boolean;
-  /** What stands for its value in the help, and what that says of it. */
+  /** The placeholder of its value in the help, and the description. */
   readonly sign: string;
   readonly help: string;
-  /** @throws UsageError if the value makes no sense */
+  /** @throws UsageError if the value is invalid */
   readonly read: (given: unknown, name: string) => Value;
 }
 
@@ -26,9 +26,9 @@ type Options = Readonly<Record<string, Option<unknown>>>;
 /** The values of options. */
 export type Values<Of extends Options> = { readonly [Name in keyof Of]: ReturnType<Of[Name]["read"]> };
 
-/** One thing that can be checked. */
+/** One check. */
 export interface Check<Of extends Options = Options> {
-  /** What it does, for who asks for help. */
+  /** What it does, for `--help`. */
   readonly text: string;
   /** As in `Words`. */
   readonly operands?: string;
@@ -36,12 +36,13 @@ export interface Check<Of extends Options = Options> {
   run(run: Run, values: Values<Of>, operands: readonly string[]): Promise<void>;
 }
 
-/** A check whose options only it knows. */
+/** Defines a check with its own options. */
 export function defineCheck<const Of extends Options>(check: Check<Of>): Check {
   return check as unknown as Check;
 }
 
-/** A whole number. @param least 0, or 1 unless set */
+/** A whole number.
+ * @param least the minimum: 0, or 1 by default */
 export function count(fallback: number, help: string, least = 1): Option<number> {
   const read = (given: unknown, name: string): number => readCount(given ?? fallback, name, least);
   return { type: "string", sign: "N", help: `${help} (default ${fallback})`, read };
@@ -54,27 +55,27 @@ export function counts(fallback: readonly number[], help: string): Option<readon
   return { type: "string", sign: "N,N", help: `${help} (default ${fallback.join()})`, read };
 }
 
-/** Anything else. */
+/** Any text. */
 export function text(sign: string, help: string): Option<string | undefined> {
   return { type: "string", sign, help, read: (given) => given as string | undefined };
 }
 
-/** Anything, any number of times. */
+/** Any text; the option may be repeated. */
 export function texts(sign: string, help: string): Option<readonly string[]> {
   const read = (given: unknown): readonly string[] => (given as string[] | undefined) ?? [];
   return { type: "string", multiple: true, sign, help: `${help}; may be repeated`, read };
 }
 
-/** Yes or no. */
+/** A flag. */
 export function flag(help: string): Option<boolean> {
   return { type: "boolean", sign: "", help, read: (given) => given === true };
 }
 
-/** Which server: the variable SERVER says it as well. */
+/** The server; the environment variable SERVER sets it, too. */
 export const SERVER: Option<string | undefined> = {
   type: "string",
   sign: "URL",
-  help: "a Holdfast server that runs already, HOLDFAST_TOKEN its token; else one is started",
+  help: "a running Holdfast server, its token in HOLDFAST_TOKEN (default: starts one)",
   read: (given) => (given as string | undefined) ?? (process.env["SERVER"] === "" ? undefined : process.env["SERVER"]),
 };
 
@@ -84,12 +85,12 @@ function readCount(given: unknown, name: string, least: number): number {
   throw new UsageError(`--${name} ${String(given)}: not a whole number from ${least}`);
 }
 
-/** What a check has while it runs. */
+/** The context of a running check. */
 export class Run {
   readonly tally = new Tally();
-  /** Ends what is under way when the command is interrupted. */
+  /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;
-  /** What is put there is closed in the end, the last first. */
+  /** Closed at the end, in reverse order. */
   readonly stack: AsyncDisposableStack;
   readonly #program: string;
 
@@ -99,10 +100,11 @@ export class Run {
     this.signal = signal;
   }
 
-  /** Starts a server, or takes one that runs: of that, what is made there is removed in the end.
-   * @param how `keep`: it is not; `vars`: of the one that is started; `owner`: whose
-   * repositories are made, else the program's
-   * @throws Error with what to do when the server cannot be reached, or wants another token */
+  /** Starts a server, or uses a running one. On that one the repositories made here are removed at
+   * the end.
+   * @param how `keep`: they are not removed; `vars`: for a started server; `owner`: of the
+   * repositories, by default the program's name
+   * @throws Error with the way out if the server cannot be reached, or needs another token */
   async openServer(
     server: string | undefined,
     how: { readonly keep?: boolean; readonly vars?: Readonly<Record<string, string>>; readonly owner?: string } = {},
@@ -121,7 +123,8 @@ export class Run {
     return target;
   }
 
-  /** Clones a bundle, or a repository's folder or URL. @returns the folder of the mirror */
+  /** Clones a bundle, or a repository's folder or URL.
+   * @returns the folder of the mirror */
   async openHistory(source: string): Promise<string> {
     showProgress(`reading ${source}`);
     // npm runs its scripts in the project's folder.
@@ -132,24 +135,24 @@ export class Run {
   }
 }
 
-/** What can be checked, by its name: what that is, in a line, and where it is. */
+/** The checks by name, each with a one-line summary and its module. */
 export type Checks = Readonly<Record<string, readonly [summary: string, load: () => Promise<{ default: Check }>]>>;
 
-/** A command of many checks. */
+/** A command with several checks. */
 export interface Program {
   readonly name: string;
-  /** What it is for. */
+  /** Its purpose, for `--help`. */
   readonly text: string;
   readonly checks: Checks;
-  /** What is done when nothing is said. */
+  /** The default check. */
   readonly fallback?: string;
 }
 
-/** Exit status of what was interrupted, as shells tell of SIGINT. */
+/** Exit status after an interrupt, as shells report SIGINT. */
 const INTERRUPTED = 130;
 
-/** Runs what the command line names. The exit status is 0 when all is well, 1 when something
- * failed or is wrong, 2 when that could not be found out. */
+/** Runs the check that the command line names. The exit status is 0 if all is well, 1 if something
+ * failed or is wrong, 2 if the check could not run. */
 export async function runProgram({ name, text: about, checks, fallback }: Program): Promise<void> {
   const args = process.argv.slice(2);
   const isNamed = args[0]?.startsWith("-") === false;
@@ -160,7 +163,7 @@ export async function runProgram({ name, text: about, checks, fallback }: Progra
     const list = formatHelp(Object.entries(checks).map(([check, [summary]]) => [check, summary]));
     const usage = `Usage: npm run ${name} -- ${fallback === undefined ? "WHAT" : "[WHAT]"} [OPTIONS]\n\n${about}\n\n${list}`;
     await runCommandLine(
-      `${usage}\nnpm run ${name} -- WHAT --help tells more of each.\n`,
+      `${usage}\nnpm run ${name} -- WHAT --help says more about each.\n`,
       {},
       () => {
         const names = Object.keys(checks).join(", ");
@@ -200,7 +203,7 @@ function formatHelp(rows: readonly (readonly [name: string, help: string])[]): s
 }
 
 async function runCheck(program: string, check: Check, values: Values<Options>, operands: string[]): Promise<void> {
-  // Holds every other temporary folder, and goes at the exit.
+  // Contains all other temporary folders, and is removed at the exit.
   process.env["HOLDFAST_TEST_DIR"] ??= makeTempDir(program);
   const interruption = new AbortController();
   const interrupted = new Promise<never>((_, reject) => {
@@ -221,6 +224,6 @@ async function runCheck(program: string, check: Check, values: Values<Options>, 
   } finally {
     await stack.disposeAsync();
   }
-  // What was interrupted may still be at work.
+  // Interrupted work may still be running.
   process.exit();
 }

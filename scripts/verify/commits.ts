@@ -1,4 +1,4 @@
-/** The API shows commits as git does. */
+/** Compares commits shown by the API with git's. */
 import { git } from "../../test/harness/git.ts";
 import { defineApiCheck } from "./served-history.ts";
 import { compareDiff } from "./shown-diff.ts";
@@ -17,9 +17,8 @@ interface ShownCommit {
 }
 
 export default defineApiCheck(
-  `A case is a random commit, of merges beside any of their parents: message, identities, times,
-files, renames, figures, patches; the whole patch must make the one tree of the other by git
-apply.`,
+  `A case is a random commit, a merge against any of its parents: message, identities, times, files,
+renames, figures, patches. git apply must turn one tree into the other with the whole patch.`,
   async (history) => {
     const { random, dir } = history;
     const oid = history.pickCommit();

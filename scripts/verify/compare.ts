@@ -1,4 +1,4 @@
-/** The API compares commits as git does. */
+/** Compares the API's comparisons of commits with git's. */
 import { git } from "../../test/harness/git.ts";
 import { defineApiCheck } from "./served-history.ts";
 import { compareDiff } from "./shown-diff.ts";
@@ -10,13 +10,13 @@ interface Compared {
   readonly commits: readonly { readonly oid: string }[];
 }
 
-/** Commits that an answer lists. */
+/** The most commits that an answer lists. */
 const MOST_COMMITS = 250;
 
 export default defineApiCheck(
   `A case is a random pair of commits, near or far, by three dots or two: merge base, ahead,
-behind, the commits listed, files, renames, figures, patches; the whole patch must make the one
-tree of the other by git apply.`,
+behind, the commits listed, files, renames, figures, patches. git apply must turn one tree into the
+other with the whole patch.`,
   async (history) => {
     const { random, dir, commits } = history;
     const at = random.below(commits.length);

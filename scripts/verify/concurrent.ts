@@ -1,4 +1,4 @@
-/** Seeded runs of pushes, fetches, housekeeping and crashes, each held against what was
+/** Seeded runs of pushes, fetches, maintenance and crashes, each compared with what was
  * acknowledged. */
 import "../../test/harness/read-at-least.ts";
 import { simulate } from "../../test/repository/simulation/run.ts";
@@ -6,16 +6,16 @@ import { count, defineCheck, flag } from "./check.ts";
 import { showProgress } from "./report.ts";
 
 export default defineCheck({
-  text: `Makes runs of clients that push, fetch and use the API of one repository at the same
-time, while housekeeping runs, R2 fails and is slow, clocks jump, and the process dies. Each run's
-every choice and delay comes of its seed. Whatever was acknowledged must be there, everything that
-refs lead to must come with a clone, what was refused or never acknowledged must not be half
-there, the next push must work, and in the end nothing may be left that nothing names. Prints how
-often what happened, and for each failing run its trace.`,
+  text: `In each run, clients push, fetch and use the API of one repository at the same time, while
+maintenance runs, R2 fails and is slow, clocks jump, and the process dies. All choices and delays
+come from the run's seed. Whatever was acknowledged must exist, a clone must have everything that
+is reachable from refs, a refused or unacknowledged push must not be half done, the next push must
+work, and at the end no unreferenced data may remain. Prints how often each event occurred, and the
+trace of each failing run.`,
   options: {
-    runs: count(200, "how many"),
-    seed: count(1, "of the first run; the next ones follow", 0),
-    length: count(3, "how much the clients of a run do"),
+    runs: count(200, "number of runs"),
+    seed: count(1, "seed of the first run; the next ones follow", 0),
+    length: count(3, "how much the clients of each run do"),
     trace: flag("prints the trace of every run"),
   },
   async run({ tally }, { runs, seed: first, length, trace: isTraced }) {

@@ -1,4 +1,5 @@
-/** What the API says of commits' authors: `/contributors`, `/activity`, `/stats`. */
+/** Compares the API's figures on commits' authors with git's: `/contributors`, `/activity`,
+ * `/stats`. */
 import { type Comparison, defineApiCheck, type ServedHistory } from "./served-history.ts";
 
 interface Activity {
@@ -16,8 +17,8 @@ interface Stats {
 const DAY_MS = 24 * 60 * 60_000;
 
 export default defineApiCheck(
-  `A case is a random commit: contributors beside git shortlog -sne, activity beside the author
-dates of git log, stats beside both.`,
+  `A case is a random commit: contributors against git shortlog -sne, activity against the author
+dates of git log, stats against both.`,
   async (history) => {
     const commit = history.pickCommit();
     const { items } = await history.pages<{ name: string; email: string; commits: number }>(
@@ -44,7 +45,7 @@ dates of git log, stats beside both.`,
 );
 
 async function compareActivity(history: ServedHistory, commit: string): Promise<Comparison[]> {
-  // "yyyy-mm-dd hh" of each commit, on its author's clock.
+  // "yyyy-mm-dd hh" of each commit, in its author's time zone.
   const all = (await history.git("log", "--format=%ad", "--date=format:%Y-%m-%d %H", commit)).split("\n");
   const until = all.toSorted().at(-1)!.slice(0, 10);
   const since = new Date(Date.parse(until) - 3_000 * DAY_MS).toISOString().slice(0, 10);
@@ -68,7 +69,7 @@ async function compareActivity(history: ServedHistory, commit: string): Promise<
   ];
 }
 
-/** Lines of a key and how often it is there, by key. */
+/** Lines with a key and its count, sorted by key. */
 function countLines(keys: readonly string[]): string {
   return [...Map.groupBy(keys, (key) => key)]
     .map(([key, { length }]) => `${key} ${length}`)

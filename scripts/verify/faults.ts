@@ -1,17 +1,17 @@
-/** Every call of a repository to its database, to R2 and to the registry fails, in every scenario
- * of `test/repository/faults`. */
+/** Makes every call of a repository to its database, to R2 and to the registry fail, in every
+ * scenario of `test/repository/faults`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { count, defineCheck, flag, text } from "./check.ts";
 
 export default defineCheck({
-  text: `Runs each scenario of test/repository/faults once, and then once for each call that it
-makes and each way in which that can fail: some minutes. A line for each scenario says how many
-calls there are, how many injections were tried, and how many violations they led to.`,
+  text: `Runs each scenario of test/repository/faults once, and then once for each call that it makes
+and each way in which the call can fail. Takes some minutes. Prints one line for each scenario: the
+number of calls, of injected faults, and of violations.`,
   options: {
-    scenario: text("PATTERN", "only those whose names match, a regular expression"),
-    sample: flag("only as many injections as npm test tries"),
-    seed: count(1, "which of them"),
+    scenario: text("PATTERN", "only scenarios whose names match this regular expression"),
+    sample: flag("only as many injected faults as npm test tries"),
+    seed: count(1, "chooses that sample"),
   },
   async run({ tally, signal }, { scenario, sample, seed }) {
     const file = "test/repository/faults/faults.test.ts";

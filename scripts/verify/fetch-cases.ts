@@ -1,26 +1,26 @@
-/** What clients ask of a server: every kind of depth and filter, and their lives afterwards. */
+/** The cases of fetches: every kind of depth and filter, and what the clients do afterwards. */
 import type { FetchHistory } from "./fetch-history.ts";
 
-/** Arguments of a git command in the client's folder, which is empty at first; `URL` is the
+/** Arguments of a git command in the client's folder, which is empty at first. `URL` is the
  * server's repository. */
 export type Command = readonly string[];
 
-/** One client's life. */
+/** The commands of one client. */
 export interface FetchCase {
   readonly name: string;
-  /** Whether the repository is its own, because it pushes. */
+  /** Whether it needs its own repository, because it pushes. */
   readonly pushes: boolean;
   readonly commands: readonly Command[];
-  /** What it does when the server has moved on from the earlier state to the later; none: it
-   * meets the later one. */
+  /** The commands after the server has changed from the earlier state to the later; none: the
+   * server has the later one from the start. */
   readonly after: readonly Command[];
 }
 
-/** Filters that are asked for by protocol v0 too: it reads them as v2 does, and whole histories
- * take their time. */
+/** Filters that are tested by protocol v0, too. It reads them as v2 does, and whole histories take
+ * long. */
 const OLD_FILTERS = ["filter blob:none", "filter tree:1", "filter sparse by name", "filter four", "filter nested"];
 
-/** Every case by protocol v2, and most by v0. */
+/** All cases by protocol v2, and most by v0. */
 export function listCases(history: FetchHistory): FetchCase[] {
   const lines = [
     ...listDepths(history),
@@ -35,8 +35,8 @@ export function listCases(history: FetchHistory): FetchCase[] {
   return [...lines.map((line) => readCase(line, 2)), ...old.map((line) => readCase(line, 0))];
 }
 
-/** A name, and commands with "; " between them: `clone` and `fetch` are git's, quietly, and a
- * clone checks nothing out. What follows " > " is done when the server has moved on. */
+/** A name, and commands separated by "; ". `clone` and `fetch` are git's, quiet, and without a
+ * checkout. Commands after " > " run when the server has changed. */
 type Line = readonly [name: string, commands: string];
 
 function readCase([name, line]: Line, version: 0 | 2): FetchCase {
@@ -56,7 +56,7 @@ function readCommand(command: string): Command {
   return [verb, ...(["fetch", "init", "push", "checkout"].includes(verb) ? ["-q"] : []), ...words];
 }
 
-/** Lines of cases, whose names begin alike. */
+/** Reads lines of cases; prefixes their names. */
 function read(prefix: string, text: string, begin = ""): Line[] {
   return text
     .trim()
@@ -142,7 +142,7 @@ function listAdvances({ branch, dates: [, second] }: FetchHistory): Line[] {
   );
 }
 
-/** Fetches of what no ref points at. */
+/** Fetches of objects that no ref points to. */
 function listIds({ commits: [near, middle, far], sideCommit, nestedTag, tree, blob }: FetchHistory): Line[] {
   const get = (oid: string, name: string, options = ""): string =>
     `fetch --no-tags ${options} origin ${oid}:refs/got/${name}`;
@@ -169,7 +169,7 @@ function listIds({ commits: [near, middle, far], sideCommit, nestedTag, tree, bl
   );
 }
 
-/** Clients that are cut or partial and push. */
+/** Shallow or partial clients that push. */
 function listPushes({ path }: FetchHistory): Line[] {
   const kinds = ["--depth=1", `--depth=3 ${ALL}`, "--filter=blob:none", "--depth=1 --filter=tree:0"];
   const life = [
@@ -228,7 +228,7 @@ function listFilters({ specs, dates: [date] }: FetchHistory): Line[] {
   return [...filters.map(([name, all]): Line => [name, clone(all)]), ...cut];
 }
 
-/** What partial clones do later on. */
+/** Later operations of partial clones. */
 function listPartialLives({ branch, commits: [near, middle, far], path, blob, tree, specs }: FetchHistory): Line[] {
   const sparse = `clone --filter=sparse:oid=${specs.get("folders")!}`;
   return read(

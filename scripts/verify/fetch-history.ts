@@ -1,29 +1,28 @@
-/** A history in two states, earlier and later, made of a real one with what real ones rarely
- * have: every kind of ref, lines that merge and merge again, a branch that is forced onto
+/** A history in two states, earlier and later. It is made from a real one, plus what real ones
+ * rarely have: every kind of ref, lines that merge repeatedly, a branch that is forced onto
  * another line, and sparse specifications. */
 import { join } from "node:path";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
 
-/** A history in two states, and the names by which the cases ask for parts of it. Ids are
- * hexadecimal. */
+/** A history in two states, and the parts of it that the cases name. Ids are hexadecimal. */
 export interface FetchHistory {
   /** Bare repositories. The later one has every object of the earlier, too. */
   readonly earlierDir: string;
   readonly laterDir: string;
   /** The main branch, below `refs/heads/`. */
   readonly branch: string;
-  /** A tag some way back on it. */
+  /** A tag on it, some commits before its tip. */
   readonly tag: string;
-  /** Commits of it, the newest first: 5, 30, 300 behind its later tip, or as far as there are. */
+  /** Its commits, the newest first: 5, 30 and 300 before its later tip, or as far as it goes. */
   readonly commits: readonly [string, string, string];
-  /** A commit that only a merge's second parent leads to; an annotated tag of a tag; a tree below
-   * the tip's; a blob of it. */
+  /** A commit that is reachable only through a merge's second parent; an annotated tag of a tag; a
+   * tree below the tip's; a blob in it. */
   readonly sideCommit: string;
   readonly nestedTag: string;
   readonly tree: string;
   readonly blob: string;
-  /** A path of the main branch's tip. */
+  /** A path in the main branch's tip. */
   readonly path: string;
   /** Commit dates of the main branch, the newest first; seconds. */
   readonly dates: readonly [number, number, number];
@@ -38,11 +37,11 @@ export async function makeFetchHistory(laterDir: string): Promise<FetchHistory> 
   const branch = await findBranch(laterDir);
   await git(laterDir, "symbolic-ref", "HEAD", `refs/heads/${branch}`);
   const line = (await git(laterDir, "rev-list", "--first-parent", branch)).split("\n");
-  /** The commit so far behind the tip; of a short history, the root. */
+  /** The commit at this distance from the tip; in a short history, the root. */
   const at = (distance: number): string => line[Math.min(distance, line.length - 1)]!;
   const show = (name: string): Promise<string> => git(laterDir, "rev-parse", "--verify", name);
   const setRef = (name: string, oid: string): Promise<string> => git(laterDir, "update-ref", name, oid);
-  // A line that takes a commit of its own and merges the main branch, in turn.
+  // A line that alternates between a commit of its own and a merge of the main branch.
   const weave = [at(150)];
   for (let distance = 140; distance >= 50; distance -= 10) {
     const own = await commit(laterDir, at(distance + 5), weave.at(-1)!);
@@ -81,7 +80,7 @@ export async function makeFetchHistory(laterDir: string): Promise<FetchHistory> 
   };
 }
 
-/** Makes a commit of another one's tree, a minute younger than its youngest parent: dates grow,
+/** Makes a commit with another one's tree, a minute younger than its youngest parent: dates grow,
  * as they mostly do. */
 async function commit(dir: string, like: string, ...parents: readonly string[]): Promise<string> {
   const dates = await Promise.all(parents.map((parent) => dateOf(dir, parent)));
@@ -96,7 +95,7 @@ async function dateOf(dir: string, oid: string): Promise<number> {
   return Number(await git(dir, "log", "-1", "--format=%ct", oid));
 }
 
-/** The branch that HEAD names; a bundle may name none, then the one with the newest commit.
+/** The branch that HEAD names. A bundle may name none; then the one with the newest commit.
  * @throws Error if there is no branch */
 export async function findBranch(dir: string): Promise<string> {
   const branches = await git(dir, "for-each-ref", "--sort=-committerdate", "--format=%(HEAD) %(refname)", "refs/heads");
@@ -106,7 +105,7 @@ export async function findBranch(dir: string): Promise<string> {
   return chosen.slice("* refs/heads/".length);
 }
 
-/** The first entry of a kind of a branch's root tree: its path, without spaces, and id. */
+/** The first entry of a kind in a branch's root tree: its path, without spaces, and id. */
 async function findEntry(dir: string, branch: string, type: "blob" | "tree"): Promise<[path: string, oid: string]> {
   const listed = await git(dir, "ls-tree", "--format=%(objecttype) %(objectname) %(path)", branch);
   const [, oid, path] = new RegExp(`^${type} (\\w+) (\\S+)$`, "m").exec(listed) ?? [];
@@ -114,7 +113,7 @@ async function findEntry(dir: string, branch: string, type: "blob" | "tree"): Pr
   return [path, oid!];
 }
 
-/** Tags of a tag, a tree and a blob, and one without an object of its own. */
+/** Tags of a tag, a tree and a blob, and a lightweight one. */
 async function addTags(dir: string, at: (distance: number) => string): Promise<void> {
   const tag = (...args: string[]): Promise<string> => git(dir, "tag", "-f", ...args);
   await tag("-am", "Inner", "nested-inner", at(70));
@@ -129,8 +128,8 @@ async function writeBlob(dir: string, stdin: string): Promise<string> {
   return (await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin })).stdout.trim();
 }
 
-/** Adds a branch without history that holds sparse specifications.
- * @returns the blobs by their paths */
+/** Adds a branch without history that contains sparse specifications.
+ * @returns the blobs by path */
 async function addSpecs(dir: string, branch: string): Promise<ReadonlyMap<string, string>> {
   const folders = (await git(dir, "ls-tree", "-d", "-r", "--name-only", branch)).split("\n");
   const [one = "lib", another = "test"] = folders.filter((name) => !name.includes("/"));

@@ -1,5 +1,5 @@
-/** Clients of every kind get what they get from git's own server: cut, deepened, partial, falling
- * behind. */
+/** Compares what clients of every kind get from Holdfast and from git's own server: shallow,
+ * deepened, partial, outdated. */
 import { join } from "node:path";
 import { git } from "../../test/harness/git.ts";
 import { startNative } from "../../test/harness/native.ts";
@@ -11,21 +11,21 @@ import { type Pair, PairedClient } from "./paired-client.ts";
 import { showProgress } from "./report.ts";
 import type { Target } from "./target.ts";
 
-/** What native git must be told to serve, and Holdfast always does. Not `allowRefInWant`: git
- * answers a cut fetch by ref names in an order that its own client does not read (2.39:
+/** Native git serves these only if configured; Holdfast always does. `allowRefInWant` is left out:
+ * with ref names, git answers a shallow fetch in an order that its own client does not read (2.39:
  * "expected 'packfile', received 'shallow-info'"). */
 const NATIVE_CONFIG = ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"];
 
 export default defineCheck({
-  text: `Pushes HISTORY to Holdfast and to git http-backend, has clients do the same with both,
-and compares after each command: exit code, output, refs, shallow commits, what rev-list reaches
-and misses, git fsck, and the objects that are really there. Holdfast must send all that git sends
-but what git sends without need, and nothing else but what git leaves out of several filters.
-Fresh clones must be the same to the object.`,
+  text: `Pushes HISTORY to Holdfast and to git http-backend, runs the same clients with both, and
+compares after each command: exit code, output, refs, shallow commits, the reachable and missing
+objects of rev-list, git fsck, and the objects that are present. Holdfast must send all that git
+sends, except objects that git sends without need, and nothing else, except objects that git omits
+with several filters. Fresh clones must have exactly the same objects.`,
   operands: "HISTORY",
   options: {
     only: texts("PATTERN", "cases whose name matches this regular expression (default all)"),
-    jobs: count(2, "cases that are played at a time"),
+    jobs: count(2, "cases that run at the same time"),
     list: flag("prints the names of the cases, with their commands"),
     server: SERVER,
   },
@@ -83,7 +83,7 @@ async function pushToBoth(target: Target, nativeUrl: string, nativeDir: string, 
   return urls;
 }
 
-/** Works on a list, a few at a time, in order. */
+/** Processes a list in order, a few items at a time. */
 async function forEach<Item>(items: readonly Item[], jobs: number, act: (item: Item) => Promise<void>): Promise<void> {
   const rest = items.values();
   const work = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Git clients that share no code with git's, on Holdfast and on git's own server. */
+/** Runs Git clients that share no code with git, with Holdfast and with git's own server. */
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { ISOMORPHIC_GIT } from "../../test/foreign/isomorphic-git.ts";
@@ -13,7 +13,8 @@ import { showProgress } from "./report.ts";
 
 const FOREIGN = join(import.meta.dirname, "../../test/foreign");
 
-/** Makes each client ready. @param dir where to install it */
+/** Installs each client.
+ * @param dir where */
 const CLIENTS: Readonly<Record<string, (dir: string) => Promise<ForeignClient>>> = {
   "isomorphic-git": async () => ISOMORPHIC_GIT,
   pygit2: (dir) => installPython(dir, "pygit2"),
@@ -27,7 +28,7 @@ const CLIENTS: Readonly<Record<string, (dir: string) => Promise<ForeignClient>>>
   async gix(dir) {
     const program = join(dir, "target/debug/holdfast-foreign");
     if (!existsSync(program)) {
-      // The lock file is made here: it names the registry, which is nobody's business but Cargo's.
+      // The lock file is not committed, because it names Cargo's registry; Cargo writes it here.
       mkdirSync(join(dir, "gix/src"), { recursive: true });
       for (const file of ["Cargo.toml", "src/main.rs"])
         copyFileSync(join(FOREIGN, "gix", file), join(dir, "gix", file));
@@ -37,7 +38,7 @@ const CLIENTS: Readonly<Record<string, (dir: string) => Promise<ForeignClient>>>
   },
 };
 
-/** One environment holds both Python clients. */
+/** Both Python clients use one environment. */
 async function installPython(dir: string, name: string): Promise<ForeignClient> {
   const python = join(dir, "python/bin/python");
   if (!existsSync(python)) {
@@ -50,12 +51,12 @@ async function installPython(dir: string, name: string): Promise<ForeignClient> 
   return programClient(name, [python, join(FOREIGN, `python/${name}_client.py`)]);
 }
 
-/** Installing and building reach the network by everything that the user has set. */
+/** Installs or builds, with the user's whole environment for access to the network. */
 function install(command: readonly string[], cwd: string): Promise<void> {
   return runProgram(command, { env: process.env, cwd });
 }
 
-/** @returns null: it went well, else what went wrong */
+/** @returns null if it succeeded, else the error */
 async function tryWork({ run }: Work, client: ForeignClient, url: string): Promise<string | null> {
   try {
     await run(client, url);
@@ -66,16 +67,16 @@ async function tryWork({ run }: Work, client: ForeignClient, url: string): Promi
 }
 
 export default defineCheck({
-  text: `Has other Git clients clone, also shallow, deepen, pull, push, push tags and delete, and
-holds what came of it against stock git. Each work is done on git's own server too: what a client
-cannot do there is its own fault.
+  text: `Other Git clients clone (also shallow), deepen, pull, push, push tags and delete, and the
+results are compared with stock git's. Each operation also runs with git's own server: if it fails
+there, the client is at fault.
 
-Clients are isomorphic-git, which is installed with the project, pygit2 and dulwich (Python 3.11
-or newer), go-git (Go) and gix (Rust), which are installed or built first, from the places where
-these languages have their packages. Without a name, all.`,
+The clients are isomorphic-git, which is installed with the project, and pygit2 and dulwich (Python
+3.11 or newer), go-git (Go) and gix (Rust), which are first installed or built from the package
+registries of these languages. Without a name, all clients run.`,
   operands: "[CLIENT...]",
   options: {
-    build: text("DIR", "where they are installed; what is there already is taken (default a folder for this time)"),
+    build: text("DIR", "where to install them; existing ones are reused (default: a temporary folder)"),
     server: SERVER,
   },
   async run(run, { build, server }, operands) {

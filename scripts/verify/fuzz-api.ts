@@ -1,12 +1,12 @@
-/** Every route of the API is asked for what its own document inspires, right and wrong. */
+/** Calls every route of the API with valid and invalid values made from its own document. */
 import { fuzzApi, listUntried } from "../../test/harness/fuzzed-api.ts";
 import { count, defineCheck, SERVER } from "./check.ts";
 
 export default defineCheck({
-  text: `Makes requests of the schemas in the server's /api/openapi.json: values that fit, and
-values that do not, hostile ones among them. No answer may be a 5xx, have a status that is not
-described, or a body outside its schema. The server gets the repository me/fuzzed.`,
-  options: { rounds: count(300, "how often each route is asked"), seed: count(1, "of the values"), server: SERVER },
+  text: `Makes requests from the schemas in the server's /api/openapi.json, with valid, invalid and
+hostile values. No answer may be a 5xx, have a status that is not described, or a body outside its
+schema. Makes the repository me/fuzzed on the server.`,
+  options: { rounds: count(300, "requests of each route"), seed: count(1, "of the values"), server: SERVER },
   async run(run, { rounds, seed, server }) {
     const result = await fuzzApi(await run.openServer(server, { owner: "me" }), seed, rounds);
     for (const [route, statuses] of result.statuses) {
@@ -15,6 +15,6 @@ described, or a body outside its schema. The server gets the repository me/fuzze
       for (const times of statuses.values()) run.tally.count("requests", times);
     }
     for (const { request, status, reason } of result.violations) run.tally.wrong(`${request}: ${status}: ${reason}`);
-    for (const route of listUntried(result)) run.tally.wrong(`${route} was never answered well`);
+    for (const route of listUntried(result)) run.tally.wrong(`${route} never succeeded`);
   },
 });

@@ -1,4 +1,4 @@
-/** Inputs that nobody thought of are put to every parser of what clients send. */
+/** Feeds random and damaged inputs to every parser of what clients send. */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,15 +11,15 @@ import { count, defineCheck, text } from "./check.ts";
 import type { Tally } from "./report.ts";
 
 export default defineCheck({
-  text: `Makes inputs from a seed, most of them damaged, and puts them to the parsers of packets,
-packs, deltas, objects, requests and patterns. None may fail but by the errors that it declares,
-take long, or grow without end; and what can be written again must come out the same. The input of
-a finding is left in a file.`,
+  text: `Makes inputs from a seed, most of them damaged, and feeds them to the parsers of packets,
+packs, deltas, objects, requests and patterns. A parser may only fail with its declared errors. It
+must not take long or use unlimited memory, and what can be written again must be the same. The
+input of a finding is saved to a file.`,
   options: {
     seconds: count(120, "for all parsers together"),
-    seed: text("N", "of the inputs (default another each time, which is shown)"),
-    only: text("NAME", "one parser; of an unknown one, the names are told"),
-    round: text("N", "only this round of --seed and --only: what a finding says"),
+    seed: text("N", "of the inputs (default: a random one, which is printed)"),
+    only: text("NAME", "only this parser; an unknown name lists all names"),
+    round: text("N", "only this round of --seed and --only, as a finding prints them"),
   },
   async run({ tally }, { seconds, seed: given, only, round }) {
     const all: FuzzTarget[] = [...FORMAT_TARGETS, ...PROTOCOL_TARGETS, ...(await codecTargets())];

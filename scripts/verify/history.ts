@@ -1,4 +1,4 @@
-/** A history comes back as it went in: whole, and commit by commit. */
+/** Checks that a history is fetched exactly as it was pushed: as a whole, and commit by commit. */
 import { join } from "node:path";
 import { git, listRefs, tryGit } from "../../test/harness/git.ts";
 import { replay } from "../../test/harness/replay.ts";
@@ -10,10 +10,10 @@ import { demandSame, showProgress } from "./report.ts";
 export default defineCheck({
   text: `Pushes every ref of HISTORY, clones it as a mirror, compares all refs and runs git fsck.
 Then pushes the last commits of one branch (first parents only) one by one, with a fetch after
-each into one old clone, and compares how many objects came with how many were missing.`,
+each into one old clone, and compares the number of objects sent with the number missing.`,
   operands: "HISTORY",
   options: {
-    commits: count(200, "commits to play over, or as many as there are", 0),
+    commits: count(200, "commits to push, or as many as there are", 0),
     branch: text("NAME", "their branch (default the one that HEAD names, or else the newest)"),
     server: SERVER,
   },
@@ -25,7 +25,7 @@ each into one old clone, and compares how many objects came with how many were m
   },
 });
 
-/** All refs in one push, and back by a mirror clone. */
+/** Pushes all refs at once, and makes a mirror clone. */
 async function checkWhole({ tally }: Run, origin: string, url: string): Promise<void> {
   showProgress("pushing every ref, cloning, checking");
   await tally.time("push of every ref", () => git(origin, "push", "-q", "--mirror", url));
@@ -34,7 +34,7 @@ async function checkWhole({ tally }: Run, origin: string, url: string): Promise<
   tally.count("objects cloned", Number(await git(mirror, "rev-list", "--objects", "--all", "--count")));
 }
 
-/** Commit after commit. */
+/** Pushes and fetches commit by commit. */
 async function checkReplay({ tally }: Run, history: Parameters<typeof replay>[0]): Promise<void> {
   showProgress(`pushing ${history.branch} up to where the replay begins`);
   const { clone, steps } = await replay(history);
@@ -44,7 +44,7 @@ async function checkReplay({ tally }: Run, history: Parameters<typeof replay>[0]
     tally.took("push of one commit", pushMs);
     tally.took("fetch after it", fetchMs);
     tally.count("objects fetched", received);
-    if (received > missing) tally.wrong(`${commit}: ${received} objects came, ${missing} were missing`);
+    if (received > missing) tally.wrong(`${commit}: ${received} objects were sent, ${missing} were missing`);
   }
   await compare(tally, "the old clone", clone, await cloneMirror(history.url));
   const tips = [clone, history.origin].map((dir) => git(dir, "rev-parse", history.branch));
@@ -62,11 +62,11 @@ async function cloneMirror(from: string): Promise<string> {
   return dir;
 }
 
-/** What fsck prints of a repository, be it content or not: an old history may carry flaws of its
- * own. */
+/** The output of fsck on a repository, even if it reports flaws: an old history may have some of
+ * its own. */
 async function checkObjects(dir: string): Promise<string> {
   const { code, stdout, stderr } = await tryGit(dir, ["fsck", "--full", "--no-dangling"]);
-  // Which branch HEAD names is nobody's flaw.
+  // The branch that HEAD names is not a flaw of the objects.
   const lines = `${stdout}${stderr}`.split("\n").filter((line) => line !== "" && !line.startsWith("notice: HEAD "));
   return [`exit code ${code}`, ...lines.toSorted()].join("\n");
 }

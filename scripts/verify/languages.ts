@@ -1,4 +1,4 @@
-/** What the API says of the files of a tree: `/languages`, `/stats`. */
+/** Compares the API's figures on a tree's files with git's: `/languages`, `/stats`. */
 import { languageOf } from "../../src/repository/tally/language.ts";
 import { defineApiCheck } from "./served-history.ts";
 
@@ -13,14 +13,14 @@ interface Languages extends Sum {
 }
 
 export default defineApiCheck(
-  `A case is a random commit: files and bytes beside the sums of git ls-tree -r -l: those of all
-files, and of each language.`,
+  `A case is a random commit: files and bytes, in all and of each language, against the sums of git
+ls-tree -r -l.`,
   async (history) => {
     const commit = history.pickCommit();
     const { languages, other, ...total } = await history.get<Languages>(`/languages?ref=${commit}`);
     const stats = await history.get<Sum>(`/stats?ref=${commit}`);
     const files = (await history.listFiles(commit)).map(({ path, bytes }) => {
-      // Names are bytes there.
+      // The function takes names as bytes.
       const name = Buffer.from(path.split("/").at(-1)!).toString("latin1");
       return { name: languageOf(name)?.name ?? "other", files: 1, bytes };
     });

@@ -1,4 +1,4 @@
-/** The API lists histories as git does, commit by commit and in order. */
+/** Compares the API's histories with git's, commit by commit and in order. */
 import { defineApiCheck, type ServedHistory } from "./served-history.ts";
 
 export default defineApiCheck(
@@ -33,7 +33,7 @@ only, renames followed; in pages of random size.`,
   },
 );
 
-/** A file of a commit, or a folder of it. */
+/** A file or a folder of a commit. */
 async function choosePath(history: ServedHistory): Promise<string | null> {
   const { random } = history;
   const files = (await history.git("ls-tree", "-r", "-z", "--name-only", history.pickCommit())).split("\0");

@@ -1,4 +1,4 @@
-/** Merges of a real history's commits are those of git. */
+/** Compares merges of a real history's commits with git's. */
 import { fromHex } from "../../src/format/oid.ts";
 import { mergeCommits } from "../../src/repository/merge/merge-commits.ts";
 import { OpenRepository } from "../../src/repository/objects/open-repository.ts";
@@ -11,7 +11,7 @@ import { PushedRepository } from "../../test/repository/pushing.ts";
 import { count, defineCheck, text } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";
 
-/** Two commits to be merged. */
+/** Two commits to merge. */
 interface Pair {
   readonly kind: string;
   readonly ours: string;
@@ -24,13 +24,13 @@ export default defineCheck({
   text: `Merges commits of HISTORY, without a server, and compares with git merge-tree
 --write-tree: whether the merge is clean, the id of the merged tree (with conflict markers where
 there are conflicts), and the versions of each path in conflict. Four kinds of merge: the parents
-of real merges; a commit picked onto another one, or reverted there; trees of three commits at
-random; and of five, such that there are two merge bases.`,
+of real merges; a commit cherry-picked onto another one, or reverted there; trees of three random
+commits; trees of five, so that there are two merge bases.`,
   operands: "HISTORY",
   options: {
     cases: count(200, "merges of each kind"),
-    distance: count(300, "commits between those at random, at the most"),
-    seed: count(1, "which ones"),
+    distance: count(300, "maximum number of commits between random ones"),
+    seed: count(1, "of the random choices"),
     git: text("PATH", "git to compare with (default git)"),
   },
   async run(run, { cases, distance, seed, git: program }, [source]) {
@@ -57,7 +57,7 @@ random; and of five, such that there are two merge bases.`,
   },
 });
 
-/** Makes commits whose merge bases have the trees of others. */
+/** Makes commits whose merge bases have the trees of other commits. */
 class PairMaker {
   readonly #dir: string;
   readonly #random: Random;
@@ -107,11 +107,11 @@ class PairMaker {
     return { kind, ours: await this.#commit(ours, root), theirs: await this.#commit(theirs, root) };
   }
 
-  /** Makes a commit of another one's tree. */
+  /** Makes a commit with another one's tree. */
   async #commit(like: string, ...parents: readonly string[]): Promise<string> {
     const tree = await git(this.#dir, "rev-parse", `${like}^{tree}`);
     const lines = [`tree ${tree}`, ...parents.map((parent) => `parent ${parent}`), `author ${PERSON}`];
-    // Commits of one tree and parents are different ones, all the same.
+    // The random message makes commits with the same tree and parents differ.
     const stdin = `${lines.join("\n")}\ncommitter ${PERSON}\n\n${this.#random.below(2 ** 31)}\n`;
     return (await tryGit(this.#dir, ["hash-object", "-t", "commit", "-w", "--stdin"], { stdin })).stdout.trim();
   }

@@ -1,5 +1,5 @@
-/** Two clients that do the same, one with Holdfast and one with git's own server: what each has
- * come to, and how they differ. */
+/** Two clients that run the same commands, one with Holdfast and one with git's own server, and the
+ * differences between their states. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { git, type GitResult, tryGit } from "../../test/harness/git.ts";
@@ -14,21 +14,21 @@ export interface Pair<Value> {
   readonly native: Value;
 }
 
-/** Everything by which a client shows what it received. */
+/** Everything that shows what a client has received. */
 interface State {
   /** Lines of `for-each-ref`. */
   readonly refs: string;
   readonly shallow: string;
-  /** `rev-list --objects --all --missing=print`, sorted, and how it ended. */
+  /** `rev-list --objects --all --missing=print`, sorted, and its exit status. */
   readonly reachable: string;
-  /** How fsck ended, and what it found. */
+  /** fsck's exit status and findings. */
   readonly fsck: string;
-  /** Ids of the objects that are really there. */
+  /** Ids of the objects that are present. */
   readonly present: ReadonlySet<string>;
 }
 
-/** Up to so many objects are read and hashed once more; of others git's index-pack has proved as
- * much, so their connections must do. */
+/** Up to this many objects are read and hashed again. With more, fsck checks connectivity only:
+ * index-pack has verified the objects themselves. */
 const FULL_FSCK_OBJECTS = 5000;
 
 /** One side's client. */
@@ -45,7 +45,7 @@ class Client {
     return tryGit(this.dir, args);
   }
 
-  /** Looks into the repository, without any fetching. */
+  /** Reads the repository's state without fetching. */
   async readState(): Promise<State> {
     const gitDir = existsSync(join(this.dir, ".git")) ? join(this.dir, ".git") : this.dir;
     const objects = await this.#look("cat-file", "--batch-all-objects", "--batch-check=%(objectname)");
@@ -61,7 +61,7 @@ class Client {
   }
 
   async #look(...args: readonly string[]): Promise<string> {
-    // Forbids what would fetch a missing object to look at it.
+    // Git must not fetch missing objects in order to read them.
     const { code, stdout, stderr } = await tryGit(this.dir, ["-c", "protocol.allow=never", ...args]);
     return `exit code ${code}\n${sortLines(stdout)}\n${sortLines(stderr)}`;
   }
@@ -71,20 +71,20 @@ function sortLines(text: string): string {
   return text.split("\n").filter(Boolean).toSorted().join("\n");
 }
 
-/** Plays one case on both sides, command after command, and compares after each. */
+/** Runs one case on both sides, command by command, and compares after each. */
 export class PairedClient {
   readonly #historyDir: string;
   readonly #filters: readonly string[];
   readonly #clients: Pair<Client>;
   readonly #tally: Tally;
-  /** Ids of all refs that the clients ever had. */
+  /** Ids of all refs that the clients have ever had. */
   readonly #had = new Set<string>();
-  /** Of the client of git. */
+  /** The shallow file of git's client. */
   #shallow = "";
   #isRefused = false;
 
-  /** @param commands all that will be played
-   * @param historyDir a repository that has all that the servers have */
+  /** @param commands all commands of the case
+   * @param historyDir a repository with everything that the servers have */
   constructor(commands: readonly Command[], urls: Pair<string>, historyDir: string, tally: Tally) {
     this.#filters = commands.flat().flatMap(listFilters);
     this.#historyDir = historyDir;
@@ -92,7 +92,7 @@ export class PairedClient {
     this.#tally = tally;
   }
 
-  /** Plays commands until something is refused.
+  /** Runs commands until one is refused.
    * @throws WrongAnswer as soon as something differs */
   async play(commands: readonly Command[]): Promise<void> {
     for (const command of commands) if (!this.#isRefused) await this.#step(command);
@@ -120,14 +120,14 @@ export class PairedClient {
     if (told.length > 0) throw new WrongAnswer(`${after}: ${told.join("; ")}`);
   }
 
-  /** Compares what the clients have.
+  /** Compares the clients' objects.
    *
-   * That of Holdfast must have no object that the other lacks, but with several filters at once:
-   * git forgets there that it has not yet sent what one filter has seen and another held back,
-   * and leaves it out where it comes by again; each filter on its own must let it through. It
-   * may lack objects, of a partial clone in particular, that git sent without need: those which
-   * commits lead to that the client had said it had; git looks only at the trees of the nearest
-   * of them. */
+   * Holdfast's client must have no object that the other lacks, except with several filters at
+   * once. There git forgets that it has not sent an object that one filter has passed and another
+   * has held back, and leaves it out when it meets it again; each filter on its own must pass such
+   * an object. Holdfast's client may lack objects that git sent without need, mostly in partial
+   * clones: those reachable from commits that the client said it had. Git only looks at the trees
+   * of the nearest of them. */
   async #compare(holdfast: State, native: State): Promise<(string | null)[]> {
     const extra = [...holdfast.present.difference(native.present)];
     const lacking = [...native.present.difference(holdfast.present)];
@@ -148,7 +148,7 @@ export class PairedClient {
     ];
   }
 
-  /** What every one of the filters lets through. */
+  /** The objects that all filters pass. */
   async #listPassed(): Promise<ReadonlySet<string>> {
     const shown: ReadonlySet<string>[] = [];
     for (const filter of this.#filters)
@@ -156,7 +156,7 @@ export class PairedClient {
     return shown.reduce((all, one) => all.intersection(one));
   }
 
-  /** What commits lead to that a client had said it had. */
+  /** The objects reachable from commits that a client said it had. */
   async #listKnown(): Promise<ReadonlySet<string>> {
     const checked = await tryGit(this.#historyDir, ["cat-file", "--batch-check"], {
       stdin: [...this.#had, ""].join("\n"),
@@ -169,7 +169,7 @@ export class PairedClient {
   }
 }
 
-/** What only one side has, null: nothing. */
+/** What only one side has; null if nothing. */
 function differ(what: string, holdfast: readonly string[], native: readonly string[]): string | null {
   const [here, there] = [new Set(holdfast), new Set(native)];
   const lines = [
@@ -179,8 +179,7 @@ function differ(what: string, holdfast: readonly string[], native: readonly stri
   return lines.length === 0 ? null : `${what} differ in ${lines.length}: ${lines.slice(0, 6).join(", ")}`;
 }
 
-/** The filters that an argument asks for; a combined one taken apart. @see git-rev-list(1)
- * "--filter" */
+/** The filters of an argument; a combined one is split. @see git-rev-list(1) "--filter" */
 function listFilters(argument: string): string[] {
   if (!argument.startsWith("--filter=")) return [];
   const filter = argument.slice("--filter=".length);
@@ -189,7 +188,7 @@ function listFilters(argument: string): string[] {
   return parts.flatMap((part) => listFilters(`--filter=${decodeURIComponent(part)}`));
 }
 
-/** A command's end in one line. */
+/** A command's exit status and error in one line. */
 function describeEnd({ code, stderr }: GitResult): string {
   const lines = stderr.split("\n").filter((line) => /^(fatal|error|remote|hint)?:? ?\S/.test(line));
   return `exit code ${code}: ${lines.slice(0, 2).join("; ")}`.slice(0, 240);

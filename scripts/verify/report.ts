@@ -1,19 +1,18 @@
-/** What checks print: how far they are, what is wrong, and in the end what was done and how long
- * it took. */
+/** The output of checks: their progress, the errors, and at the end the operations with their
+ * times. */
 import { type Sample, toSamples } from "../bench/figures/sample.ts";
 import { quantile } from "../bench/figures/summary.ts";
 
-/** Somebody said something that is not so. Whatever else is thrown is an error: nothing was said,
- * or that it cannot be done. */
+/** An answer that is wrong. Every other error means that there was no answer, or a refusal. */
 export class WrongAnswer extends Error {}
 
-/** Where nobody looks on, one line of progress in so long is enough. */
+/** How often progress is printed if standard error is not a terminal. */
 const QUIET_MS = 10_000;
 
 let lastMs = -Infinity;
 
-/** Tells on standard error what goes on: at a terminal, the next line takes its place. "":
- * nothing more. */
+/** Shows the progress on standard error; on a terminal, the next line replaces it. "": clears
+ * it. */
 export function showProgress(text: string): void {
   if (process.stderr.isTTY) {
     process.stderr.write(`\r\u001b[K${text}`);
@@ -31,11 +30,11 @@ export function formatRows(rows: readonly (readonly string[])[], alignRight: rea
   return rows.map((row) => row.map(align).join("  ").trimEnd()).join("\n");
 }
 
-/** Enough of a value to know it by. */
+/** Enough characters to recognize a value. */
 const SHOWN_CHARACTERS = 120;
 
-/** Compares what was answered with what git says.
- * @throws WrongAnswer with both, from a little before where they differ */
+/** Compares an answer with git's.
+ * @throws WrongAnswer with both, from just before the first difference */
 export function demandSame(what: string, actual: string | Buffer, expected: string | Buffer): void {
   if (typeof actual === "string" ? actual === expected : actual.equals(expected as Buffer)) return;
   let at = 0;
@@ -52,31 +51,31 @@ export function demandSame(what: string, actual: string | Buffer, expected: stri
 /** One kind of operation, on repositories of one size. */
 interface Operation {
   readonly name: string;
-  /** Null: of whatever size. */
+  /** Null: any size. */
   readonly files: number | null;
-  /** ms, those of operations that failed too. */
+  /** ms, including failed operations. */
   readonly times: number[];
   errors: number;
 }
 
-/** Counts a run. */
+/** The results of a run. */
 export class Tally {
   readonly #operations = new Map<string, Operation>();
   readonly #counts = new Map<string, number>();
   readonly #lines: string[] = [];
   #errors = 0;
 
-  /** Nothing failed, and nothing was wrong. */
+  /** Whether nothing failed and nothing was wrong. */
   get isWell(): boolean {
     return this.#lines.length === 0;
   }
 
-  /** How many were done so far. */
+  /** The number of operations so far. */
   get operations(): number {
     return this.#operations.values().reduce((sum, { times }) => sum + times.length, 0);
   }
 
-  /** Does something and times it.
+  /** Runs and times an operation.
    * @throws what it throws */
   async time<Result>(name: string, work: () => Promise<Result>, files: number | null = null): Promise<Result> {
     const operation = this.#operationOf(name, files);
@@ -91,13 +90,13 @@ export class Tally {
     }
   }
 
-  /** Notes what took so many ms. */
+  /** Records an operation's time in ms. */
   took(name: string, ms: number): void {
     this.#operationOf(name, null).times.push(ms);
   }
 
-  /** Does something and times it.
-   * @returns what came of it, null: nothing, and it is noted why */
+  /** Runs and times an operation.
+   * @returns its result; null if it failed, which is recorded */
   async run<Result>(name: string, files: number, work: () => Promise<Result>): Promise<Result | null> {
     try {
       return await this.time(name, work, files);
@@ -107,8 +106,8 @@ export class Tally {
     }
   }
 
-  /** Looks at what came of something, which is no operation of its own.
-   * @returns whether it is as it must be */
+  /** Checks a result; this is not an operation of its own.
+   * @returns whether the check passed */
   async check(what: string, work: () => Promise<void> | void): Promise<boolean> {
     try {
       await work();
@@ -119,12 +118,12 @@ export class Tally {
     }
   }
 
-  /** Notes that something is wrong. */
+  /** Records an error. */
   wrong(line: string): void {
     this.#note(line, new WrongAnswer(""));
   }
 
-  /** Counts what is told of in the end. */
+  /** Counts something that is printed at the end. */
   count(what: string, by = 1): void {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + by);
   }
@@ -137,7 +136,7 @@ export class Tally {
   }
 
   #note(what: string, error: unknown): void {
-    // It was ended from here.
+    // The check itself aborted it.
     if (error instanceof Error && error.name === "AbortError") throw error;
     const isWrong = error instanceof WrongAnswer;
     if (!isWrong) this.#errors++;

@@ -1,26 +1,25 @@
-/** A history in git, and the same on a server: what the API says of it is compared with what git
- * says. */
+/** A history in git, and the same on a server: the API's answers are compared with git's. */
 import { git, tryGit } from "../../test/harness/git.ts";
 import { Random } from "../../test/harness/random.ts";
 import { type Check, count, defineCheck, type Run, SERVER } from "./check.ts";
 import { demandSame, showProgress } from "./report.ts";
 import type { Target } from "./target.ts";
 
-/** What is compared, what the API says of it, and what git does. */
+/** The name of the compared value, the API's value, and git's. */
 export type Comparison = readonly [what: string, actual: string | Buffer, expected: string | Buffer];
 
-/** What git would do otherwise than the API, which has no configuration. */
+/** Settings that make git behave like the API, which has no configuration. */
 const CONFIG = ["log.mailmap=false", "diff.renameLimit=1000"].flatMap((one) => ["-c", one]);
 
-/** Blame tells paths as they are, unlike a diff. */
+/** The API's blame gives paths unquoted, unlike its diffs. */
 const BLAME_CONFIG = ["-c", "core.quotePath=false"];
 
-/** A history that was pushed whole. What is asked of it is timed. */
+/** A history that was pushed whole. Requests about it are timed. */
 export class ServedHistory {
-  /** A bare mirror whose HEAD is that of the server's repository. */
+  /** A bare mirror with the same HEAD as the server's repository. */
   readonly dir: string;
   readonly random: Random;
-  /** All that refs lead to. */
+  /** All commits reachable from refs. */
   readonly commits: readonly string[];
   readonly #run: Run;
   readonly #target: Target;
@@ -47,18 +46,18 @@ export class ServedHistory {
     return new ServedHistory(run, target, { dir, path }, commits, random);
   }
 
-  /** One of the commits. */
+  /** A random commit. */
   pickCommit(): string {
     return this.random.pick(this.commits);
   }
 
-  /** Asks the API for what must be there. @param path below the repository's, with a slash in
-   * front */
+  /** Calls the API; the answer must be a success.
+   * @param path below the repository's, with a leading slash */
   get<Body>(path: string): Promise<Body> {
     return this.#time(path, () => this.#target.demand<Body>(this.#path + path));
   }
 
-  /** Asks for all pages. @see Target.readPages */
+  /** Reads all pages. @see Target.readPages */
   pages<Item, Page = unknown>(path: string, list: string, most?: number): Promise<{ first: Page; items: Item[] }> {
     return this.#time(path, () => this.#target.readPages<Item, Page>(this.#path + path, list, most));
   }
@@ -68,18 +67,18 @@ export class ServedHistory {
     return this.#time(path, async () => (await this.#target.read(this.#path + path)).bytes);
   }
 
-  /** Asks the API for what may be refused. */
+  /** Calls the API; it may refuse. */
   ask<Body>(path: string): Promise<{ readonly status: number; readonly body: Body }> {
     return this.#time(path, () => this.#target.ask<Body>(this.#path + path));
   }
 
-  /** What git prints, without the newline at its end. */
+  /** Git's output, without the newline at its end. */
   async git(...args: readonly string[]): Promise<string> {
     return (await this.gitBytes(...args)).toString().replace(/\n$/, "");
   }
 
-  /** The bytes that git prints; none if it ends with an error without saying why, as it does when
-   * it finds nothing. */
+  /** The bytes that git prints; none if it fails without a message, as it does when it finds
+   * nothing. */
   async gitBytes(...args: readonly string[]): Promise<Buffer> {
     const { code, stdoutBytes, stderr } = await this.#run.tally.time(`git ${args[0]}`, () =>
       tryGit(this.dir, [...CONFIG, ...(args[0] === "blame" ? BLAME_CONFIG : []), ...args]),
@@ -88,7 +87,7 @@ export class ServedHistory {
     return stdoutBytes;
   }
 
-  /** The files of a commit: no links, no submodules. */
+  /** The regular files of a commit: no links, no submodules. */
   async listFiles(commit: string): Promise<{ path: string; bytes: number }[]> {
     const entries = (await this.git("ls-tree", "-r", "-l", "-z", commit)).split("\0");
     return entries.flatMap((entry) => {
@@ -102,17 +101,17 @@ export class ServedHistory {
   }
 }
 
-/** A check of what the API says of a history beside what git says, case by case.
+/** A check that compares the API's answers about a history with git's, case by case.
  * @param text what is compared
- * @param compare chooses a case by chance and asks both for it */
+ * @param compare chooses a random case and asks both */
 export function defineApiCheck(
   about: string,
   compare: (history: ServedHistory) => Promise<readonly Comparison[]>,
 ): Check {
   return defineCheck({
-    text: `Pushes HISTORY, asks the API about it, case by case, and compares each answer with git's.\n${about}`,
+    text: `Pushes HISTORY, queries the API about it case by case, and compares each answer with git's.\n${about}`,
     operands: "HISTORY",
-    options: { cases: count(200, "how many"), seed: count(1, "of what is chosen"), server: SERVER },
+    options: { cases: count(200, "number of cases"), seed: count(1, "of the random choices"), server: SERVER },
     async run(run, { cases, seed, server }, [source]) {
       const history = await ServedHistory.serve(run, source!, server, new Random(seed));
       for (let number = 1; number <= cases; number++) {

@@ -1,4 +1,4 @@
-/** A diff as the API shows it, beside git's. */
+/** Compares the API's diffs with git's. */
 import { join } from "node:path";
 import { git, tryGit } from "../../test/harness/git.ts";
 import { makeTempDir } from "../../test/harness/temp-dir.ts";
@@ -13,11 +13,11 @@ interface ChangedFile {
   readonly patch: string | null;
 }
 
-/** What is told of a file beyond this length is its figures alone. */
+/** For larger patches only a file's figures are compared. */
 const MAX_PATCH_BYTES = 1024 * 1024;
 
-/** Asks for a diff, and compares it with git's: the files and their figures, each patch, and
- * whether the whole patch makes the one tree of the other.
+/** Requests a diff and compares it with git's: the files and their figures, each patch, and whether
+ * the whole patch turns one tree into the other.
  * @param query parameters, "&" before each
  * @returns the first page, and what was compared */
 export async function compareDiff<Page>(
@@ -44,7 +44,7 @@ export async function compareDiff<Page>(
     [of("the number of files"), String(page.fileCount), String(files.length)],
   ];
   for (const { path: name, status, patch } of files) {
-    // What is of another type now was deleted, then added.
+    // A file whose type changed is deleted, then added.
     const expected = patches.splice(0, status === "type-changed" ? 2 : 1).join("");
     if (patch === null && Buffer.byteLength(expected) > MAX_PATCH_BYTES) continue;
     comparisons.push([of(`the patch of ${name}`), patch ?? "none", expected]);
@@ -56,7 +56,7 @@ export async function compareDiff<Page>(
   };
 }
 
-/** @returns the tree that a patch makes of another, or why it makes none */
+/** @returns the tree that a patch makes of another, or why it does not apply */
 async function applyPatch(dir: string, base: string, stdin: Uint8Array): Promise<string> {
   const env = { GIT_INDEX_FILE: join(makeTempDir("index"), "index") };
   await tryGit(dir, ["read-tree", base], { env });

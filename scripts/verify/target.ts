@@ -1,9 +1,9 @@
-/** A server that is checked, as git and the API reach it. */
+/** The checked server, as git and the API reach it. */
 import { type Answer, askApi } from "../../test/harness/api.ts";
 import { authorization } from "../../test/harness/authorization.ts";
 import { type GitResult, tryGit } from "../../test/harness/git.ts";
 
-/** An answer that nothing explains, or none at all. */
+/** An answer without an explanation, or none at all. */
 export class UnexpectedAnswer extends Error {}
 
 interface Asked {
@@ -11,19 +11,20 @@ interface Asked {
   readonly json?: unknown;
 }
 
-/** A server by its URL. Who asks shows the token of HOLDFAST_TOKEN. */
+/** A server by its URL. Requests use the token in HOLDFAST_TOKEN. */
 export class Target {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Its process, where that is known. */
+  /** Its process, if known. */
   readonly pid: number | null;
   readonly #owner: string;
   readonly #signal: AbortSignal | undefined;
   #count = 0;
-  /** Names of its repositories that were made here and are not removed. */
+  /** Names of its repositories that were made here and not yet removed. */
   readonly #made = new Set<string>();
 
-  /** @param owner below which repositories are made @param signal ends whatever is under way */
+  /** @param owner of the repositories that are made
+   * @param signal aborts all that is running */
   constructor(url: string, owner: string, pid: number | null, signal?: AbortSignal) {
     this.url = url;
     this.pid = pid;
@@ -31,9 +32,9 @@ export class Target {
     this.#signal = signal;
   }
 
-  /** Names a repository that nobody has: of this run, so that a server may be checked again, and
-   * by several at once.
-   * @returns where git has it, and where the API does, below `/api` */
+  /** A repository name that is unique to this run, so that a server may be checked again, and by
+   * several programs at once.
+   * @returns git's URL, and the API's path below `/api` */
   newRepository(): { readonly url: string; readonly path: string } {
     const name = `${Date.now().toString(36)}-${process.pid}-${this.#count++}`;
     this.#made.add(name);
@@ -41,18 +42,18 @@ export class Target {
   }
 
   /** Removes a repository that was made here.
-   * @throws UnexpectedAnswer unless it is gone, or was never there */
+   * @throws UnexpectedAnswer unless it is gone or never existed */
   async remove(path: string): Promise<void> {
     this.#made.delete(path.split("/").at(-1)!);
     await this.demand(path, { method: "DELETE" }, [204, 404]);
   }
 
-  /** Removes all that were made here, whatever was interrupted; tells which stay. */
+  /** Removes all that were made here, even after an interrupt; reports those that remain. */
   async removeAll(): Promise<void> {
     const going = new Target(this.url, this.#owner, null);
     for (const name of this.#made) {
       const path = `/repos/${this.#owner}/${name}`;
-      await going.remove(path).catch((error: Error) => console.error(`${path} stays: ${error.message}`));
+      await going.remove(path).catch((error: Error) => console.error(`${path} was not deleted: ${error.message}`));
     }
   }
 
@@ -61,27 +62,30 @@ export class Target {
     return tryGit(dir, args, { signal: this.#signal });
   }
 
-  /** Runs git in a folder, which must end well. @throws UnexpectedAnswer if it does not */
+  /** Runs git in a folder.
+   * @throws UnexpectedAnswer if it fails */
   async demandGit(dir: string, ...args: readonly string[]): Promise<GitResult> {
     const result = await this.git(dir, ...args);
     if (result.code === 0) return result;
     throw new UnexpectedAnswer(`git ${args[0]} ended with ${result.code}: ${result.stderr}`);
   }
 
-  /** Asks the API. @param path below `/api` */
+  /** Calls the API.
+   * @param path below `/api` */
   ask<Body>(path: string, asked: Asked = {}): Promise<Answer<Body>> {
     return askApi<Body>(this, path, { ...asked, ...this.#abortable() });
   }
 
-  /** Asks the API for what must be there.
-   * @throws UnexpectedAnswer for any other status than these */
+  /** Calls the API.
+   * @throws UnexpectedAnswer for any status but these */
   async demand<Body>(path: string, asked: Asked = {}, statuses: readonly number[] = [200]): Promise<Body> {
     const { status, body } = await this.ask<Body>(path, asked);
     if (!statuses.includes(status)) throw unexpected(asked.method ?? "GET", path, status, JSON.stringify(body));
     return body;
   }
 
-  /** Reads bytes by the API. @throws UnexpectedAnswer unless they are there */
+  /** Reads bytes through the API.
+   * @throws UnexpectedAnswer unless they exist */
   async read(path: string): Promise<{ readonly bytes: Buffer; readonly etag: string | null }> {
     const response = await fetch(`${this.url}/api${path}`, { headers: authorization(), ...this.#abortable() });
     const bytes = Buffer.from(await response.arrayBuffer());
@@ -89,8 +93,8 @@ export class Target {
     return { bytes, etag: response.headers.get("ETag") };
   }
 
-  /** Asks for all pages, or until there are so many items.
-   * @param list what it is called in the answers
+  /** Reads all pages, or until there are this many items.
+   * @param list the name of the items' field
    * @returns the first page, and the items of all */
   async readPages<Item, Page = unknown>(
     path: string,
@@ -114,10 +118,10 @@ export class Target {
   }
 }
 
-/** Enough of an answer to know it by. */
+/** Enough characters to recognize an answer. */
 const SHOWN_CHARACTERS = 300;
 
-/** An answer as an error that tells all of it that matters. */
+/** An answer as an error, with all details that matter. */
 export function unexpected(method: string, path: string, status: number, text: string): UnexpectedAnswer {
   return new UnexpectedAnswer(`${method} ${path}: ${status} ${text.slice(0, SHOWN_CHARACTERS)}`);
 }

@@ -1,5 +1,5 @@
-// Imported first, lets what is imported dynamically afterwards import `.wasm` files as the runtime
-// does: as compiled modules.
+// Must be imported first. Modules that are imported dynamically afterwards can import `.wasm` files
+// as the runtime does: as compiled modules.
 import { registerHooks } from "node:module";
 
 registerHooks({
