@@ -9,8 +9,8 @@ import { PROJECT } from "./project.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/check-wasm.ts [OPTION]
 
-Checks that the committed WebAssembly module was built from the committed sources, by the hashes in wasm/holdfast.wasm.lock, which
-needs no toolchain.
+Checks that the committed WebAssembly module was built from the committed sources. It compares
+hashes with wasm/holdfast.wasm.lock and needs no toolchain.
 
   --rebuild  also builds the module again and compares every byte
   --record   records the hashes; npm run build:wasm does it after each build

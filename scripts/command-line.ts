@@ -69,8 +69,8 @@ function readValues<const Options extends ParseArgsOptionsConfig>(
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: words.length > 0 });
     const missing = words.slice(positionals.length).find((word) => !word.startsWith("["));
-    if (missing !== undefined) throw new UsageError(`${missing} is missing (--help tells what there is)`);
-    if (positionals.length > most) throw new UsageError(`'${positionals[most]}' is one too many; --help tells why`);
+    if (missing !== undefined) throw new UsageError(`${missing} is missing (see --help)`);
+    if (positionals.length > most) throw new UsageError(`'${positionals[most]}' is one operand too many (see --help)`);
     return { values, positionals };
   } catch (error) {
     throw error instanceof UsageError ? error : misuse(error);
@@ -85,5 +85,5 @@ function misuse(error: unknown): UsageError {
   // npm takes options before `--` for itself, and passes their values on as operands.
   if (code === "ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL")
     return new UsageError(`${/'.*?'/.exec(message)?.[0]} is no option; with npm, options come after "--" (--help)`);
-  return new UsageError(`${/^[^.\n]*/.exec(message)![0]} (--help tells what there is)`);
+  return new UsageError(`${/^[^.\n]*/.exec(message)![0]} (see --help)`);
 }

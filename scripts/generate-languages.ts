@@ -7,8 +7,9 @@ import { readCommandLine } from "./command-line.ts";
 
 const USAGE = `Usage: node_modules/.bin/node scripts/generate-languages.ts [--check]
 
-Writes src/repository/tally/languages.json from the package linguist-languages: a row a language, with its id, name, type, color (or null),
-extensions, and names of files. With --check it only compares; ends with 1 if they differ.
+Writes src/repository/tally/languages.json from the package linguist-languages. Each row is one
+language: its id, name, type, color (or null), extensions, and file names. --check only compares
+the file, and ends with status 1 if it differs.
 `;
 
 const FILE = join(import.meta.dirname, "../src/repository/tally/languages.json");
@@ -26,7 +27,7 @@ if (values.help === true) {
   const text = `[\n${rows.join(",\n")}\n]\n`;
   if (values.check !== true) writeFileSync(FILE, text);
   else if (readFileSync(FILE, "utf8") !== text) {
-    console.error("languages.json is not what linguist-languages says");
+    console.error("languages.json differs from the package linguist-languages");
     process.exitCode = 1;
   }
 }

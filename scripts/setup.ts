@@ -38,7 +38,7 @@ function keepHere(file: string, token: string, replace: boolean): void {
   try {
     const before = existsSync(file) ? readFileSync(file, "utf8") : "";
     if (ADMIN_TOKEN_LINE.test(before) && !replace)
-      throw new UsageError(`${file} holds an admin token: --replace makes another`);
+      throw new UsageError(`${file} already has an admin token: --replace makes a new one`);
     const others = before.replace(ADMIN_TOKEN_LINE, "");
     // Renaming is atomic: a server that reads the file sees the old one or the new one.
     writeFileSync(
@@ -65,7 +65,7 @@ async function keepDeployed(token: string): Promise<void> {
   );
   wrangler.stdin.end(`${token}\n`);
   const [code] = (await once(wrangler, "exit")) as [number | null];
-  if (code !== 0) throw new Error(`wrangler ended with status ${code}: the deployed admin token is as it was`);
+  if (code !== 0) throw new Error(`wrangler ended with status ${code}: the deployed admin token has not changed`);
 }
 
 await runCommandLine(USAGE, OPTIONS, async ({ deployed, replace, file }) => {
@@ -89,5 +89,7 @@ git asks for it as the password, with any user name. To give out another token:
     -d '{"owner": "me", "name": "laptop", "right": "write"}' <URL of the server>/api/tokens`);
   if (!deployed)
     console.log(`
-A server on this machine that asks for tokens, and runs, takes it from now on; one is started so: npm start -- --access token`);
+A running server on this machine accepts it from now on. To start one that needs tokens:
+
+  npm start -- --access token`);
 });

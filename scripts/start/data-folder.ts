@@ -31,7 +31,9 @@ export function takeDataFolder(folder: string): void {
     lock.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error;
-    throw new UsageError(`--persist-to ${folder}: ${readOwner(owner)} serves it already; one server at a time may`);
+    throw new UsageError(
+      `--persist-to ${folder}: ${readOwner(owner)} uses this folder already; only one server at a time may`,
+    );
   }
   noteOwner(owner);
   held.push(lock);

@@ -32,6 +32,6 @@ fs.readFileSync = ((path: fs.PathOrFileDescriptor, ...rest: [BufferEncoding]) =>
   const content = readFileSync(path, ...rest);
   if (!String(path).endsWith(ENTRY_SCRIPT)) return content;
   if (!content.includes(ENTRY_EXPORT))
-    throw new Error(`${String(path)} is not as Holdfast knows it: its paths stay open`);
+    throw new Error(`${String(path)} has changed: Holdfast cannot close the runtime's own paths`);
   return GUARD + content.replace(ENTRY_EXPORT, "guardedEntry as default");
 }) as typeof fs.readFileSync;

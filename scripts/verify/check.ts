@@ -168,7 +168,7 @@ export async function runProgram({ name, text: about, checks, fallback }: Progra
       () => {
         const names = Object.keys(checks).join(", ");
         throw new UsageError(
-          `${what === undefined ? "say what" : `'${what}' is not one of what there is`}: ${names} (--help)`,
+          `${what === undefined ? "name a check" : `'${what}' is not a check`}: ${names} (see --help)`,
         );
       },
       { args, operands: "[...]" },

@@ -53,9 +53,9 @@ test("npm start says in one line what is wrong with its options, before anything
     [["--port", "70000"], "--port 70000: a port is a number from 0 to 65535"],
     [["--port=-1"], "--port -1: a port is a number from 0 to 65535"],
     [["--port", ""], "--port : a port is a number from 0 to 65535"],
-    [["--port"], "Option '--port <value>' argument missing (--help tells what there is)"],
-    [["--prot", "80"], "Unknown option '--prot' (--help tells what there is)"],
-    [["-p"], "Unknown option '-p' (--help tells what there is)"],
+    [["--port"], "Option '--port <value>' argument missing (see --help)"],
+    [["--prot", "80"], "Unknown option '--prot' (see --help)"],
+    [["-p"], "Unknown option '-p' (see --help)"],
     [["8080"], `'8080' is no option; with npm, options come after "--" (--help)`],
     [["--port", String(port)], `--port ${port}: the port is taken; npm start -- --port N takes another`],
     [["--ip", "here", "--access", "token"], "--ip here: not an address of this machine"],
@@ -124,7 +124,7 @@ test("a second npm start on a folder is refused while the first runs, and not af
   const node = await first.find("node scripts/start.ts");
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: `--persist-to ${dir}: process ${node} serves it already; one server at a time may\n`,
+    stderr: `--persist-to ${dir}: process ${node} uses this folder already; only one server at a time may\n`,
   });
   expect((await fetch(`${first.url}/healthz`)).status).toBe(200);
   first.signalGroup("SIGKILL");
@@ -150,7 +150,7 @@ test("what npm run setup makes and replaces lets in, or no longer, while the ser
   expect([await ask("x"), await ask("undefined"), await ask("null")]).toEqual([401, 401, 401]);
   const token = await setUp();
   expect([await ask(token), await ask(`${token}x`)]).toEqual([200, 401]);
-  await expect(setUp()).rejects.toThrow("--replace makes another");
+  await expect(setUp()).rejects.toThrow("--replace makes a new one");
   expect(await ask(token)).toBe(200);
   const next = await setUp("--replace");
   expect([await ask(next), await ask(token)]).toEqual([200, 401]);
