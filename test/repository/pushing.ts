@@ -49,40 +49,40 @@ export class NodeTransactor implements Transactor {
 /** A ref's update in hex; null: absent. */
 export type HexCommand = readonly [name: string, old: string | null, next: string | null];
 
-/** What else a push may be. */
+/** Further settings of a push. */
 export interface PushOptions {
   readonly atomic?: boolean;
   /** Bytes of each piece that the source yields. */
   readonly pieceBytes?: number;
   readonly pushOptions?: readonly string[];
-  /** Without it, anyone, where access is open. */
+  /** Default: anyone, with open access. */
   readonly requester?: Requester;
 }
 
-/** What a repository stands on in a test. */
+/** The settings of a repository in a test. */
 export interface PushedOptions {
-  /** By which the registry knows the repository; another one each time unless it is given. */
+  /** The registry's id of the repository; default: a new one each time. */
   readonly id?: string;
   readonly chunks?: ChunkStore;
   readonly sql?: NodeSql;
   readonly transactor?: Transactor;
-  /** Jobs run when they are due, unless these say otherwise. */
+  /** By default jobs run when they are due; these change that. */
   readonly limits?: Partial<Limits>;
-  /** Without it, none: they would be in the way of what is counted. */
+  /** Default: none, because they would disturb the counts. */
   readonly worktrees?: WorktreePolicy;
-  /** Of its isolate; without it, it has one of its own. */
+  /** Of its isolate; default: one of its own. */
   readonly traffic?: Traffic;
-  /** Without it, any push is admitted and nobody listens. */
+  /** Default: any push is admitted, and announcements go nowhere. */
   readonly registry?: RegistryPort;
 }
 
-/** How a push ended, in the words of its report. */
+/** The outcome of a push, in the words of its report. */
 export interface ToldPush {
   readonly unpack: string;
   readonly refs: readonly { readonly name: string; readonly error: string | null }[];
 }
 
-/** Puts into words how a push ended. */
+/** Puts the outcome of a push into words. */
 export function tellPush({ unpack, refs }: PushResult): ToldPush {
   return {
     unpack: unpack?.message ?? "ok",
@@ -96,7 +96,7 @@ export class PushedRepository {
   readonly chunks: ChunkStore;
   readonly repository: Repository;
   readonly events: RepositoryEvent[] = [];
-  /** When its jobs are to run next, null: never was one. */
+  /** When its jobs run next, null: no job was ever scheduled. */
   wakeMs: number | null = null;
 
   constructor({
@@ -132,18 +132,18 @@ export class PushedRepository {
     });
   }
 
-  /** The tables as the repository has them. */
+  /** The tables that the repository has in memory. */
   get tables(): Tables {
     return this.repository.state.tables!;
   }
 
-  /** The tables as one that starts now would find them. */
+  /** The tables as a new process would read them. */
   reopen(): Tables {
     return new Tables(this.sql);
   }
 
-  /** Pushes a pack, or none. The registry hears of it at once: the jobs that wait are those of the
-   * repository's own. */
+  /** Pushes a pack, or none. The registry is told at once, so that only the repository's own jobs
+   * wait. */
   async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<ToldPush> {
     const result = await this.receive(commands, pack, options);
     await this.repository.announce();
@@ -170,7 +170,7 @@ export class PushedRepository {
     return tellPush({ unpack, refs });
   }
 
-  /** Brings refs to where a git repository has them, as `git push` would.
+  /** Brings refs to their values in a git repository, as `git push` would.
    * @param refs pairs of ref and revision; null: delete it */
   async pushFrom(
     dir: string,
@@ -195,7 +195,7 @@ export class PushedRepository {
     return new Map(all?.names.map((name, i) => [name, toHex(all.oids, i * 20)]));
   }
 
-  /** The pack that a client gets who wants these objects and has nothing. */
+  /** The pack for a client that wants these objects and has nothing. */
   async clone(...wants: readonly string[]): Promise<Buffer> {
     return this.stream(await this.planClone(...wants));
   }
@@ -203,7 +203,7 @@ export class PushedRepository {
   /** The plan of that pack. */
   async planClone(...wants: readonly string[]): Promise<PackPlan> {
     const outcome = await this.repository.fetch({ ...CLONE_REQUEST, wants: fromHex(wants.join("")) });
-    // Nobody here stores a response, and the next of the same kind would wait for it.
+    // Nothing stores a response here, and the next fetch of the same kind would wait for it.
     if (outcome.kind === "negotiated" && outcome.pack?.kind === "store") {
       await this.repository.finishResponse(outcome.pack.objectKey, null);
     }

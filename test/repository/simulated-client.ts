@@ -1,4 +1,4 @@
-/** A client whose every step the test chooses, and whose repository git itself keeps. */
+/** A client whose every step the test chooses, with a repository on disk that git itself keeps. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ObjectFilter } from "../../src/format/filter.ts";
@@ -13,13 +13,13 @@ import { fromHex } from "./stored-repository.ts";
 /** Parents of every commit. */
 export type Parents = ReadonlyMap<string, readonly string[]>;
 
-/** What a client asks for in one fetch; ids in hex. */
+/** The request of one fetch; ids in hex. */
 export interface SimulatedFetch {
   readonly wants: readonly string[];
   readonly haves: readonly string[];
   readonly deepen: Deepen | null;
   readonly includeTag: boolean;
-  /** Whether deltas may be of what the client has. */
+  /** Whether deltas may have bases that the client has. */
   readonly thinPack: boolean;
   /** Whether deltas may name their base by its distance. */
   readonly ofsDelta: boolean;
@@ -37,7 +37,7 @@ export class SimulatedClient {
   readonly dir: string;
   readonly #filter: ObjectFilter | null;
   readonly #parents: Parents;
-  /** What its refs name: commits, and tags with what they lead to. */
+  /** What its refs name: commits, and tags with what they point to. */
   readonly tips = new Set<string>();
   readonly shallow = new Set<string>();
 
@@ -47,12 +47,12 @@ export class SimulatedClient {
     this.#parents = parents;
   }
 
-  /** @param filter what it leaves to be fetched when needed; null: nothing */
+  /** @param filter what is fetched only when needed; null: no filter */
   static async make(filter: ObjectFilter | null, parents: Parents): Promise<SimulatedClient> {
     const dir = await makeRepository("client.git", "--bare");
     if (filter !== null) {
       const config = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n\tpartialClone = origin\n";
-      // Nothing answers there: whoever counts on an object that this client lacks is found out.
+      // No server answers at this URL, so relying on an object that the client lacks fails.
       writeFileSync(
         join(dir, "config"),
         `${config}[remote "origin"]\n\turl = ${join(dir, "nowhere")}\n\tpromisor = true\n`,
@@ -61,8 +61,8 @@ export class SimulatedClient {
     return new SimulatedClient(dir, filter, parents);
   }
 
-  /** The commits that it can say it has: all that its refs lead to, down to where its history is
-   * cut. */
+  /** The commits that it can say it has: everything its refs reach, down to the shallow
+   * boundary. */
   listCommits(): string[] {
     const reached = new Set([...this.tips].filter((oid) => this.#parents.has(oid)));
     for (const oid of reached) {
@@ -72,7 +72,7 @@ export class SimulatedClient {
     return [...reached];
   }
 
-  /** Fetches, and takes in what comes.
+  /** Fetches, and stores what comes.
    * @returns how many objects came; null: the fetch was refused */
   async fetch(server: PushedRepository, { wants, haves, ...options }: SimulatedFetch): Promise<number | null> {
     const outcome = await server.repository.fetch({
@@ -96,13 +96,13 @@ export class SimulatedClient {
     return count;
   }
 
-  /** Deletes the refs that name an object; what they led to stays. */
+  /** Deletes the refs that name an object; what they reached stays. */
   forget(oid: string): void {
     this.tips.delete(oid);
     this.#writeRefs();
   }
 
-  /** What git misses in the repository: nothing, if all is well. */
+  /** What git reports as missing in the repository: empty when complete. */
   async findHoles(): Promise<string> {
     const { code, stdout, stderr } = await tryGit(this.dir, ["fsck", "--connectivity-only", "--no-dangling"]);
     return code === 0 && stdout === "" ? "" : `exit code ${code}\n${stdout}${stderr}`;
@@ -116,7 +116,7 @@ export class SimulatedClient {
     }
   }
 
-  /** @throws Error when a delta's base is not there, or comes later than the delta */
+  /** @throws Error when a delta's base is missing, or follows the delta */
   async #index(pack: Buffer): Promise<void> {
     const promisor = this.#filter === null ? [] : ["--promisor"];
     const args = ["index-pack", "--stdin", "--fix-thin", "--threads=1", ...promisor];

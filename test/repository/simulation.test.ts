@@ -1,5 +1,5 @@
-/** Pushes, fetches, the API, housekeeping, a failing bucket and crashes, all at once:
- * `simulation.sweep.test.ts` and `npm run verify -- concurrent` make more of them. */
+/** Pushes, fetches, the API, maintenance, a failing bucket and crashes, all at the same time.
+ * `simulation.sweep.test.ts` and `npm run verify -- concurrent` run more of them. */
 import { expect, test } from "vitest";
 import { checkRuns } from "./simulation/check-runs.ts";
 import { simulate } from "./simulation/run.ts";

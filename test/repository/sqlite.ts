@@ -1,11 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { BLOB_MAX_BYTES, type Sql, type SqlBinding, type SqlCursor, type SqlValue } from "../../src/store/sql/sql.ts";
 
-/** A repository's database outside the runtime: node:sqlite in the shape of a Durable Object's. */
+/** A repository's database outside the runtime: node:sqlite with the interface of a Durable
+ * Object's. */
 export class NodeSql implements Sql {
   readonly databaseSize = 0;
   readonly #database: DatabaseSync;
-  /** Compiled once: that takes longer than most of them run. */
+  /** Compiled once: compiling takes longer than running most of them. */
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(database = new DatabaseSync(":memory:")) {
@@ -31,7 +32,7 @@ export class NodeSql implements Sql {
   }
 }
 
-/** @throws RangeError on a value that the platform would not make */
+/** @throws RangeError on a value that the platform would not return */
 function toSqlValue([name, value]: [string, unknown]): [string, SqlValue] {
   const isText = typeof value === "string" && 3 * value.length > BLOB_MAX_BYTES;
   const bytes = value instanceof Uint8Array ? value.length : isText ? Buffer.byteLength(value) : 0;
@@ -67,6 +68,6 @@ class Rows<T extends Record<string, SqlValue>> implements SqlCursor<T> {
   }
 }
 
-// Bytes from hex: in the runtime, not yet in this Node.
+// Bytes from hex: the runtime has this function, this Node does not yet.
 (Uint8Array as unknown as { fromHex?: (hex: string) => Uint8Array }).fromHex ??= (hex) =>
   new Uint8Array(Buffer.from(hex, "hex"));

@@ -46,7 +46,7 @@ const TYPES = ["", "commit", "tree", "blob", "tag"];
 
 const streams = instantiateCodec(wasm);
 
-/** Zlib and deltas by Node and by the book: an oracle for the codec as well. */
+/** Zlib and deltas by Node, straight from the specification: also an oracle for the codec. */
 export const nodeCodec: DeltaCodec = {
   inflate: (zlib, sizeBytes) => {
     const bytes = inflateSync(zlib);
@@ -59,8 +59,8 @@ export const nodeCodec: DeltaCodec = {
   memoryBytes: 0,
 };
 
-/** The stores of one repository, filled from real git's packs without any of the project's code for
- * pushing: what each node introduces is found by comparing whole closures. */
+/** The stores of one repository, filled from real git's packs without the project's code for
+ * pushing. What each node introduces is found by comparing whole closures. */
 export class StoredRepository implements FetchSource {
   readonly chunkStore = new MemoryChunkStore();
   readonly chunkBytes: number;
@@ -88,7 +88,7 @@ export class StoredRepository implements FetchSource {
     this.reachability = new Reachability(this.sql, this.objects, this.graph);
   }
 
-  /** Brings the repository to the state of a git repository's refs, as one push of a thin pack
+  /** Brings the repository's refs to those of a git repository, as one push of a thin pack
    * would. */
   async push(dir: string, packOptions: readonly string[] = ["--thin", "--delta-base-offset"]): Promise<void> {
     const refs = (await git(dir, "for-each-ref", "--format=%(objectname) %(refname) %(*objectname)")).split("\n");
@@ -187,7 +187,7 @@ export class StoredRepository implements FetchSource {
     this.objects.insertMany(rows);
   }
 
-  /** Cuts the pack into chunks and stores them. */
+  /** Divides the pack into chunks and stores them. */
   async #cut(
     pack: Uint8Array,
     entries: readonly Entry[],
@@ -233,7 +233,7 @@ export class StoredRepository implements FetchSource {
     return (entry) => starts.find(({ start, end }) => entry.offset >= start && entry.offset < end)!;
   }
 
-  /** Adds the new nodes, and finds what each introduces. */
+  /** Adds the new commit-graph nodes, and finds what each introduces. */
   #grow(fresh: readonly Entry[], tips: readonly string[]): void {
     const tipSet = new Set(tips);
     const nodes: NewNode[] = [];
@@ -264,7 +264,7 @@ export class StoredRepository implements FetchSource {
     const { number, type, content } = this.known.get(oid)!;
     const references = this.#references(oid);
     const isNode = (reference: string): boolean => [1, 4].includes(this.known.get(reference)!.type);
-    // Of a tag, what it leads to; a tree or blob that a ref points at is its own.
+    // For a tag, its target; a tree or blob that a ref names is its own node.
     const tree =
       type === 1 || type === 4 ? references.find((target) => [2, 3].includes(this.known.get(target)!.type)) : oid;
     const time = Number(

@@ -4,7 +4,7 @@ import { git, tryGit } from "../harness/git.ts";
 import { DELIM, encodePkt, FLUSH } from "../harness/raw.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** A fetch in the words of protocol v2, and what came of it. */
+/** The result of a fetch, in the terms of protocol v2. */
 export interface OracleAnswer {
   /** Lines of the section `shallow-info`, sorted. */
   readonly shallowInfo: string[];
@@ -51,8 +51,8 @@ async function readAnswer(body: Buffer): Promise<OracleAnswer> {
   return { shallowInfo: shallowInfo.toSorted(), objects: await listPack(Buffer.concat(pack)), error: null };
 }
 
-/** The ids of a pack's objects; it must stand without any other.
- * @throws Error with git's words when it is no whole pack
+/** The ids of a pack's objects; the pack must not be thin.
+ * @throws Error with git's words when the pack is incomplete
  * @see gitformat-pack(5), the index of version 2 */
 export async function listPack(pack: Uint8Array): Promise<Set<string>> {
   const dir = makeTempDir("listed");

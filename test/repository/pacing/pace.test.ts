@@ -28,7 +28,7 @@ interface Opened {
   readonly dir: string;
 }
 
-/** A repository whose jobs wait as those of a deployment, after a push whose files are to go to
+/** A repository whose jobs wait as in a deployment, after a push whose files will be written to
  * R2. */
 async function open(traffic = new Traffic()): Promise<Opened> {
   const store = new MemoryChunkStore();
@@ -42,7 +42,7 @@ async function open(traffic = new Traffic()): Promise<Opened> {
   return { repository, store, gate, dir };
 }
 
-/** Runs jobs as the alarm would, while the clock goes on. */
+/** Runs jobs as the alarm would, while the clock runs. */
 async function ring({ repository }: Opened): Promise<void> {
   let isDone = false;
   const run = repository.repository.runJobs(Date.now()).finally(() => (isDone = true));
@@ -50,7 +50,7 @@ async function ring({ repository }: Opened): Promise<void> {
   await run;
 }
 
-/** What materializing jobs wrote so far. */
+/** What materializing jobs have written so far. */
 function writtenBy({ repository }: Opened): number[] {
   return repository.events.flatMap((event) => (event.event === "job" ? [event.files ?? -1] : []));
 }
@@ -89,7 +89,7 @@ test("a job ends at the next request, and the rest of it waits again", async () 
   await ring(opened);
   const [written] = writtenBy(opened);
   expect(written).toBeGreaterThanOrEqual(10);
-  // Those that were under way.
+  // Those that had begun.
   expect(written).toBeLessThan(20);
   expect(repository.wakeMs).toBe(askedMs + QUIET_MS);
   vi.advanceTimersByTime(QUIET_MS);

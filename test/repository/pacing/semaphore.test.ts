@@ -29,7 +29,7 @@ test("a place whose lease is over goes to who waits; one that is renewed does no
   expect(taken).toBe(0);
   await vi.advanceTimersByTimeAsync(100);
   expect(taken).toBe(1);
-  // What was lost is not won back, nor given away twice.
+  // A lost permit is neither regained nor released twice.
   dead.renew();
   dead.release();
   await vi.advanceTimersByTimeAsync(800);
@@ -39,7 +39,7 @@ test("a place whose lease is over goes to who waits; one that is renewed does no
   expect(taken).toBe(2);
 });
 
-/** A push of a large pack, all of which comes but for its end, for which the source waits. */
+/** A push of a large pack that lacks only its end, for which the source waits. */
 function hang(repository: PushedRepository, name: string, pack: Uint8Array, tip: string): void {
   let isRead = false;
   const source: PackSource = {

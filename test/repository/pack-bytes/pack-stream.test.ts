@@ -13,7 +13,7 @@ import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { makeHistory } from "../../harness/history.ts";
 import { fromHex, nodeCodec, StoredRepository } from "../stored-repository.ts";
 
-/** A store that notes its reads. */
+/** A store that records its reads. */
 class WatchedStore extends MemoryChunkStore {
   readonly reads: { key: string; offset: number; length: number }[] = [];
 
@@ -23,7 +23,7 @@ class WatchedStore extends MemoryChunkStore {
   }
 }
 
-/** A store whose transfers break off. */
+/** A store whose transfers break. */
 class BreakingStore extends WatchedStore {
   readonly #afterBytes: number;
 
@@ -46,7 +46,7 @@ class BreakingStore extends WatchedStore {
   }
 }
 
-/** A plan of one R2 object, sent in pieces as given: offset and length of each. */
+/** A plan of one R2 object, sent in the given pieces: offset and length of each. */
 function planOf(sizeBytes: number, pieces: readonly (readonly [number, number])[]): PackPlan {
   return {
     objectCount: pieces.length,
@@ -206,7 +206,8 @@ describe("plans", () => {
     return repository;
   }
 
-  /** Plans a fetch, makes the pack and has git check it, beside the objects that the client has. */
+  /** Plans a fetch, makes the pack, and has git check it together with the objects that the client
+   * has. */
   async function fetchPack(
     repository: StoredRepository,
     request: FetchRequest,
@@ -252,7 +253,7 @@ describe("plans", () => {
     };
     const plan = await fetchPack(repository, await cloneRequest());
     expect(plan.pieces.length / PIECE_STRIDE).toBe(repository.chunkTable.allInOrder().length);
-    // The tips are looked at, nothing else.
+    // Only the tips are looked up.
     expect(Math.max(...located.map(({ size }) => size))).toBeLessThan(10);
   });
 

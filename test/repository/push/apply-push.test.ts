@@ -23,7 +23,7 @@ function makeGround(
   return { blob, tree, commit, all: [blob, tree, commit] };
 }
 
-/** Everything that tables say, for comparing: the graph in memory, and what is stored. */
+/** The whole content of the tables, for comparing: the graph in memory, and the stored rows. */
 function describeTables(tables: Tables): unknown {
   const { graph } = tables;
   return {
@@ -53,7 +53,7 @@ function isStored({ oid }: MadeObject): boolean {
   return repository.tables.objects.find(fromHex(oid)) !== null;
 }
 
-/** Pushes, and has it change nothing, on disk or in memory. */
+/** Pushes, and expects no change on disk or in memory. */
 async function expectRefused(
   commands: readonly HexCommand[],
   pack: Uint8Array | null,
@@ -364,7 +364,7 @@ describe("chunks", () => {
     await pushed.push([["refs/heads/bad", null, "12".repeat(20)]], packOf(large));
     await pushed.repository.runJobs(Date.now() + 1);
     expect(await pushed.keys()).toEqual(keys);
-    // It looks once more.
+    // The next sweep.
     await pushed.repository.runJobs(Date.now() + HOUR_MS + 1);
     expect(pushed.tables.jobs.nextDueMs()).toBe(null);
   });

@@ -1,5 +1,5 @@
-// What of a pack must not be stored, as something that it leads to is missing: against a search
-// that takes no care of memory.
+// Which objects of a pack must not be stored because an object that they reach is missing. Compared
+// with a simple search that ignores memory.
 import { expect, test } from "vitest";
 import { EMPTY_INDEX, NO_INDEX, type PackIndex, STORED } from "../../../src/codec/pack-index.ts";
 import { findBroken } from "../../../src/repository/push/broken-objects.ts";
@@ -8,10 +8,10 @@ import { Random } from "../../harness/random.ts";
 const TREE = 2;
 const IN_RUNS = 0x8000_0000;
 
-/** An index of objects that name others; node i is entry i while it is below `held`, else it is
- * only named.
- * @param bases the entry of each delta's base, −1: it is none
- * @param inRuns has references recorded as runs of so many */
+/** An index of objects that refer to others. Node i is entry i while it is below `held`; above, it
+ * is only referred to.
+ * @param bases the entry of each delta's base, −1: it is no delta
+ * @param inRuns records references as runs of so many */
 function makeIndex(names: number[][], nodeCount: number, bases: number[], inRuns = 0): PackIndex {
   const edges: number[] = [0];
   const entryEdges = names.map((nodes) => {
@@ -40,7 +40,7 @@ function makeIndex(names: number[][], nodeCount: number, bases: number[], inRuns
   };
 }
 
-/** The same by going over all objects until nothing changes. */
+/** The same, by visiting all objects until nothing changes. */
 function findSlowly(names: number[][], nodeCount: number, bases: number[], numbers: Uint32Array): number[] {
   const broken = Array.from({ length: nodeCount }, (_, i) => (i >= names.length && numbers[i] === 0 ? 1 : 0));
   for (let isChanged = true; isChanged;) {
@@ -63,7 +63,7 @@ test("random packs, with deltas on whatever leads to them", () => {
     const nodeCount = count + random.below(6);
     const numbers = Uint32Array.from({ length: nodeCount }, () => (random.below(4) === 0 ? 1 + random.below(9) : 0));
     const names = Array.from({ length: count }, (_, i) =>
-      // As hashes have it, nothing names what names it: later ones only, or what is outside.
+      // Ids are hashes, so references have no cycles: only to later objects, or to missing ones.
       Array.from({ length: random.below(4) }, () => i + 1 + random.below(nodeCount - i)).filter(
         (node) => node < nodeCount,
       ),
@@ -82,7 +82,7 @@ test("random packs, with deltas on whatever leads to them", () => {
 });
 
 test("a long history, and trees that name forty million objects between them, take little memory", () => {
-  // 200,000 objects in a line, the last of which needs what is missing, and 400 that all name
+  // 200,000 objects in a line, whose last one needs the missing object, and 400 that all refer to
   // 100,000 others by the same runs.
   const line = 200_000;
   const wide = 400;
@@ -93,8 +93,8 @@ test("a long history, and trees that name forty million objects between them, ta
     names.map(() => -1),
   );
   const runs = Array.from({ length: 100 }, (_, i) => i * 1_000 * 2);
-  // Each run of the shared record covers 1,000 nodes of the line; its words are laid behind those
-  // of the line.
+  // Each run of the shared record covers 1,000 nodes of the line; its words follow those of the
+  // line.
   const words = runs.flatMap((first) => [1_000, ...Array.from({ length: 1_000 }, (_, k) => first + k)]);
   const start = index.edges.length;
   const record = start + words.length;
@@ -112,8 +112,8 @@ test("a long history, and trees that name forty million objects between them, ta
     entryEdges: grow(index.entryEdges, () => record),
     nodeEntries: Uint32Array.from({ length: line + wide + 1 }, (_, i) => (i < line + wide ? i : NO_INDEX)),
   };
-  // The last of the line names the first of the wide ones; these name the line's; what is missing
-  // is behind all.
+  // The last of the line refers to the first of the wide ones, these refer to the line, and the
+  // missing object comes after all.
   edges[edges.indexOf(line, 1)] = line + wide;
   const before = process.memoryUsage();
   const startMs = performance.now();

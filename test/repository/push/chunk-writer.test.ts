@@ -10,7 +10,7 @@ import { Random } from "../../harness/random.ts";
 /** Where a pack's header ends and its first entry begins. */
 const HEADER_BYTES = 12;
 
-/** Bytes that differ everywhere, cheap to make. */
+/** Bytes that differ everywhere, and are cheap to make. */
 function makeBytes(length: number, seed = 1): Uint8Array {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let i = 0, state = seed; i < words.length; i++)
@@ -74,7 +74,8 @@ function sum(sizes: readonly number[]): number {
   return sizes.reduce((total, size) => total + size, 0);
 }
 
-/** Sizes of the chunks that entries make: each closed at the first end at or behind the target. */
+/** Sizes of the chunks that entries result in: each chunk ends with the first entry that ends at
+ * the target or after it. */
 function cutByHand(sizes: readonly number[]): number[] {
   const chunks = [0];
   for (const size of sizes) {
@@ -178,7 +179,7 @@ describe("reading back", () => {
     const sizes = Array.from({ length: 300 }, () => 100_000);
     const { writer } = await write(new MemoryChunkStore(), sizes, () => 262_144);
     const out = new Uint8Array(100_000);
-    // The first chunks have left memory; a load at 12 ends after 1 MiB, in the midst of the
+    // The first chunks are no longer in memory; a load from 12 ends after 1 MiB, inside the
     // eleventh entry.
     await writer.load(HEADER_BYTES, out.length);
     const offset = HEADER_BYTES + 10 * 100_000;

@@ -1,5 +1,5 @@
-// What each commit introduces, by real pushes of made-up histories, against whole closures as git
-// lists them.
+// What each commit introduces, in real pushes of random histories, compared with whole closures as
+// git lists them.
 import { expect, test } from "vitest";
 import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { toHex } from "../../../src/format/oid.ts";
@@ -12,7 +12,7 @@ import { PushedRepository } from "../pushing.ts";
 /** A directory: names to contents of files, or directories. */
 type Directory = Map<string, string | Directory>;
 
-/** Makes histories with all that can happen to one; every commit gets a ref `c<n>`. */
+/** Makes histories with every kind of change; every commit gets a ref `c<n>`. */
 class Histories {
   readonly #random: Random;
   readonly #stream: string[] = [];
@@ -50,7 +50,7 @@ class Histories {
     return this.#random.below(3) === 0 ? this.#random.below(count) : Math.max(0, count - 1 - this.#random.below(4));
   }
 
-  /** Edits, adds, deletes, or brings something back from anywhere in the history: reverts,
+  /** Edits, adds, deletes, or brings back something from anywhere in the history: reverts,
    * cherry-picks, moved subtrees. */
   #change(tree: Directory): void {
     const random = this.#random;
@@ -111,7 +111,7 @@ async function closureOf(dir: string, revision: string): Promise<Set<string>> {
   return new Set(listed.split("\n"));
 }
 
-/** Ids of what `wanted` leads to and `had` does not, as the tables say. */
+/** Ids of everything that `wanted` reaches and `had` does not, according to the tables. */
 function between(tables: Tables, wanted: readonly string[], had: readonly string[]): string[] {
   const { graph, objects, reachability } = tables;
   const ancestors = (oids: readonly string[]) =>
@@ -124,7 +124,7 @@ function oidsOf({ objects }: Tables, numbers: NumberSet): string[] {
   return Array.from(number, (_, i) => toHex(oid, i * 20)).sort();
 }
 
-/** Compares pairs of nodes, each as the repository has them in memory and as it would read them. */
+/** Compares pairs of nodes: as the repository has them in memory, and as read from its rows. */
 function expectExact(
   repository: PushedRepository,
   closures: ReadonlyMap<string, Set<string>>,

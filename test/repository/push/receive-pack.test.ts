@@ -1,5 +1,5 @@
-// Packs of every kind through a whole repository: what goes in comes out, by a clone that git
-// checks.
+// Packs of every kind, pushed to a whole repository: a clone that git checks returns the same
+// objects.
 import { expect, test } from "vitest";
 import { append, makeSamplePacks } from "../../codec/packs.ts";
 import { GitError } from "../../../src/format/errors.ts";
@@ -96,12 +96,12 @@ test("an OFS delta on the second copy of an object is cloned on the first", asyn
   const root = makeObject("blob", "root line\n".repeat(40));
   const twice = append(root, "twice");
   const onTwice = append(twice.object, "more");
-  // So many that chunks are looked for which can be sent whole.
+  // Enough objects for a fetch to look for whole chunks.
   const few = Array.from({ length: 1_100 }, (_, i) => makeObject("blob", `${i}\n`));
   const blobs = [root, twice.object, onTwice.object, a, b, ...few];
   const holder = makeHolder(blobs);
-  // The delta copy comes first and waits for its base; the whole copy, which counts, lies in the
-  // next chunk.
+  // The delta copy comes first and waits for its base. The whole copy, which is the one stored, is
+  // in the next chunk.
   const early = encodeEntry(refDelta(root.oid, twice.delta));
   const between = [encodeEntry(a), encodeEntry(twice.object), encodeEntry(root)];
   const distance = early.length + between.reduce((sum, entry) => sum + entry.length, 0);

@@ -1,5 +1,4 @@
-/** What is known of who pushes is asked for again, once it is old, before anything of a push
- * stands. */
+/** Cached access of a pusher that has expired is renewed before the push is applied. */
 import { expect, test } from "vitest";
 import type { Requester, Standing } from "../../../src/access/caller.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
@@ -9,7 +8,7 @@ import { Random } from "../../harness/random.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { PushedRepository } from "../pushing.ts";
 
-// Too large to be kept in a row: its bytes are in the store before anything is settled.
+// Too large for a row: its bytes are in the store before the push is applied.
 const blob = makeObject("blob", new Random(7).bytes(600_000));
 const tree = makeTree(["100644", "file", blob]);
 const commit = makeCommit(tree);
@@ -33,7 +32,7 @@ const GOOD: Standing = { caller, right: "write", quota: ANYONE.quota };
 
 const knownSince = (ageMs: number): Requester => ({ ...ANYONE, ...GOOD, knownMs: Date.now() - ageMs });
 
-/** A repository whose registry answers so, and how often it was asked. */
+/** A repository whose registry gives this answer, and how often it was asked. */
 function open(answer: () => Standing | null) {
   const chunks = new MemoryChunkStore();
   const asked: unknown[] = [];

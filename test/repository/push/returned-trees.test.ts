@@ -5,7 +5,7 @@ import { ReturnedTrees } from "../../../src/repository/push/returned-trees.ts";
 import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { toEntryWord } from "../../../src/store/index/tree-table.ts";
 
-/** Reads trees that are made up, and counts them. */
+/** Reads made-up trees, and counts the reads. */
 function newReader(entriesOf: (tree: number) => number[]): { reader: ObjectReader; read: number[] } {
   const read: number[] = [];
   const readEntries = (trees: NumberSet): Promise<Map<number, Uint32Array>> => {

@@ -1,4 +1,4 @@
-/** Somebody who works through the API: commits, merges, moves and deletes refs. */
+/** A client that works through the API: commits, merges, moves and deletes refs. */
 import { GitError, isGitError } from "../../../src/format/errors.ts";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { ANYONE } from "../../harness/requester.ts";
@@ -6,12 +6,12 @@ import { makeObject, PERSON } from "../../harness/pack-builder.ts";
 import { adopt, Client, type View } from "./client.ts";
 import type { ModelCommand } from "./ref-model.ts";
 
-/** How a call may be refused without a reason for alarm. */
+/** Refusals of a call that are no error of the server. */
 const REFUSALS = ["conflict", "not-found", "stale"] as const;
 
 const IDENT = { name: "Ada Example", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "+0100" };
 
-/** What calls for a commit answer. */
+/** The answer of calls that make a commit. */
 interface Made {
   readonly kind: string;
   readonly commit: string;
@@ -138,8 +138,8 @@ export class Author extends Client {
     });
   }
 
-  /** Calls, and looks at how it ended.
-   * @param onAnswer told what came of it, null: nothing, or nobody knows */
+  /** Calls, and checks the outcome.
+   * @param onAnswer receives the result, null: nothing happened, or the outcome is unknown */
   async #call<T>(name: CallName, argument: unknown, onAnswer: (value: T | null) => unknown): Promise<void> {
     const { run } = this;
     const { world } = run;

@@ -1,5 +1,5 @@
-/** R2 as a network away: every call takes its time, may fail before or after its effect, and
- * outlives the process that made it. */
+/** R2 behind a network: every call takes time, may fail before or after its effect, and outlives
+ * the process that made it. */
 import { GitError } from "../../../src/format/errors.ts";
 import { type ChunkStore, type MultipartWrite, wrongLength } from "../../../src/store/chunks/chunk-store.ts";
 import type { Fault } from "../../harness/faulty-chunk-store.ts";
@@ -7,21 +7,21 @@ import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import type { Random } from "../../harness/random.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-/** Whoever calls: nothing comes back once it has died. */
+/** The process that calls: it receives nothing after it has died. */
 export interface Caller {
   readonly isAlive: boolean;
-  /** Fails when it dies. */
+  /** Rejects when the process dies. */
   readonly life: Promise<never>;
-  /** It serves one request, which lasts minutes: by the time that a clock has gone on by hours, its
-   * writes are done. */
+  /** Whether it is a Worker, which serves one request for some minutes: before a clock has gone on
+   * by hours, its writes are done. */
   readonly isWorker?: boolean;
 }
 
-/** Reads have no effect, writes may have it when nobody waits for it any more, and writes of files
+/** Reads have no effect. Writes may take effect after their caller has given up, writes of files
  * may not. */
 type CallKind = "read" | "write" | "file";
 
-/** A call whose effect is still to come, unless it is a read of a process that has died. */
+/** A call that has not taken effect yet, except a read by a dead process. */
 interface CallUnderWay {
   readonly caller: Caller;
   readonly isLate: boolean;
@@ -37,12 +37,12 @@ export interface BucketTemper {
 const LATENCY_MS = 30;
 const SLOW_MS = 90_000;
 
-/** How much later than its failure a write may have its effect all the same. */
+/** How long after its failure a write may still take effect. */
 const LATE_MS = 30_000;
 
 /** The objects of a run, which every process opens anew. */
 export class SimulatedBucket {
-  /** What is there, for those who look without calling. */
+  /** The stored objects, for checks that make no call. */
   readonly objects = new MemoryChunkStore();
   readonly #time: VirtualTime;
   readonly #random: Random;
@@ -52,7 +52,7 @@ export class SimulatedBucket {
   isOut = false;
   faults = 0;
   calls = 0;
-  /** Those that have not had their effect. */
+  /** Calls that have not taken effect yet. */
   readonly #underWay = new Set<CallUnderWay>();
 
   constructor(time: VirtualTime, random: Random, temper: BucketTemper, note: (text: string) => void) {
@@ -62,7 +62,7 @@ export class SimulatedBucket {
     this.#note = note;
   }
 
-  /** The bucket as one process sees it. */
+  /** The bucket for one process. */
   open(caller: Caller): ChunkStore {
     const { objects } = this;
     const write = <T>(operation: string, effect: () => Promise<T>): Promise<T> =>
@@ -88,8 +88,7 @@ export class SimulatedBucket {
       open: (key, offset, length) => read("open", () => objects.open(key, offset, length)),
       putFile: async (key, body, label) => {
         const bytes = body instanceof Uint8Array ? body.slice() : await collect(body.stream);
-        // Keys of worktrees are written again and again: there, a late write would be taken for the
-        // newest.
+        // Keys of worktrees are written many times: a late write would overwrite the newest.
         return this.#call(caller, "putFile", "file", () => objects.putFile(key, bytes, label));
       },
       openFile: (key, etag, offset, length) => read("openFile", () => objects.openFile(key, etag, offset, length)),
@@ -101,7 +100,7 @@ export class SimulatedBucket {
     };
   }
 
-  /** Has the writes land now that nobody waits for any more: they are late, but not by hours. */
+  /** Lets writes that no process waits for take effect now: they are late, but not by hours. */
   async land(): Promise<void> {
     for (const call of this.#underWay) {
       if (call.isLate || !call.caller.isAlive || call.caller.isWorker === true) await call.take();
@@ -137,7 +136,7 @@ export class SimulatedBucket {
     };
     const take = async (): Promise<void> => {
       if (!this.#underWay.delete(call)) return;
-      // A dead process's request may have left it, or not.
+      // A dead process's request may have been sent, or not.
       if (!caller.isAlive && (isLost || kind !== "write")) return;
       try {
         const value = await effect();
@@ -157,12 +156,12 @@ export class SimulatedBucket {
         answer(() => outcome.reject(new GitError("storage-failed", { key: operation, reason: `planned: ${fault}` }))),
       );
     }
-    // Also what a dead process does behind its calls is done: it has its hands on things of the
+    // Whatever a dead process would do after its calls must not happen: it holds objects of the
     // isolate.
     return Promise.race([outcome.promise, caller.life]);
   }
 
-  /** "late": it fails, and has its effect afterwards. */
+  /** "late": it fails, and takes effect afterwards. */
   #drawFault(kind: CallKind): Extract<Fault, "before" | "after"> | "late" | null {
     const isFailing = this.#random.below(1_000) < this.temper.failing * 1_000;
     const choice = this.#random.below({ read: 1, file: 2, write: 3 }[kind]);

@@ -2,10 +2,10 @@ import { expect } from "vitest";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { simulate } from "./run.ts";
 
-/** Runs whose last clone git looks at. */
+/** Runs whose final clone git checks. */
 const CHECKED_BY_GIT = 4;
 
-/** Makes 20 runs: what was acknowledged must be there, whatever fails and whenever the process
+/** Makes 20 runs: everything acknowledged must exist, whatever fails and whenever the process
  * dies. */
 export async function checkRuns(firstSeed: number): Promise<void> {
   for (let seed = firstSeed; seed < firstSeed + 20; seed++) {
@@ -15,7 +15,7 @@ export async function checkRuns(firstSeed: number): Promise<void> {
   }
 }
 
-/** Has git check a pack, and that it holds all that refs lead to. */
+/** Has git check a pack, and that it holds everything that refs reach. */
 async function checkByGit(pack: Buffer, refs: ReadonlyMap<string, string>): Promise<void> {
   const dir = await makeRepository("clone.git", "--bare");
   const indexed = await tryGit(dir, ["index-pack", "--strict", "--stdin"], { stdin: pack });

@@ -1,4 +1,4 @@
-/** Somebody with a clone: sees the refs, makes commits, pushes them. */
+/** A client with a clone: reads the refs, makes commits, pushes them. */
 import { GitError, isGitError } from "../../../src/format/errors.ts";
 import { toHex } from "../../../src/format/oid.ts";
 import type { RefList } from "../../../src/repository/state/fetch-source.ts";
@@ -22,15 +22,15 @@ export interface Run {
   readonly history: History;
   readonly model: RefModel;
   readonly random: Random;
-  /** Objects that only refused pushes brought. */
+  /** Objects that came only in refused pushes. */
   readonly forbidden: Set<string>;
-  /** Whether the network neither cuts packs nor loses answers. */
+  /** Whether the network neither truncates packs nor loses answers. */
   isNetworkGood: boolean;
-  /** Whether somebody has asked to have the repository deleted. */
+  /** Whether a client has asked to delete the repository. */
   isDeleting: boolean;
-  /** Commits that the API was asked for, by what their message says, and what they must be. */
+  /** Commits requested through the API, by their message: what each must be. */
   readonly asked: Map<string, (commit: string) => string | null>;
-  /** No two are the same. */
+  /** Returns a new number each time. */
   nextNumber(): number;
   readonly fail: (reason: string) => void;
   readonly count: (what: string) => void;
@@ -40,11 +40,11 @@ export interface Run {
 export interface View {
   readonly refs: ReadonlyMap<string, string>;
   readonly isThere: boolean;
-  /** Of the model. */
+  /** In the model's time. */
   readonly moment: number;
 }
 
-/** A push that is to be made. */
+/** A push to be made. */
 export interface PushPlan {
   readonly commands: readonly ModelCommand[];
   readonly atomic: boolean;
@@ -52,7 +52,7 @@ export interface PushPlan {
   readonly pack: Buffer | null;
   /** Whether what it creates must be refused. */
   readonly isFlawed: boolean;
-  /** Whether it counts on objects that no ref led to when it was planned. */
+  /** Whether it relies on objects that no ref reached when it was planned. */
   readonly isDaring: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface PushPlan {
 export class Client {
   readonly name: string;
   readonly run: Run;
-  /** What it ever saw on the server. */
+  /** All ids that it ever saw on the server. */
   readonly seen = new Set<string>();
 
   constructor(name: string, run: Run) {
@@ -68,7 +68,7 @@ export class Client {
     this.run = run;
   }
 
-  /** Lists the refs. @returns null when nobody answered */
+  /** Lists the refs. @returns null without an answer */
   async look(): Promise<View | null> {
     const { model, world } = this.run;
     const deed = { kind: "look" as const, state: undefined as RefState | null | undefined };
@@ -116,7 +116,7 @@ export class Client {
     return random.below(2) === 0 ? name : `d${random.below(3)}/${name}`;
   }
 
-  /** Pushes, and checks what comes back. @returns whether everything moved; null: nobody said */
+  /** Pushes, and checks the answer. @returns whether all refs moved; null: no answer */
   async push(plan: PushPlan, view: View): Promise<boolean | null> {
     const { run } = this;
     const { model, world, history } = run;
@@ -194,8 +194,8 @@ function show(commands: readonly ModelCommand[], errors: readonly (string | null
     .join("; ");
 }
 
-/** Takes commits that the server made into the history, and checks that they are what was asked
- * for. */
+/** Adds commits that the server made to the history, and checks that they are what was
+ * requested. */
 export async function adopt({ world, history, asked, fail }: Run, oids: Iterable<string>): Promise<void> {
   const unseen = [...oids].filter((oid) => history.get(oid) === undefined);
   if (unseen.length === 0) return;
@@ -209,7 +209,7 @@ export async function adopt({ world, history, asked, fail }: Run, oids: Iterable
   }
 }
 
-/** Whether a ref that moves from one to the other loses nothing. */
+/** Whether moving a ref from one to the other keeps all commits. */
 function isForward(history: History, old: string, next: string): boolean {
   return history.closure([next]).has(old);
 }
@@ -222,7 +222,7 @@ function toState(list: RefList | null): RefState | null {
   };
 }
 
-/** A pack as it comes over a network: in pieces, slowly at times, and not always whole. */
+/** A pack as a network delivers it: in pieces, sometimes slowly, and sometimes truncated. */
 class SlowPack implements PackSource {
   readonly #run: Run;
   readonly #pack: Buffer;
@@ -235,8 +235,7 @@ class SlowPack implements PackSource {
     this.#cutAt = !run.isNetworkGood && run.random.below(25) === 0 ? run.random.below(pack.length + 1) : Infinity;
   }
 
-  /** Whether it is not whole; what comes of it may be refused for that before its end is
-   * noticed. */
+  /** Whether it is truncated. What it creates may be refused before its end is noticed. */
   get isCut(): boolean {
     return this.#cutAt !== Infinity;
   }

@@ -1,4 +1,4 @@
-/** Somebody who clones, and then fetches what is new, and looks at every byte of it. */
+/** A client that clones, then fetches updates, and checks every byte. */
 import { type FetchRequest, type PackDelivery } from "../../../src/repository/state/fetch-source.ts";
 import { isGitError } from "../../../src/format/errors.ts";
 import { streamPack } from "../../../src/repository/pack-bytes/pack-stream.ts";
@@ -9,12 +9,12 @@ import { CLONE_REQUEST } from "../clone-request.ts";
 import { fromHex, nodeCodec } from "../stored-repository.ts";
 import { Client, type View } from "./client.ts";
 
-/** The object that knew of a response being stored has ended. */
+/** The object that knew about the storing of a response has ended. */
 class LostResponse extends Error {}
 
 /** A clone that is kept up to date. */
 export class Fetcher extends Client {
-  /** What it has: all that its tips lead to. */
+  /** What it has: everything that its tips reach. */
   #objects = new Set<string>();
   #tips = new Set<string>();
 
@@ -75,7 +75,7 @@ export class Fetcher extends Client {
     }
   }
 
-  /** Does a Worker's part: makes the pack, or stores it for others and reads it back. */
+  /** The Worker's part: makes the pack, or stores it for other clients and reads it back. */
   async #receive(pack: PackDelivery): Promise<Buffer> {
     const { world } = this.run;
     const store = world.openWorker();

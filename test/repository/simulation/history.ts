@@ -1,5 +1,5 @@
-/** All objects that anybody ever made in a run, by id: what clones are held against, and what new
- * commits are made of. */
+/** All objects ever made in a run, by id: clones are compared with them, and new commits are made
+ * from them. */
 import { deflateSync } from "node:zlib";
 import {
   assemblePack,
@@ -19,20 +19,20 @@ import { encodeEntry } from "../../harness/raw.ts";
 /** Blobs by path. */
 export type Files = ReadonlyMap<string, string>;
 
-/** A commit with the objects that come with it. */
+/** A commit with its new objects. */
 export interface NewCommit {
   readonly oid: string;
   readonly objects: readonly MadeObject[];
 }
 
-/** Incompressible blobs: so large that a push of them goes to the bucket, or nearly so. */
+/** Incompressible blobs, so large that a push of them is written to the bucket, or nearly so. */
 const NOISE: MadeObject[] = [];
 
-/** What an entry became: the same objects go into many packs. */
+/** Encoded entries: the same objects go into many packs. */
 const ENTRIES = new WeakMap<MadeObject, Buffer>();
 
-/** A blob that no compression makes smaller. @param number which of sixteen: 20 KB to 60 KB, and
- * every fourth 270 KB */
+/** An incompressible blob. @param number which of sixteen: 20 KB to 60 KB, and every fourth 270
+ * KB */
 export function noise(number: number): MadeObject {
   const made = NOISE[number];
   if (made !== undefined) return made;
@@ -54,7 +54,7 @@ export class History {
     return this.#objects.get(oid);
   }
 
-  /** @throws Error when nobody ever made it */
+  /** @throws Error for an object that was never made */
   demand(oid: string): MadeObject {
     const object = this.#objects.get(oid);
     if (object === undefined) throw new Error(`${oid} was never made`);
@@ -73,14 +73,14 @@ export class History {
     return links;
   }
 
-  /** All that some objects lead to, themselves included, but for what others lead to. */
+  /** Everything that some objects reach, with themselves, except what others reach. */
   closure(tips: Iterable<string>, without: ReadonlySet<string> = new Set()): Set<string> {
     const reached = new Set([...tips].filter((oid) => !without.has(oid)));
     for (const oid of reached) for (const link of this.links(oid)) if (!without.has(link)) reached.add(link);
     return reached;
   }
 
-  /** All commits that anybody made. */
+  /** All commits made. */
   commits(): string[] {
     return [...this.#objects.values()].filter(({ type }) => type === "commit").map(({ oid }) => oid);
   }
@@ -90,7 +90,7 @@ export class History {
     return this.demand(commit).content.toString("latin1").split("\n").at(-2)!;
   }
 
-  /** The commit that an object is, or that its tags lead to. */
+  /** The commit that an object is, or that its tags point to. */
   peel(oid: string): string {
     return this.demand(oid).type === "tag" ? this.peel(this.links(oid)[0]!) : oid;
   }
@@ -136,7 +136,7 @@ export class History {
   }
 
   /** Makes a pack of objects, some of them as deltas.
-   * @param had what the receiver has: bases of thin deltas */
+   * @param had what the receiver has: possible bases of thin deltas */
   pack(objects: readonly MadeObject[], had: ReadonlySet<string>, random: Random): Buffer {
     const bases = [...had].filter((oid) => ["tree", "blob"].includes(this.demand(oid).type)).slice(-40);
     const earlier: MadeObject[] = [];
@@ -161,7 +161,7 @@ function encodeWhole(object: MadeObject): Buffer {
   return entry;
 }
 
-/** As little as a simple comparison finds: what both begin with is copied. */
+/** A simple delta: only the common beginning is copied. */
 function encodeDeltaOn(base: MadeObject, { content }: MadeObject): Buffer {
   const most = Math.min(base.content.length, content.length, 0xffff);
   let same = 0;

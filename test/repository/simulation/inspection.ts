@@ -1,5 +1,5 @@
-/** Looks into a repository behind everybody's back, where nothing fails and nothing takes time:
- * what its rows say, and what a clone would get. */
+/** Inspects a repository directly, without faults and in no time: what its rows contain, and what a
+ * clone would get. */
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import { toHex } from "../../../src/format/oid.ts";
@@ -42,8 +42,8 @@ export class Inspection {
     return { refs: new Map(names.map((name, i) => [name, toHex(oids, i * 20)])), head: this.#tables.refs.head() };
   }
 
-  /** Takes what refs lead to and nobody has seen into the history: commits that the server made.
-   * @returns what it took */
+  /** Adds to the history what refs reach and no client has seen: commits that the server made.
+   * @returns what was added */
   async adopt(oids: Iterable<string>, history: History): Promise<string[]> {
     const tables = this.#tables!;
     const adopted: string[] = [];
@@ -63,7 +63,8 @@ export class Inspection {
     return adopted;
   }
 
-  /** Clones everything, and says what is wrong with it. @returns the pack, null: there is none */
+  /** Clones everything, and reports what is wrong with it. @returns the pack, null: there is
+   * none */
   async clone(history: History, fail: (reason: string) => void): Promise<Buffer | null> {
     const tips = new Set(this.refs()?.refs.values());
     if (tips.size === 0) return null;
@@ -98,7 +99,7 @@ export class Inspection {
     return pack;
   }
 
-  /** What the rows contradict each other in. */
+  /** Reports contradictions between rows. */
   check(fail: (reason: string) => void): void {
     if (this.#tables === null) return;
     try {
@@ -120,7 +121,7 @@ export class Inspection {
     return this.#tables === null ? [] : this.#tables.jobs.all().map(({ kind }) => kind);
   }
 
-  /** Holds what lies in the bucket against what rows name. @param repositoryKey begins each key */
+  /** Compares the bucket's keys with those that rows name. @param repositoryKey begins each key */
   async checkKeys(repositoryKey: string, fail: (reason: string) => void): Promise<void> {
     const stored = new Set(await Array.fromAsync(this.#objects.list("")));
     const named = this.#tables === null ? new Set<string>() : namedKeys(this.#sql, repositoryKey, this.#tables);

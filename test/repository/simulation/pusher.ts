@@ -1,14 +1,14 @@
-/** Pushes of every kind, from one client after the other's view of the refs. */
+/** Pushes of every kind, each from a client's last view of the refs. */
 import { type MadeObject, makeObject, makeTag } from "../../harness/pack-builder.ts";
 import { Client, type PushPlan, type View } from "./client.ts";
 import type { ModelCommand } from "./ref-model.ts";
 
-/** Pushes to some refs, which may be others' too. */
+/** Pushes to some refs, which other clients may also use. */
 export class Pusher extends Client {
   /** The refs it pushes to. */
   refs: readonly string[] = [];
 
-  /** Pushes so often, with pauses. */
+  /** Pushes so many times, with pauses. */
   async work(rounds: number): Promise<void> {
     const { random, world } = this.run;
     for (let round = 0; round < rounds; round++) {
@@ -20,7 +20,7 @@ export class Pusher extends Client {
     }
   }
 
-  /** Pushes until it is through, where nothing is in the way. @returns whether it was */
+  /** Pushes until it succeeds, while nothing fails. @returns whether it did */
   async pushAfter(ref: string): Promise<boolean> {
     const view = await this.look();
     if (view === null) return false;
@@ -52,7 +52,7 @@ export class Pusher extends Client {
     return { name, old: random.below(30) === 0 ? null : old, next: tip! };
   }
 
-  /** A ref goes somewhere else, with what it led to lost. */
+  /** Moves a ref elsewhere, so that its commits are lost. */
   #force(view: View): PushPlan | null {
     const { random } = this.run;
     const name = random.pick(this.refs);
@@ -89,8 +89,8 @@ export class Pusher extends Client {
     return this.#pack([{ name: `refs/tags/${name}`, old: null, next: tag.oid }], view, { atomic: false });
   }
 
-  /** A commit without one of its objects, or a pack with a wrong byte; beside it, perhaps, a ref
-   * that is right. */
+  /** A commit without one of its objects, or a pack with a wrong byte; beside it, perhaps, a valid
+   * ref. */
   #flawed(view: View): PushPlan | null {
     const { random, history, forbidden } = this.run;
     const command = this.#advance(view, random.pick(this.refs));
@@ -125,8 +125,7 @@ export class Pusher extends Client {
     return { ...plan, commands: [{ name, old: command.old, next: broken.oid }], pack, isFlawed: true };
   }
 
-  /** What was there once, and is counted on: nothing of it is sent that this client ever saw on the
-   * server. */
+  /** A former object, assumed to exist: nothing that this client ever saw on the server is sent. */
   #again(view: View): PushPlan | null {
     const { random, history } = this.run;
     if (this.seen.size === 0) return null;
@@ -144,7 +143,7 @@ export class Pusher extends Client {
     };
   }
 
-  /** A pack of what the refs in view do not lead to. */
+  /** A pack of everything that the refs in view do not reach. */
   #pack(commands: readonly ModelCommand[], view: View, { atomic }: { atomic: boolean }): PushPlan {
     const { history, random } = this.run;
     const tips = commands.map(({ next }) => next).filter((next) => next !== null);

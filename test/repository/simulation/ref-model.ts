@@ -1,5 +1,5 @@
-/** What clients were told of the refs, and whether there is any order of what they did, within the
- * times at which they did it, that explains all of it. */
+/** Records what clients were told about the refs. Looks for an order of their actions, within the
+ * times at which each happened, that explains all answers. */
 
 /** Refs and HEAD at one moment; null: there is no repository. */
 export interface RefState {
@@ -14,9 +14,9 @@ export interface ModelCommand {
   readonly next: string | null;
 }
 
-/** What was asked, and what was answered. */
+/** A request and its answer. */
 export type Deed =
-  /** @param errors one for each command, null: nobody was told */
+  /** @param errors one for each command, null: there was no answer */
   | {
       readonly kind: "push";
       readonly commands: readonly ModelCommand[];
@@ -24,11 +24,11 @@ export type Deed =
       errors: readonly (string | null)[] | null;
       /** Objects may be missing: what is created may be refused for that. */
       mayMiss: boolean;
-      /** Whether something that a ref leads to may be lost by it. */
+      /** Whether objects that a ref reaches may be lost by it. */
       readonly rewinds: boolean;
     }
-  /** A change through the API: `moves` are all that it may have come to, if nobody was told; else
-   * what was told. */
+  /** A change through the API. Without an answer, `moves` are all its possible results; otherwise
+   * the actual one. */
   | {
       readonly kind: "change";
       readonly ref: string;
@@ -40,7 +40,7 @@ export type Deed =
   /** The deletion of the repository. */
   | { readonly kind: "delete"; isKnown: boolean };
 
-/** Something that was done: from when to when it may have happened. */
+/** An action, and the interval in which it may have happened. */
 export interface Act {
   readonly who: string;
   readonly deed: Deed;
@@ -50,22 +50,22 @@ export interface Act {
 
 const DEFAULT_HEAD = "refs/heads/main";
 
-/** States tried before the question is given up. */
+/** States tried before the search gives up. */
 const MOST_STATES = 300_000;
 
-/** All that was done in a run. */
+/** All actions of a run. */
 export class RefModel {
   readonly acts: Act[] = [];
   #moments = 0;
 
-  /** Notes that something begins. */
+  /** Records that an action begins. */
   begin(who: string, deed: Deed): Act {
     const act = { who, deed, begin: ++this.#moments, end: Infinity };
     this.acts.push(act);
     return act;
   }
 
-  /** Notes that it is over, or that it never will be. */
+  /** Records that it has ended, or that it never will. */
   end(act: Act): void {
     act.end = ++this.#moments;
   }
@@ -75,8 +75,8 @@ export class RefModel {
     return this.#moments;
   }
 
-  /** Whether refs may have been taken back between two moments, so that what they led to may be
-   * gone. */
+  /** Whether refs may have moved backward between two moments, so that objects that they reached
+   * may be gone. */
   isRewound(begin: number, end: number): boolean {
     return this.acts.some(
       ({ deed, ...act }) =>
@@ -84,8 +84,8 @@ export class RefModel {
     );
   }
 
-  /** Looks for an order that explains what everybody was told.
-   * @returns null when there is one, else how far the longest attempt came */
+  /** Looks for an order that explains all answers.
+   * @returns null when there is one, otherwise how far the longest attempt got */
   explain(): string | null {
     const acts = this.acts.filter(
       ({ end, deed }) => end !== Infinity && !(deed.kind === "look" && deed.state === undefined),
@@ -94,7 +94,7 @@ export class RefModel {
   }
 }
 
-/** A search, depth first: what ended before something else began also happened before. */
+/** A depth-first search: what ended before another action began also happened before it. */
 class Ordering {
   readonly #acts: readonly Act[];
   readonly #seen = new Set<string>();
@@ -148,7 +148,7 @@ class Ordering {
 }
 
 interface Step {
-  /** All acts before it are done, */
+  /** All actions before it are done, */
   readonly from: number;
   /** and these. */
   readonly done: ReadonlySet<number>;
@@ -170,7 +170,7 @@ function show(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => (inner instanceof Map ? Object.fromEntries(inner) : inner));
 }
 
-/** What may come of it, none: it cannot have happened then. */
+/** The possible results; none: it cannot have happened in this state. */
 function perform(state: RefState | null, deed: Deed): (RefState | null)[] {
   switch (deed.kind) {
     case "look":
@@ -212,13 +212,13 @@ function push(state: RefState | null, deed: Extract<Deed, { kind: "push" }>): (R
   return [errors.every((error) => error !== null) ? state : expected.next];
 }
 
-/** Whether what was told is what was to be told; the names and ids in it may differ. */
+/** Whether an answer is the expected one; names and ids in it may differ. */
 function isLike(told: string | null, expected: string | null): boolean {
   if (told === null || expected === null) return told === expected;
   return told.startsWith(expected);
 }
 
-/** What a push does with the refs, if its objects are there. */
+/** What a push does to the refs if its objects exist. */
 function settle(
   { refs, head }: RefState,
   commands: readonly ModelCommand[],
@@ -242,8 +242,7 @@ function settle(
   return { next: { refs: now, head: chooseHead(now, head, commands, errors) }, errors };
 }
 
-/** The first branch pushed becomes HEAD, main or master before others; a branch that is there stays
- * it. */
+/** The first branch pushed becomes HEAD, preferably main or master; an existing HEAD stays. */
 function chooseHead(
   refs: ReadonlyMap<string, string>,
   head: string | null,

@@ -1,5 +1,5 @@
-/** One run: clients, housekeeping, faults and crashes of one seed, on one repository; then
- * everybody stops, time passes, and what is left is looked at. */
+/** One run on one repository: clients, maintenance, faults and crashes of one seed. Then all
+ * clients stop, time passes, and what is left is checked. */
 import { createHash } from "node:crypto";
 import { DEFAULT_LIMITS, type Limits } from "../../../src/format/configured-limits.ts";
 import { MAINTENANCE_KINDS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
@@ -17,34 +17,33 @@ import { World } from "./world.ts";
 
 const HOUR_MS = 60 * 60_000;
 
-/** How much later everything that is due has been done: pruning and sweeping take a day and some
- * hours each. */
+/** After this time all due jobs are done: pruning and sweeping take a day and some hours each. */
 const SETTLE_MS = 5 * 24 * HOUR_MS;
 
-/** Rings of the alarm until then, at the most. */
+/** The most alarms until then. */
 const MOST_RINGS = 300;
 
-/** Refs that all push to; some of them are in each other's way. */
+/** Refs that all clients push to; some of them exclude each other. */
 const SHARED = ["refs/heads/main", "refs/heads/shared", "refs/heads/df", "refs/heads/df/below", "refs/tags/moving"];
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   readonly seed: number;
-  /** Of all that happened, in its order: the same seed, the same digest. */
+  /** A digest of all events, in their order: the same for the same seed. */
   readonly digest: string;
   readonly violations: readonly string[];
   readonly trace: readonly string[];
-  /** How often what happened. */
+  /** How often each event happened. */
   readonly counts: ReadonlyMap<string, number>;
-  /** What a clone of all refs got in the end, and the refs; null: there is nothing. */
+  /** A final clone of all refs, and the refs; null: there is no repository. */
   readonly clone: { readonly pack: Buffer; readonly refs: ReadonlyMap<string, string> } | null;
 }
 
-/** Makes one run. Only one may be made at a time: it has the process's clock.
+/** Makes one run. Only one may run at a time: it replaces the process's clock.
  * @param length how much the clients do; 1 takes a tenth of a second */
 export async function simulate(seed: number, length: number): Promise<RunResult> {
   const random = new Random(seed * 2_654_435_761);
-  // What is so throughout the run.
+  // Settings for the whole run.
   const temper = { failing: random.pick([0, 0, 0.01, 0.04, 0.15]), slow: random.pick([0, 0.02, 0.1]) };
   const limits: Partial<Limits> = {
     pruneGraceMs: random.pick([0, 2_000, 60_000, HOUR_MS]),
@@ -100,7 +99,7 @@ export async function simulate(seed: number, length: number): Promise<RunResult>
   return { seed, digest, violations, trace: world.trace, counts, clone };
 }
 
-/** Everybody works, until all are done. */
+/** All clients work until they are done. */
 async function act(run: Run, length: number): Promise<void> {
   const { random } = run;
   const rounds = (): number => length * (1 + random.below(3));
@@ -147,20 +146,20 @@ async function keepHouse(run: Run, isOver: () => boolean): Promise<void> {
   }
 }
 
-/** Ends the process so often: between two steps, or at a statement of its database. */
+/** Ends the process so many times: between two steps, or at a statement of its database. */
 async function crash(run: Run, crashes: number, isOver: () => boolean): Promise<void> {
   const { random, world, count } = run;
   for (let i = 0; i < crashes && !isOver(); i++) {
     await world.time.sleep(random.below(15_000));
     world.crash(random.below(2) === 0 ? null : random.below(120));
     count("crash");
-    // Half of the times right behind it, half of the times in the next life.
+    // Half of the time at once, half of the time in the next process.
     await world.time.sleep(random.below(2) === 0 ? 0 : 2_000);
     await inspect(run);
   }
 }
 
-/** Deletes the repository, as soon as there is one. */
+/** Deletes the repository as soon as there is one. */
 async function deleteSoon(run: Run, isOver: () => boolean): Promise<void> {
   const { random, world, model } = run;
   await world.time.sleep(10_000 + random.below(20_000));
@@ -189,7 +188,7 @@ function isGone({ sql, isAdmitted }: World): boolean {
   return !isAdmitted || readRepository(sql)?.deleted === true;
 }
 
-/** Looks at everything that is stored, between two events. */
+/** Checks everything that is stored, between two events. */
 async function inspect(run: Run): Promise<void> {
   const { world, model, fail } = run;
   const looked = Promise.withResolvers<void>();
@@ -205,8 +204,8 @@ async function inspect(run: Run): Promise<void> {
   await looked.promise;
 }
 
-/** Everything works again, everybody pushes once more, and time passes: then what is there is what
- * was acknowledged, and nothing else. */
+/** Ends all faults, lets every client push once more, and lets time pass. Then exactly what was
+ * acknowledged must exist. */
 async function settle(run: Run): Promise<RunResult["clone"]> {
   const { world, model, history, fail, forbidden } = run;
   world.note("everybody is done");
@@ -247,8 +246,7 @@ async function settle(run: Run): Promise<RunResult["clone"]> {
   return pack === null ? null : { pack, refs: refs!.refs };
 }
 
-/** Commits that somebody asked for and was not told of, and that turned up: what their makers
- * did. */
+/** Commits that were requested without an answer, and that turned up: what their makers did. */
 function explainChanges({ model, history, asked }: Run): void {
   const found = new Map(history.commits().map((oid) => [history.message(oid), oid]));
   for (const { deed } of model.acts) {

@@ -1,5 +1,5 @@
-/** A clock that the seed drives: whoever waits, waits for an event in one queue, and between two
- * events nothing is under way. */
+/** A clock that the seed drives. Every wait is an event in one queue, and nothing else runs between
+ * two events. */
 import type { Random } from "../../harness/random.ts";
 
 interface Event {
@@ -11,20 +11,20 @@ interface Event {
 /** When every run begins, ms since 1970. */
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** Events of a run, at the most. */
+/** The most events of a run. */
 const MOST_EVENTS = 100_000;
 
-/** Waits for all that the last event made possible: then the real loop comes round. */
+/** Waits for everything that the last event made possible, until the real event loop turns. */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Runs of one process: ids of one run are not those of another with the same seed, so that no
+/** Runs of this process. Ids of one run differ from those of another with the same seed, so that no
  * cache of the isolate knows them. */
 let runs = 0;
 
-/** The time of one run. While it runs, `Date.now`, timers and random ids of the whole process are
- * its own, so only one may run at a time. */
+/** The time of one run. While it runs, it provides `Date.now`, timers and random ids of the whole
+ * process, so only one may run at a time. */
 export class VirtualTime {
   /** Ascending by time, then by number. */
   readonly #events: Event[] = [];
@@ -33,18 +33,18 @@ export class VirtualTime {
   #skippedMs = 0;
   #numbers = 0;
 
-  /** Milliseconds since 1970, as everybody's clock shows them. */
+  /** Milliseconds since 1970, the time on every clock of the run. */
   get nowMs(): number {
     return START_MS + this.#elapsedMs + this.#skippedMs;
   }
 
-  /** Sets the clock forward: what is under way takes that much longer. */
+  /** Sets the clock forward: what has begun takes that much longer. */
   skip(ms: number): void {
     this.#skippedMs += ms;
   }
 
-  /** Has something run later; a promise that it returns holds up everybody else.
-   * @returns gives it up */
+  /** Schedules an action; a promise that it returns holds up all other events.
+   * @returns cancels it */
   after(delayMs: number, run: () => unknown): () => void {
     const event = { atMs: this.#elapsedMs + Math.max(0, delayMs), number: this.#numbers++, run };
     const { length } = this.#events;
@@ -60,8 +60,8 @@ export class VirtualTime {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
-  /** Takes one event after the other until all of `work` is done.
-   * @throws Error when nothing is left that could lead there, or there is no end to it */
+  /** Processes one event after the other until all of `work` is done.
+   * @throws Error when no event is left that could finish it, or there are too many */
   async run(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     const done = work.finally(() => (isDone = true));
@@ -74,7 +74,7 @@ export class VirtualTime {
     }
   }
 
-  /** Takes all events that are left. */
+  /** Processes all remaining events. */
   async drain(): Promise<void> {
     for (let count = 0; count < MOST_EVENTS && (await this.#step()); count++) await settled();
   }
@@ -87,8 +87,8 @@ export class VirtualTime {
     return true;
   }
 
-  /** Puts this clock, its timers and ids drawn from `random` in the place of the process's own.
-   * @returns puts those back */
+  /** Replaces the process's clock, timers and random ids by these, with ids drawn from `random`.
+   * @returns restores the originals */
   install(random: Random): () => void {
     const { setTimeout, clearTimeout } = globalThis;
     const { now } = Date;

@@ -1,5 +1,5 @@
-/** What outlives processes: a repository's database, its bucket, its alarm, and what the registry
- * holds of it. And the one process that is alive, if any, which dies when the seed says so. */
+/** What outlives processes: a repository's database, its bucket, its alarm, and the registry's
+ * record of it. And the process that is alive, if any, which dies when the seed says so. */
 import { ANYONE } from "../../harness/requester.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
@@ -16,14 +16,14 @@ import { NodeSql } from "../sqlite.ts";
 import { type BucketTemper, type Caller, SimulatedBucket } from "./bucket.ts";
 import { VirtualTime } from "./virtual-time.ts";
 
-/** How a request ended, as its client sees it. */
+/** The outcome of a request, as its client sees it. */
 export type Answer<T> =
   | { readonly kind: "done"; readonly value: T }
   | { readonly kind: "failed"; readonly error: unknown }
-  /** Nobody answers any more: what became of it is not known. */
+  /** There is no answer: the outcome is unknown. */
   | { readonly kind: "lost" };
 
-/** One life of the object. Its database is the world's until it dies. */
+/** One process of the object. Its database is the world's until it dies. */
 class Process implements Caller, Sql, Transactor {
   isAlive = true;
   readonly #death = Promise.withResolvers<never>();
@@ -62,7 +62,7 @@ class Process implements Caller, Sql, Transactor {
       this.#sql.exec("ROLLBACK");
       throw error;
     } finally {
-      // Also right behind the commit, when nobody has heard of it.
+      // Also right after the commit, before any client is told.
       this.#live();
     }
   }
@@ -81,11 +81,11 @@ class Process implements Caller, Sql, Transactor {
   }
 }
 
-/** Bytes of what an isolate keeps of trees: so much at once drives all of them out. */
+/** As many bytes as an isolate caches of trees: adding them evicts all others. */
 const KEPT_BYTES = new Uint8Array(8 * 1024 * 1024);
 let driven = 0;
 
-/** What the caches of an isolate hold goes with it. */
+/** The caches of an isolate are lost with it. */
 function forgetTrees(): void {
   const oid = new Uint8Array(20);
   new DataView(oid.buffer).setUint32(0, ++driven);
@@ -94,7 +94,7 @@ function forgetTrees(): void {
 
 const codec = instantiateCodec(wasm);
 
-/** Everything there is in a run but its clients. */
+/** Everything in a run except its clients. */
 export class World {
   readonly time = new VirtualTime();
   readonly sql = new NodeSql();
@@ -106,13 +106,13 @@ export class World {
   readonly #worktrees: WorktreePolicy;
   #process: Process | null = null;
   #alarmMs = Infinity;
-  /** Rings that have not come to their end. */
+  /** Alarms that are running. */
   #ringing = 0;
   #cancelAlarm: () => void = () => undefined;
-  /** The registry keeps the name until it hears that there is no repository. */
+  /** The registry keeps the name until it is told that there is no repository. */
   isAdmitted = true;
   lives = 0;
-  /** How often the registry cannot be reached, as a share. */
+  /** How often the registry is unreachable, as a share. */
   registryFailing = 0;
 
   constructor(random: Random, temper: BucketTemper, limits: Partial<Limits>, worktrees: WorktreePolicy) {
@@ -122,13 +122,12 @@ export class World {
     this.bucket = new SimulatedBucket(this.time, random, temper, (text) => this.note(text));
   }
 
-  /** Adds a line to what happened. */
+  /** Adds a line to the record of events. */
   note(text: string): void {
     this.trace.push(`${String(this.time.nowMs % 10_000_000_000).padStart(10, "0")} ${text}`);
   }
 
-  /** Sends a request over a network that takes its time, to the process that is there or a new
-   * one. */
+  /** Sends a request over a network with delays, to the running process or a new one. */
   async request<T>(
     send: (repository: Repository) => Promise<T>,
     onAnswer: (answer: Answer<T>) => unknown,
@@ -156,7 +155,7 @@ export class World {
     else this.#process.statementsLeft = statements;
   }
 
-  /** Bytes as a Worker reads and writes them, which outlives the object. */
+  /** The bucket for a Worker, which outlives the object. */
   openWorker(): ReturnType<SimulatedBucket["open"]> {
     return this.bucket.open({ isAlive: true, life: new Promise(() => undefined), isWorker: true });
   }
@@ -166,12 +165,12 @@ export class World {
     return this.#alarmMs;
   }
 
-  /** Whether nothing is under way, and nothing will be before then, without anybody's asking. */
+  /** Whether nothing runs, and nothing will before then unless a client asks. */
   isQuietUntil(timeMs: number): boolean {
     return this.#ringing === 0 && this.#alarmMs >= timeMs;
   }
 
-  /** Sets the clock forward; the alarm may ring by that. */
+  /** Sets the clock forward; the alarm may ring. */
   async skip(ms: number): Promise<void> {
     await this.bucket.land();
     this.note(`clock ${ms} ms forward`);
@@ -179,7 +178,7 @@ export class World {
     this.#setAlarm(this.#alarmMs);
   }
 
-  /** Ends everything, and lets what is under way run out. */
+  /** Ends everything, and waits for what is still running. */
   async close(): Promise<void> {
     this.crash(null);
     this.#cancelAlarm();
@@ -243,7 +242,7 @@ export class World {
     this.#cancelAlarm = this.time.after(timeMs - this.time.nowMs, () => void this.#ring());
   }
 
-  /** The platform rings again when the object dies of it. */
+  /** The platform repeats an alarm that killed the object. */
   async #ring(): Promise<void> {
     this.#alarmMs = Infinity;
     this.#ringing += 1;

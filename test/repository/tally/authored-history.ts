@@ -1,4 +1,4 @@
-/** Histories by many hands, and what git says of them. */
+/** Histories by many authors, and git's figures for them. */
 import { newRepositoryClient, type RepositoryClient } from "../../../src/repository/calls.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import type { PushedRepository } from "../pushing.ts";
@@ -16,14 +16,14 @@ export interface Draft {
   readonly changes?: string;
 }
 
-/** Makes a bare repository, whose main is the last commit. */
+/** Makes a bare repository whose main is the last commit. */
 export async function importHistory(drafts: readonly Draft[]): Promise<string> {
   const dir = await makeRepository("history", "--bare", "-q");
   await appendHistory(dir, drafts, "refs/heads/main");
   return dir;
 }
 
-/** Adds commits to a bare repository; the first has no parents unless it says which. */
+/** Adds commits to a bare repository; the first has no parents unless it names some. */
 export async function appendHistory(dir: string, drafts: readonly Draft[], ref: string, from = ""): Promise<void> {
   const commits = drafts.map(({ author, date, encoding, parents, changes = "" }, i) => {
     const [first, ...rest] = parents?.map((mark) => `:${mark}`) ?? [i === 0 ? from : `:${i}`];
@@ -45,7 +45,7 @@ export async function appendHistory(dir: string, drafts: readonly Draft[], ref: 
   if (code !== 0) throw new Error(stderr);
 }
 
-/** Puts a file, in lines of `git fast-import`. */
+/** The lines of `git fast-import` that put a file. */
 export function putFile(path: string, content: string, mode = "100644"): string {
   return `M ${mode} inline ${path}\ndata ${content.length}\n${content}\n`;
 }
@@ -55,7 +55,7 @@ export function listByGit(dir: string, commit: string): Promise<string> {
   return git(dir, "shortlog", "-sne", commit);
 }
 
-/** The contributors as `git shortlog -sne` would print them. */
+/** The contributors in the format of `git shortlog -sne`. */
 export async function listContributors(client: RepositoryClient, ref: string): Promise<string> {
   const { contributors } = await client.contributors({ ref, from: 0, limit: 10_000 });
   return contributors

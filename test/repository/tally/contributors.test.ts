@@ -21,7 +21,7 @@ const MAILMAP = [
   "",
 ].join("\n");
 
-/** Names as they come in old histories: in Latin 1, in Cyrillic, in nothing that can be read. */
+/** Names as in old histories: in Latin 1, in Cyrillic, in no valid encoding. */
 const PEOPLE: readonly (readonly [author: string, encoding?: string])[] = [
   ["Ada <ada@old>"],
   ["Ada Example <ada@x>"],
@@ -113,7 +113,7 @@ test("whatever is pushed counts at once, with or without the job; what is taken 
   await own.pushFrom(dir, { "refs/heads/main": "main~30", "refs/tags/v1": "main~40" });
   const client = clientOf(own);
   const expectSame = async (revision: string): Promise<void> => {
-    // HEAD's mailmap holds, as it is now.
+    // The current mailmap of HEAD applies.
     await git(dir, "update-ref", "refs/heads/now", revision);
     await git(dir, "symbolic-ref", "HEAD", "refs/heads/now");
     expect(await listContributors(client, "main")).toBe(await listByGit(dir, revision));
@@ -138,7 +138,7 @@ test("a crash between push and job loses nothing", async () => {
   await first.pushFrom(dir, { "refs/heads/main": "main" });
   const second = new PushedRepository({ sql: first.sql, chunks: first.chunks });
   expect(await listContributors(clientOf(second), "main")).toBe(await listByGit(dir, "main"));
-  // What the object noted is read back by the next.
+  // What one object recorded, the next reads back.
   const third = new PushedRepository({ sql: first.sql, chunks: first.chunks });
   expect(third.tables.authors.missing()).toEqual(new Uint32Array());
   expect(await listContributors(clientOf(third), "main~3")).toBe(await listByGit(dir, "main~3"));

@@ -6,7 +6,7 @@ import { housekeep } from "../maintenance/housekeep.ts";
 import { PushedRepository } from "../pushing.ts";
 import { appendHistory, clientOf, importHistory, putFile } from "./authored-history.ts";
 
-/** Files and bytes below a commit, in all and by language, as `git ls-tree` lists them. */
+/** Files and bytes below a commit, in total and by language, as `git ls-tree` lists them. */
 async function sumByGit(dir: string, commit: string): Promise<unknown> {
   const lines = (await git(dir, "ls-tree", "-r", "-l", "-z", commit))
     .split("\0")
@@ -75,7 +75,7 @@ test("files are summed as ls-tree lists them, links and submodules left out", as
   const noted = () => repository.sql.exec<{ n: number }>("SELECT count(*) AS n FROM tree_sums").one().n;
   await repository.pushFrom(dir, { "refs/heads/main": "main~2" });
   expect(await sumHere(repository, "main")).toEqual(await sumByGit(dir, "main~2"));
-  // Each tree once: the two that are the same are one.
+  // Each tree once: the two equal ones are one object.
   const trees = new Set(
     (await git(dir, "ls-tree", "-r", "-t", "--format=%(objecttype) %(objectname)", "main~2")).split("\n"),
   );

@@ -5,7 +5,7 @@ import { Mailmap } from "../../../src/repository/tally/mailmap.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { Random } from "../../harness/random.ts";
 
-/** What git makes of people, one a line. */
+/** Git's mapping of people, one a line. */
 async function mapByGit(mailmap: string, people: readonly string[]): Promise<string[]> {
   const dir = await makeRepository("mailmap", "--bare");
   await writeFile(join(dir, "mailmap"), mailmap, "latin1");

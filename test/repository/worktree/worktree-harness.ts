@@ -1,4 +1,4 @@
-/** Worktrees of a repository in memory, and what they are held against: what git itself lists. */
+/** Worktrees of a repository in memory, compared with what git itself lists. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { worktreeFileKey } from "../../../src/repository/worktree/file-key.ts";
@@ -27,7 +27,7 @@ export function manifest({ tables }: PushedRepository, branch: string): Worktree
   return worktree === null ? null : tables.worktrees.files(worktree.id, "", "", 1_000_000);
 }
 
-/** Holds a branch's worktree against a commit.
+/** Compares a branch's worktree with a commit.
  * @param revision null: the worktree is gone */
 export async function expectWorktree(
   repository: PushedRepository,
@@ -40,8 +40,8 @@ export async function expectWorktree(
   await expectFiles(repository, store, branch, tip, tip === null ? new Map() : await listFiles(dir, tip));
 }
 
-/** Holds a branch's worktree against what `listFiles` gave: its manifest, its R2 objects with what
- * they say of themselves, and that there are no others.
+/** Compares a branch's worktree with the result of `listFiles`: its manifest, its R2 objects with
+ * their metadata, and that there are no others.
  * @param tip the commit's id, null: the worktree is gone */
 export async function expectFiles(
   repository: PushedRepository,
@@ -79,7 +79,7 @@ export async function expectFiles(
 export type MadeFile = string | Uint8Array | { readonly mode: string; readonly content: string | Uint8Array };
 
 /** Makes a commit of exactly these files, and points a branch at it.
- * @param files by path, a byte string; of a submodule, the content is the commit's id
+ * @param files by path, a byte string; for a submodule, the content is the commit's id
  * @returns its id */
 export async function commitFiles(
   dir: string,
