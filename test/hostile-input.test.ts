@@ -11,8 +11,8 @@ const named = readFileSync(join(PROJECT, "docs/hostile-input.md"), "utf8")
   .flatMap((line) => [...line.matchAll(/`([\w/.-]+)`: (.*?)(?=; `[\w/.-]+`: | \|$)/g)])
   .map(([, file, titles]) => ({ file: file!, titles: titles!.split("; ") }));
 
-/** What of a title stands in its file: tables put titles together, so that what a colon or a quote parts may lie apart, and so may
- * `commit` and what fsck calls its flaw. */
+/** The parts of a title that its file contains. Tables compose titles, so parts separated by a
+ * colon or a quote may be apart in the file, as may `commit` and fsck's message id. */
 function partsOf(title: string): string[] {
   return title
     .split(/…|: |"/)

@@ -1,4 +1,4 @@
-/** What `npm ci` installs is what the lock file says, to the byte. */
+/** `npm ci` installs exactly what the lock file says, to the byte. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -9,9 +9,9 @@ interface LockEntry {
   readonly version: string;
   readonly integrity?: string;
   readonly resolved?: string;
-  /** It came within another package, whose sum covers it. */
+  /** It is bundled in another package, whose checksum covers it. */
   readonly inBundle?: true;
-  /** A folder of the project itself. */
+  /** A directory of the project itself. */
   readonly link?: true;
   readonly os?: string | readonly string[];
   readonly hasInstallScript?: true;
@@ -24,7 +24,8 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync(join(PROJECT, "package.json"), "utf8")) as Manifest;
-/** The Node that the project brings: a package beside it, so that whoever installs the packed client gets none of it. */
+/** The project's own Node: a separate package, so that installing the packed client does not
+ * install it. */
 const { optionalDependencies: nodes } = JSON.parse(
   readFileSync(join(PROJECT, "scripts/node/package.json"), "utf8"),
 ) as {
@@ -33,12 +34,12 @@ const { optionalDependencies: nodes } = JSON.parse(
 const lock = JSON.parse(readFileSync(join(PROJECT, "package-lock.json"), "utf8")) as {
   readonly packages: Readonly<Record<string, LockEntry>>;
 };
-/** What is not the project's own. */
+/** All third-party packages. */
 const entries = Object.entries(lock.packages).filter(
   ([path, { link }]) => path.startsWith("node_modules/") && link !== true,
 );
 
-/** Of which no sum could be had: what is left, as SECURITY.md says. None is for Linux. */
+/** Packages without a checksum, as listed in SECURITY.md. None is for Linux. */
 const WITHOUT_SUM = [
   "node_modules/@cloudflare/workerd-darwin-64",
   "node_modules/@cloudflare/workerd-darwin-arm64",
@@ -63,7 +64,7 @@ test("no entry names a registry, and npm writes none", () => {
 test("no package runs a program of its own while it is installed", () => {
   const withScript = entries.filter(([, { hasInstallScript }]) => hasInstallScript === true);
   const denied = Object.fromEntries(withScript.map(([path]) => [path.replace("node_modules/", ""), false]));
-  // For a npm that knows the list; for one that does not, .npmrc denies them all.
+  // For an npm that knows this list; for others, .npmrc denies all scripts.
   expect(manifest.allowScripts).toEqual(denied);
   expect(readFileSync(join(PROJECT, ".npmrc"), "utf8")).toMatch(/^ignore-scripts=true$/m);
 });

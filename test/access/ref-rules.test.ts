@@ -46,7 +46,7 @@ const CHANGES: readonly RefChange[] = [
   change("refs/tags/a", "deletion"),
 ];
 
-/** One letter a change: `.` it may be, `x` it may not. */
+/** One character for each change: `.` allowed, `x` refused. */
 const outcome = (rules: RefRules): string => CHANGES.map((one) => (rules.refuse(one) === null ? "." : "x")).join("");
 
 test.each<[string, readonly ProtectedRefs[], string]>([

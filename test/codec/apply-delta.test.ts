@@ -1,4 +1,4 @@
-// Large deltas are applied outside of the module: whatever they say, both come to the same.
+// Large deltas are applied outside the module. Both implementations must agree on every delta.
 import { expect, test } from "vitest";
 import { applyLargeDelta } from "../../src/codec/apply-delta.ts";
 import { instantiateCodec } from "../../src/codec/codec.ts";
@@ -8,7 +8,7 @@ import { Random } from "../harness/random.ts";
 
 const codec = instantiateCodec(wasm);
 
-/** What a delta makes, or how it fails. */
+/** The result of a delta, or its error. */
 function outcome(apply: () => Uint8Array): string {
   try {
     return Buffer.from(apply()).toString("base64");
@@ -34,7 +34,7 @@ test("deltas, whole and damaged, as the module applies them", () => {
     const delta = encodeDelta(base.length, size, ...instructions);
     if (round % 2 === 1) delta[random.below(delta.length)] = random.below(256);
     const cut = round % 8 === 3 ? delta.subarray(0, random.below(delta.length)) : delta;
-    // Of a size that is only claimed, nothing is made: the codec has looked at it before.
+    // Nothing is allocated for a size that is only claimed: the codec has checked it before.
     const expected = outcome(() => codec.applyDelta(base, cut));
     if (expected.includes("exceeds the limit")) continue;
     expect(outcome(() => applyLargeDelta(base, cut))).toBe(expected);

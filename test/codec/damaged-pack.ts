@@ -1,4 +1,4 @@
-/** Ways to damage a pack, and what the indexer says of one. */
+/** Ways to damage a pack, and the indexer's error for one. */
 import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import { isGitError } from "../../src/format/errors.ts";
@@ -6,7 +6,7 @@ import type { Random } from "../harness/random.ts";
 import { type Feeding, indexPack, TRAILER_BYTES } from "./indexed-pack.ts";
 import type { SamplePack } from "./packs.ts";
 
-/** Where each entry of a right pack begins, and its head ends. */
+/** Where each entry of a valid pack begins, and where its header ends. */
 function entriesOf({ pack, stored }: SamplePack): { offset: number; end: number }[] {
   const { entries, end } = indexPack(pack, { stored });
   return entries.map(({ offset }, i) => ({ offset, end: entries[i + 1]?.offset ?? end }));
@@ -44,7 +44,7 @@ const DAMAGES: ((body: Buffer, random: Random, sample: SamplePack) => Buffer)[] 
     body.writeUInt32BE(body.readUInt32BE(8) - 1, 8);
     return Buffer.concat([body.subarray(0, offset), body.subarray(end)]);
   },
-  /** What is compressed is damaged, so that no checksum of zlib's tells. */
+  /** The content is changed before it is compressed, so zlib's checksum is right. */
   function changeContent(body, random, sample) {
     const { offset, end } = random.pick(entriesOf(sample));
     const head = body.subarray(offset, offset + headLength(body, offset));
@@ -61,14 +61,14 @@ const DAMAGES: ((body: Buffer, random: Random, sample: SamplePack) => Buffer)[] 
   },
 ];
 
-/** A pack with damage to it, and a trailer that is right for it. */
+/** A damaged pack with a correct trailer. */
 export function damagePack(sample: SamplePack, random: Random): { pack: Buffer; damage: string } {
   const damage = random.pick(DAMAGES);
   const body = damage(Buffer.from(sample.pack.subarray(0, -TRAILER_BYTES)), random, sample);
   return { pack: Buffer.concat([body, createHash("sha1").update(body).digest()]), damage: damage.name };
 }
 
-/** What the indexer says: null when it takes the pack. */
+/** The indexer's error; null when it accepts the pack. */
 export function refusalOf(pack: Uint8Array, feeding: Feeding): string | null {
   try {
     const { end } = indexPack(pack, feeding);

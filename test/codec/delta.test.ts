@@ -13,7 +13,7 @@ test("deltas that git makes give the objects that git made them from", async () 
   const repository = await makeRepository("deltas");
   const contents = new Map<string, Uint8Array>();
   for (let version = 0; version < 40; version++) {
-    // Large enough that copies of 64 KiB and more, and offsets of three bytes, occur.
+    // Large enough for copies of 64 KiB and more, and offsets of three bytes.
     const content = new Uint8Array([...text(3_000 * version), ...noise(200_000), ...text(40, version + 1)]);
     const { stdout } = await tryGit(repository, ["hash-object", "-w", "--stdin"], { stdin: content });
     contents.set(stdout.trim(), content);
@@ -56,7 +56,7 @@ test("each instruction does what gitformat-pack says", () => {
   expect(apply([5], 0x94, 1, 5)).toEqual(BASE.slice(65_536, 65_541));
   expect(apply([0x80, 2], 0xa0, 1)).toEqual(BASE.slice(0, 256));
   expect(apply([0x80, 0x80, 4], 0xc0, 1)).toEqual(BASE.slice(0, 65_536));
-  // No size at all stands for 64 KiB.
+  // A size of 0 means 64 KiB.
   expect(apply([0x80, 0x80, 4], 0x80)).toEqual(BASE.slice(0, 65_536));
   expect(apply([0x80, 0x80, 4], 0x81, 44)).toEqual(BASE.slice(44, 65_580));
   expect(apply([...BASE_SIZE], 0xf0, 0x70, 0x11, 0x01)).toEqual(BASE);
@@ -120,7 +120,7 @@ test("a result goes where there is room for it, which may be where its base is",
   expect(elsewhere).toEqual(expected);
 });
 
-/** A size as a delta has it: seven bits a byte, the lowest first. */
+/** A size as encoded in a delta: seven bits a byte, the lowest first. */
 function encodeSize(sizeBytes: number): number[] {
   return sizeBytes < 128 ? [sizeBytes] : [128 + (sizeBytes % 128), ...encodeSize(Math.floor(sizeBytes / 128))];
 }

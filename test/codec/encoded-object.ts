@@ -2,7 +2,7 @@ import type { Codec, DeflateLevel } from "../../src/codec/codec.ts";
 import { type ObjectType, toTypeNumber } from "../../src/format/object.ts";
 import { encodeEntryHeader } from "../../src/format/pack.ts";
 
-/** An object's id, and its entry in a pack as the server makes it of new objects. */
+/** An object's id, and its pack entry as the server makes it for new objects. */
 export function encodeObject(
   codec: Codec,
   type: ObjectType,

@@ -1,4 +1,4 @@
-/** The module beside git on objects that nobody thought of: pieced together at random from a fixed seed. */
+/** The module compared with git on random objects, from a fixed seed. */
 import { expect, test } from "vitest";
 import { makeRepository } from "../harness/git.ts";
 import { hashObject } from "../harness/raw.ts";
@@ -13,7 +13,7 @@ class Dice {
     this.#state = seed;
   }
 
-  /** A whole number from 0 to `count` - 1. */
+  /** An integer from 0 to `count` - 1. */
   roll(count: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -27,7 +27,7 @@ class Dice {
     return choice;
   }
 
-  /** From `least` to `most` picks, put together. */
+  /** From `least` to `most` picks, concatenated. */
   string(choices: readonly string[], least: number, most: number): string {
     return Array.from({ length: least + this.roll(most - least + 1) }, () => this.pick(choices)).join("");
   }
@@ -37,7 +37,7 @@ class Dice {
   }
 }
 
-/** Deletes, doubles, replaces or inserts a few bytes. */
+/** Deletes, duplicates, replaces or inserts a few bytes. */
 function mutate(dice: Dice, content: Buffer, alphabet: string): Buffer {
   let mutated = content;
   for (let count = 1 + dice.roll(3); count > 0; count--) {
@@ -54,9 +54,10 @@ function mutate(dice: Dice, content: Buffer, alphabet: string): Buffer {
   return mutated;
 }
 
-/** Compares the module's findings with git's. What git cannot parse at all must be a finding here.
+/** Compares the module's findings with git's. For an object that git cannot parse, there must be a
+ * finding here.
  * @param settle drops the findings in which both may differ
- * @returns how many objects git did parse, and how many different sets of findings came up */
+ * @returns how many objects git did parse, and how many different sets of findings occurred */
 async function compare(
   objects: readonly RawObject[],
   settle: (findings: ReadonlySet<string>, content: Uint8Array) => Iterable<string> = (findings) => findings,
@@ -99,7 +100,8 @@ const encodeEntry = (dice: Dice, mode: string, name: Uint8Array): Buffer =>
 test("names pieced together from what file systems confuse", async () => {
   const dice = new Dice(1);
   const trees = Array.from({ length: 3000 }, (): RawObject => {
-    // A third is a disguise with something inside, one is a disguise with something around it, one is anything.
+    // A third is a disguise with something inside, a third is a disguise with something around it,
+    // a third is random.
     const disguise = dice.pick(DISGUISES);
     const at = dice.roll(disguise.length + 1);
     const name = Buffer.concat([
@@ -128,7 +130,7 @@ test("every blob that git would check as .gitmodules or .gitattributes, and no o
     return { type: "tree", content: encodeEntry(dice, dice.pick(["100644", "160000", "40000"]), name) };
   });
   const verdicts = await fsckWithGit(trees);
-  // The blobs are not there, which git tells of each it would check.
+  // The blobs are missing, which git reports for each that it would check.
   const gits = [...verdicts].flatMap(([oid, verdict]) =>
     verdict === "unparsable" ? [] : [...verdict].filter((id) => id.endsWith("Missing")).map((id) => `${id} ${oid}`),
   );
@@ -153,8 +155,8 @@ test("trees in and out of order, of good and odd entries, whole and damaged", as
     return { type: "tree", content };
   });
   const { parsed, kinds } = await compare(trees, (findings) => {
-    // Out of order, git's search for duplicates finds some that this one does not, and the other way round. And git
-    // does not judge the mode and the place of the entry before a malformed one.
+    // In an unsorted tree, git's search for duplicates finds some that this one does not, and the
+    // reverse. And git ignores the mode and the order of the entry before a malformed one.
     const settled = ["duplicateEntries"];
     if (findings.has("badTree")) settled.push("treeNotSorted", "badFilemode");
     else if (!findings.has("treeNotSorted")) return findings;
@@ -164,8 +166,9 @@ test("trees in and out of order, of good and odd entries, whole and damaged", as
   expect(kinds).toBeGreaterThan(30);
 });
 
-/** Whether the module differs on purpose, or from an old git: with no date it misses more than a space; and git before
- * 2.40 reads a date as strtoumax does, with any white space and a sign before it. */
+/** Whether the module differs on purpose, or from an old git. Without a date the module misses more
+ * than a space. Git before 2.40 reads a date as strtoumax does, with any white space and a sign
+ * before it. */
 const isOtherDate = (content: Uint8Array): boolean =>
   />\s+[\s+-]|>[^ \d][^\d\n]*\n|>\n/.test(Buffer.from(content).toString("latin1"));
 
@@ -252,7 +255,7 @@ test("configuration pieced together", async () => {
     const ours = new Set<string>(checkObject("gitmodules", content).findings);
     const gits = new Set(verdicts.get(hashObject("blob", content)));
     kinds.add([...ours].join());
-    // Git before 2.45 looks for newlines only, not for what else is wrong with such a URL.
+    // Git before 2.45 looks only for newlines in such a URL, not for its other flaws.
     if (/(?:http|ftp)s?:/.test(shown) && !gits.has("gitmodulesUrl")) ours.delete("gitmodulesUrl");
     expect(ours, shown).toEqual(gits);
   }

@@ -14,7 +14,7 @@ describe("the fsck messages", () => {
 
   test("are git's", async () => {
     const known = (await git(PROJECT, "help", "--config")).split("\n");
-    // Younger than the oldest git this is tested with.
+    // Newer than the oldest git that runs these tests.
     const young = ["largePathname"];
     const unknown = FSCK_MESSAGES.filter((id) => !known.includes(`fsck.${id}`));
     expect(young).toEqual(expect.arrayContaining(unknown));

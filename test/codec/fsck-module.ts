@@ -4,15 +4,15 @@ import { type FsckMessage, listFindings } from "../../src/codec/fsck-messages.ts
 
 const SUBJECTS = { commit: 1, tree: 2, blob: 3, tag: 4, gitmodules: 9, gitattributes: 10 } as const;
 
-/** What an object is checked as, or named as. */
+/** The type as which an object is checked, or referred to. */
 export type Subject = keyof typeof SUBJECTS;
 
-/** What one check says. */
+/** The result of one check. */
 export interface Checked {
   readonly findings: readonly FsckMessage[];
   /** Seconds; 0 if there is no committer. */
   readonly commitTime: bigint;
-  /** The objects it names, in its order, each `<subject> <oid>`. */
+  /** The objects it refers to, in its order, each `<subject> <oid>`. */
   readonly named: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Git's own fsck over objects that are put beside its back into a repository. */
+/** Git's own fsck on objects that are written directly into a repository. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
@@ -12,15 +12,16 @@ export interface RawObject {
   readonly content: Uint8Array;
 }
 
-/** What git finds in an object: message ids, or that it cannot parse it, of which it then says no more. */
+/** Git's findings for an object: message ids, or that it cannot parse it; then git reports nothing
+ * else. */
 export type Verdict = ReadonlySet<string> | "unparsable";
 
-// Fatal ids cannot be demoted; and behind an oid that is none git's parser, told to go on, is lost.
+// Fatal ids cannot be demoted. And after an invalid oid, git's parser cannot continue correctly.
 const STOPPING = ["nulInHeader", "unterminatedHeader", "badTreeSha1", "badParentSha1", "badObjectSha1"];
-// Ids younger than the oldest git this is tested with.
+// Ids newer than the oldest git that runs these tests.
 const YOUNG = ["largePathname"];
 
-/** Options under which git tells of every finding and goes on, as the module does. */
+/** Options under which git reports every finding and continues, as the module does. */
 const TELL_ALL = FSCK_MESSAGES.filter((id) => !STOPPING.includes(id) && !YOUNG.includes(id)).flatMap((id) => [
   "-c",
   `fsck.${id}=warn`,
@@ -30,7 +31,7 @@ const FINDING = /^(?:error|warning) in \w+ ([0-9a-f]{40}): (\w+): /;
 const UNPARSABLE = /^error: ([0-9a-f]{40}): object (?:corrupt or missing|could not be parsed)/;
 
 /** Runs `git fsck` once over all objects.
- * @returns what it finds in each, by oid, also in oids that are named and missing */
+ * @returns its findings for each, by oid, also for oids that are referred to and missing */
 export async function fsckWithGit(objects: readonly RawObject[]): Promise<ReadonlyMap<string, Verdict>> {
   const dir = await makeRepository("fsck");
   const verdicts = new Map<string, Set<string> | "unparsable">();
@@ -56,7 +57,7 @@ export async function fsckWithGit(objects: readonly RawObject[]): Promise<Readon
   return verdicts;
 }
 
-/** Runs `git mktag`, which has git's fsck of a tag look at what `git fsck` cannot parse. */
+/** Runs `git mktag`, which applies git's fsck also to tags that `git fsck` cannot parse. */
 export async function mktagWithGit(dir: string, content: Uint8Array): Promise<ReadonlySet<string>> {
   const { stderr } = await tryGit(dir, [...TELL_ALL, "mktag", "--no-strict"], { stdin: content });
   return new Set([...stderr.matchAll(/tag input does not pass fsck: (\w+): /g)].map(([, id]) => id ?? ""));

@@ -6,7 +6,7 @@ import { checkObject } from "./fsck-module.ts";
 import { fsckWithGit, mktagWithGit, type RawObject, type Verdict } from "./fsck-oracle.ts";
 
 const OID = "1234567890123456789012345678901234567890";
-// Of its own, because git remembers what type of object an id was first spoken of as.
+// A separate id, because git remembers the type as which an id was first used.
 const PARENT = "abcdefabcdefabcdefabcdefabcdefabcdefabcd";
 const ZERO = "0".repeat(40);
 
@@ -185,7 +185,7 @@ const toObject = (
   content: Buffer.from(content as string),
 });
 
-/** A blob, and a tree that gives it its name. */
+/** A blob, and a tree with its name. */
 function toNamedBlob(name: string, one: Case): RawObject[] {
   const blob = toObject("blob", one);
   return [blob, { type: "tree", content: encodeEntries(["100644", name, hashObject("blob", blob.content)]) }];
@@ -207,7 +207,7 @@ describe.each([
     expect(new Set(checkObject(type, content).findings)).toEqual(new Set(findings));
     const verdict = verdicts.get(hashObject(type, content));
     if (verdict === "unparsable" || verdict === undefined) expect(findings).not.toEqual([]);
-    // A git as old as 2.39 has no limit for names.
+    // Git 2.39 has no limit for names.
     else expect(new Set([...verdict, ...findings.filter((id) => id === "largePathname")])).toEqual(new Set(findings));
   });
 });

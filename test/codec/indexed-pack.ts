@@ -1,4 +1,5 @@
-/** Drives the pack indexer as the repository does, in every rhythm, and lays what it found out for comparison with git's words. */
+/** Runs the pack indexer as the repository does, with input in pieces of any size, and formats its
+ * results like git's. */
 import wasm from "../../src/codec/holdfast.wasm";
 import { maskRefused } from "../../src/codec/fsck-messages.ts";
 import { NO_INDEX, readReferences, readTime, STORED } from "../../src/codec/pack-index.ts";
@@ -8,21 +9,22 @@ import { GitError } from "../../src/format/errors.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { MadeObject } from "../harness/pack-builder.ts";
 
-/** How a pack is fed, and what is in memory of it afterwards. */
+/** How a pack is fed, and how much of it stays in memory. */
 export interface Feeding {
-  /** Bytes of each piece; the whole pack unless set. */
+  /** Bytes of each piece; default: the whole pack. */
   readonly pieceBytes?: number;
-  /** 2 MiB unless set. */
+  /** Default 2 MiB. */
   readonly ringBytes?: number;
-  /** Tells for each request whether stored bytes are in memory; always unless set. What was asked for and loaded stays. */
+  /** Says for each request whether stored bytes are in memory; default: always. Bytes that were
+   * requested and loaded stay. */
   readonly isResident?: () => boolean;
-  /** Objects that the repository holds beside the pack. */
+  /** Objects that the repository holds besides the pack. */
   readonly stored?: readonly MadeObject[];
   readonly limits?: Partial<Limits>;
   readonly refused?: bigint;
 }
 
-/** An entry as `git verify-pack -v` tells of it. */
+/** An entry in the terms of `git verify-pack -v`. */
 export interface IndexedEntry {
   readonly oid: string;
   readonly type: string;
@@ -31,12 +33,12 @@ export interface IndexedEntry {
   readonly base: string | null;
 }
 
-/** What the indexer made of a pack. */
+/** The indexer's results for a pack. */
 export interface Indexed {
   readonly entries: IndexedEntry[];
   /** Where the last entry ends. */
   readonly end: number;
-  /** Ids that each commit, tree and tag refers to, in its order; a commit's time first. */
+  /** Ids that each commit, tree and tag refers to, in its order; a commit's time comes first. */
   readonly edges: Map<string, (string | number)[]>;
   readonly memoryBytes: number;
   /** How often bytes had to be loaded. */
@@ -46,9 +48,9 @@ export interface Indexed {
 const TYPES = ["none", "commit", "tree", "blob", "tag"];
 export const TRAILER_BYTES = 20;
 
-/** Indexes a pack; what stands behind its entries is not looked at.
+/** Indexes a pack; the bytes after its entries are ignored.
  * @throws GitError as the indexer does
- * @throws Error when it asks without end */
+ * @throws Error when it requests bytes without end */
 export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
   const { pieceBytes = pack.length, isResident = () => true } = feeding;
   let loaded: { offset: number; end: number } | null = null;
@@ -85,7 +87,8 @@ export function indexPack(pack: Uint8Array, feeding: Feeding = {}): Indexed {
         indexer.allow();
         continue;
       }
-      // No sample has such a delta: a damaged one claims to be one. `repository/large-deltas` makes what is asked for.
+      // No sample has such a delta, but a damaged one may claim to be one.
+      // `repository/large-deltas` handles these requests.
       if (need.kind === "large") throw new GitError("too-large", { what: "object (bytes)" });
       const oid = toHex(need.oid);
       const base = feeding.stored?.find((object) => object.oid === oid);

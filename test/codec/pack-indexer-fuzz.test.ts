@@ -1,4 +1,5 @@
-// Damaged packs: refused in words, never with a trap, and never taken when git does not take them.
+// Damaged packs are refused with an error, never with a trap, and never accepted when git refuses
+// them.
 import { beforeAll, expect, test } from "vitest";
 import { Random } from "../harness/random.ts";
 import { tryGit } from "../harness/git.ts";
@@ -13,7 +14,7 @@ beforeAll(async () => {
 async function gitTakes({ stored }: SamplePack, pack: Uint8Array): Promise<boolean> {
   const dir = await storeObjects(stored);
   const { code, stderr } = await tryGit(dir, ["index-pack", "--stdin", "--fix-thin"], { stdin: pack });
-  // Git is confused by an object that is there twice, and by a pack whose every delta is thin.
+  // Git is confused by an object that occurs twice, and by a pack whose deltas are all thin.
   return code === 0 || /duplicate base|already resolved/.test(stderr);
 }
 

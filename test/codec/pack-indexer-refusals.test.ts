@@ -1,4 +1,4 @@
-// Every way in which the indexer refuses a pack, with the values that tell why.
+// Every error of the indexer, with the values that explain it.
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { isGitError } from "../../src/format/errors.ts";
@@ -23,11 +23,11 @@ import { encodeEntry } from "../harness/raw.ts";
 import { type Feeding, indexPack } from "./indexed-pack.ts";
 import { append, makeChain } from "./packs.ts";
 
-/** What is told of an object of which only the size is known. */
+/** The description of an object of which only the size is known. */
 const UNNAMED = "a file or another object in the pack (bytes)";
 const bySize = (bytes: number): unknown => expect.stringContaining(`grep "^${bytes} " finds it`);
 
-/** What the indexer says of a pack, in whatever pieces it comes. */
+/** The indexer's error for a pack, in pieces of any size. */
 function refusalOf(pack: Uint8Array, feeding: Feeding = {}): { code: string; data: Record<string, unknown> } {
   const refusals = [pack.length, 1_000, 13, 1]
     .filter((bytes) => bytes > 20 || pack.length < 5_000)
@@ -109,7 +109,7 @@ describe("an entry", () => {
     ["larger than declared", encodeEntry({ ...blob, claimedSize: blob.content.length - 1 })],
     ["smaller than declared", encodeEntry({ ...blob, claimedSize: blob.content.length + 1 })],
   ])("%s", (_, entry) => {
-    // Whether by the fast inflate or the careful one, at the end of the pack or before more of it.
+    // By the fast inflate or the careful one, at the end of the pack or before more of it.
     expect(refusalOf(packWith(entry))).toMatchObject(corrupt(/inflate/, second, expect.any(Number) as never) as object);
     expect(refusalOf(packWith(entry, ...Array.from({ length: 20 }, () => first)))).toMatchObject({
       code: "corrupt-pack",
@@ -215,7 +215,7 @@ describe("a delta", () => {
         data: { reason: "a delta is malformed", offset: second },
       });
     }
-    // Deferred, since its base comes behind it.
+    // Deferred, because its base follows it.
     expect(refusalOf(assemblePack([encodeEntry(refDelta(blob.oid, delta)), first]))).toMatchObject({
       code: "corrupt-pack",
       data: { offset: 12 },

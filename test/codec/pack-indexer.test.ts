@@ -21,12 +21,13 @@ beforeAll(async () => {
   samples = await makeSamplePacks();
 });
 
-/** What must not depend on how the pack was fed. */
+/** The results that must not depend on how the pack was fed. */
 function outcome({ entries, end, edges }: Indexed): unknown {
   return { entries, end, edges: [...edges] };
 }
 
-/** Has git index a pack, and says what it found, null when git is confused by an object that is there twice: type, size and content by id; offset and base of each entry. */
+/** Has git index a pack, and returns its results: type, size and content by id; offset and base of
+ * each entry. Null when git is confused by an object that occurs twice. */
 async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
   objects: Map<string, { type: string; sizeBytes: number; content: Buffer }>;
   entries: { oid: string; offset: number; base: string | null }[];
@@ -56,7 +57,7 @@ async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
   return { objects, entries };
 }
 
-/** Ids that an object's content refers to, submodules left out; a commit's time first. */
+/** Ids that an object's content refers to, without submodules; a commit's time comes first. */
 function readEdges(type: string, content: Buffer): (string | number)[] {
   const text = content.toString("latin1");
   if (type === "tag") return [text.slice(7, 47)];
@@ -85,7 +86,7 @@ describe("what git says", () => {
       for (const { oid, type, sizeBytes, offset, base } of indexed.entries) {
         const { content, ...object } = asked.objects.get(oid)!;
         expect({ type, sizeBytes }, sample.name).toEqual(object);
-        // Of a pack that holds an object twice, verify-pack says nothing.
+        // For a pack that holds an object twice, verify-pack reports nothing.
         if (asked.entries.length > 0) expect(offsets.get(offset), sample.name).toEqual({ oid, offset, base });
         if (type === "blob") continue;
         expect(indexed.edges.get(oid), sample.name).toEqual(readEdges(type, content));
@@ -137,7 +138,7 @@ describe("memory", () => {
     const few = indexPack(rounds(20), { ringBytes: 65_536, isResident: () => false });
     const many = indexPack(rounds(400), { ringBytes: 65_536, isResident: () => false });
     expect(many.entries.length).toBe(3_208);
-    // Twenty times the deltas: only what is kept of each entry and id grows, below 200 bytes.
+    // Twenty times the deltas: only what is kept for each entry and id grows, below 200 bytes.
     expect(many.memoryBytes - few.memoryBytes).toBeLessThan(3_208 * 200 + 65_536 * 16);
     expect(many.memoryBytes).toBeLessThan(8 * 1024 * 1024);
   });
@@ -147,7 +148,8 @@ describe("memory", () => {
     expect(indexPack(pack).memoryBytes).toBeLessThan(8 * 1024 * 1024);
   });
 
-  /** A directory of 6,000 files, and versions of it with one left out, each a delta of a few bytes. */
+  /** A directory of 6,000 files, and versions of it that each lack one, as deltas of a few
+   * bytes. */
   function directoryVersions(count: number): Buffer {
     const blob = makeObject("blob", "");
     const tree = makeTree(

@@ -1,4 +1,4 @@
-/** Packs of every kind that is right: by git, and by hand where git would not write them. */
+/** Valid packs of every kind: by git, and made here where git would not write them. */
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import {
@@ -24,7 +24,7 @@ export interface SamplePack {
   readonly name: string;
   readonly pack: Buffer;
   readonly stored: readonly MadeObject[];
-  /** Feeding it byte by byte takes no time. */
+  /** Whether feeding it byte by byte is fast. */
   readonly isSmall: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function makeSamplePacks(): Promise<SamplePack[]> {
   return samples;
 }
 
-/** What git makes of a real history, whole and thin. */
+/** Git's packs of a real history, complete and thin. */
 async function packHistory(): Promise<Record<string, { pack: Buffer; stored: MadeObject[] }>> {
   const dir = await makeHistory({ commits: 90, files: 24, branches: 3, merges: 2, tags: 4 });
   const pack = async (revs: string, ...options: string[]): Promise<Buffer> => {
@@ -61,7 +61,7 @@ async function packHistory(): Promise<Record<string, { pack: Buffer; stored: Mad
   };
 }
 
-/** Every object that a revision leads to. */
+/** Every object that a revision reaches. */
 async function readObjects(dir: string, revision: string): Promise<MadeObject[]> {
   const listed = await git(dir, "rev-list", "--objects", "--no-object-names", revision);
   const { stdoutBytes } = await tryGit(dir, ["cat-file", "--batch"], { stdin: `${listed}\n` });
@@ -79,7 +79,7 @@ async function readObjects(dir: string, revision: string): Promise<MadeObject[]>
   return objects;
 }
 
-/** The object that `base` becomes by an appended text, and the delta that makes it. */
+/** The object `base` with a text appended, and the delta that makes it. */
 export function append(base: MadeObject, text: string | Uint8Array): { object: MadeObject; delta: Buffer } {
   const added = Buffer.from(text as string);
   const content = Buffer.concat([base.content, added]);
@@ -93,7 +93,8 @@ export function append(base: MadeObject, text: string | Uint8Array): { object: M
   };
 }
 
-/** Deltas each on the one before: entries in the order of the chain, the root first. */
+/** Deltas that are each based on the previous one: entries in the order of the chain, the root
+ * first. */
 export function makeChain(length: number, kind: "ofs" | "ref", root = makeObject("blob", "root\n")): Buffer[] {
   const entries = [encodeEntry(root)];
   for (let i = 0, object = root; i < length; i++) {
@@ -182,7 +183,7 @@ function packByHand(): Record<string, Buffer> {
   };
 }
 
-/** Objects as a repository of git's own that has nothing else. @returns its path */
+/** Stores objects in a new git repository. @returns its path */
 export async function storeObjects(objects: readonly MadeObject[]): Promise<string> {
   const dir = await makeRepository("stored.git", "--bare");
   if (objects.length > 0) {

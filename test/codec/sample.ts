@@ -6,7 +6,7 @@ export const SMALL_SIZES = Array.from({ length: 201 }, (_, size) => size);
 /** Sizes for which one input each is enough. */
 export const LARGE_SIZES = [1_000, 4_095, 4_096, 65_535, 65_536, 100_000, 1_200_000];
 
-/** Bytes that do not compress. */
+/** Incompressible bytes. */
 export function noise(sizeBytes: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(sizeBytes);
   let state = seed;
@@ -26,7 +26,8 @@ export function text(sizeBytes: number, seed = 1): Uint8Array {
   return new TextEncoder().encode(line.slice(0, sizeBytes));
 }
 
-/** The first bytes of text repeated and changed here and there, so that matches of many lengths and distances come. */
+/** The beginning of a text repeated with small changes, for matches of many lengths and
+ * distances. */
 export function repetitive(sizeBytes: number, seed = 1): Uint8Array {
   const bytes = new Uint8Array(sizeBytes);
   const unit = text(977, seed);
@@ -35,7 +36,7 @@ export function repetitive(sizeBytes: number, seed = 1): Uint8Array {
   return bytes;
 }
 
-/** Cuts bytes into pieces of these sizes, over and over. */
+/** Divides bytes into pieces of these sizes, in turn. */
 export function* cut(bytes: Uint8Array, ...sizes: readonly number[]): Generator<Uint8Array> {
   for (let at = 0, piece = 0; at < bytes.length; piece++) {
     const size = sizes[piece % sizes.length]!;

@@ -15,7 +15,8 @@ import { cut, LARGE_SIZES, noise, repetitive, SMALL_SIZES, text } from "./sample
 const codec = instantiateCodec(wasm);
 const TYPES: ObjectType[] = ["commit", "tree", "blob", "tag"];
 
-/** The first 640 bytes of the public collisions: both files of a pair have one SHA-1, which must be refused. */
+/** The first 640 bytes of the public collisions: both files of a pair have the same SHA-1, and must
+ * be refused. */
 const COLLISIONS = ["shattered-1", "shattered-2", "sha-mbles-1", "sha-mbles-2"].map((name) => ({
   name,
   bytes: new Uint8Array(readFileSync(join(import.meta.dirname, "vectors", `${name}.bin`))),
@@ -89,7 +90,7 @@ test("a colliding block is no collision behind another chaining value", () => {
     const { oid } = encodeObject(codec, "blob", bytes);
     expect(toHex(oid)).toBe(gitId("blob", bytes));
     expect(toHex(codec.hashObjects([{ type: "blob", content: bytes }])[0]!)).toBe(gitId("blob", bytes));
-    // The header moves the blocks; here they stay where they were, behind one that is not theirs.
+    // An object's header shifts the blocks. Here they stay aligned, after an unrelated block.
     expect(toHex(codec.hash(new Uint8Array([...noise(64), ...bytes])))).toBe(
       toHex(sha1(new Uint8Array([...noise(64), ...bytes]))),
     );
@@ -108,7 +109,8 @@ test("no false alarm in 40 MB", () => {
   }
 });
 
-/** Hashes messages as they are in the lanes, as `Job` in wasm/src/object.zig says, and tells which ones collide. */
+/** Hashes messages without a header in the lanes, as `Job` in wasm/src/object.zig says, and returns
+ * which ones collide. */
 function hashRaw(messages: readonly Uint8Array[]): boolean[] {
   const instance = new CodecInstance(wasm);
   const jobs = instance.take(32 * messages.length);

@@ -98,7 +98,8 @@ test("a stream gives the same in any pieces, and beyond 1 MiB", () => {
   }
 });
 
-/** What must be refused whole and as a stream: what to do with the stream of 1,000 bytes. */
+/** Input that must be refused both whole and as a stream: ways to change the stream of 1,000
+ * bytes. */
 const MALFORMED: Record<string, (zlib: Uint8Array) => { bytes: Uint8Array; sizeBytes?: number }> = {
   "nothing at all": () => ({ bytes: new Uint8Array() }),
   "a size one too small": (bytes) => ({ bytes, sizeBytes: 999 }),

@@ -3,7 +3,7 @@ import isomorphic from "isomorphic-git";
 import http from "isomorphic-git/http/node";
 import type { ForeignClient } from "./works.ts";
 
-/** In JavaScript, from the lock file. */
+/** In JavaScript, its version from the lock file. */
 export const ISOMORPHIC_GIT: ForeignClient = {
   name: `isomorphic-git ${isomorphic.version()}`,
   async clone(url, dir, depth) {

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { gitEnv } from "../harness/git.ts";
 import type { ForeignClient } from "./works.ts";
 
-/** A client that is a program: its first argument is the method, the others are the method's own. It ends with 0 when all went well. */
+/** A client that is a program. Its first argument is the method, the others are the method's own.
+ * Its exit status is 0 on success. */
 export function programClient(name: string, command: readonly string[]): ForeignClient {
   const run = (...args: readonly string[]): Promise<void> => runProgram([...command, ...args]);
   return {
@@ -14,9 +15,9 @@ export function programClient(name: string, command: readonly string[]): Foreign
   };
 }
 
-/** Runs a program in nobody's configuration, as git is run.
- * @param cwd the folder that it runs in @param env variables over the isolated ones
- * @throws Error with what it said last if it fails */
+/** Runs a program without the user's configuration, as the tests run git.
+ * @param cwd the directory that it runs in @param env variables over the isolated ones
+ * @throws Error with the end of its output when it fails */
 export async function runProgram(
   [program, ...args]: readonly string[],
   { cwd, env }: { readonly cwd?: string; readonly env?: NodeJS.ProcessEnv } = {},

@@ -1,4 +1,5 @@
-/** What is tried with clients that share no code with git's: each work on a remote of its own, whose state stock git makes and checks. */
+/** Tests with clients that share no code with git. Each has a remote of its own, whose content
+ * stock git makes and checks. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,21 +7,22 @@ import { git, listRefs, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-/** A Git client. Folders hold ordinary repositories with the remote `origin`. Every method rejects when the client fails. */
+/** A Git client. Directories hold ordinary repositories with the remote `origin`. Every method
+ * rejects when the client fails. */
 export interface ForeignClient {
   /** Name and version. */
   readonly name: string;
   /** Clones `main`, with its tags. @param depth 0: the whole history */
   clone(url: string, dir: string, depth: number): Promise<void>;
-  /** Takes a shallow clone to another depth. */
+  /** Changes the depth of a shallow clone. */
   deepen(dir: string, depth: number): Promise<void>;
-  /** Brings `main` to where it is on the remote. */
+  /** Brings `main` up to date with the remote. */
   pull(dir: string): Promise<void>;
-  /** Pushes refs as refspecs say. */
+  /** Pushes refs according to refspecs. */
   push(dir: string, ...refspecs: readonly string[]): Promise<void>;
 }
 
-/** One thing that clients do.
+/** One operation of clients.
  * @param url an empty remote that takes pushes
  * @throws Error when the client fails, or leaves another state than stock git would */
 export interface Work {
@@ -28,12 +30,13 @@ export interface Work {
   readonly run: (client: ForeignClient, url: string) => Promise<void>;
 }
 
-/** Commits that are pulled one after another; the clone before has the rest. */
+/** Commits that are pulled one after another; the earlier clone has the rest. */
 const PULLS = [1, 5, 100];
 
 let history: Promise<string> | undefined;
 
-/** A history with merges, tags of both kinds and files that change often, so that packs are mostly deltas. */
+/** A history with merges, both kinds of tags, and files that change often, so that packs are mostly
+ * deltas. */
 function makeOrigin(): Promise<string> {
   history ??= makeHistory({ commits: 130, files: 60, branches: 4, merges: 3, upheavals: 10, tags: 6 });
   return history;
@@ -55,7 +58,7 @@ async function checkClone(dir: string, tip: string): Promise<void> {
   await git(dir, "fsck", "--full", "--strict", "--no-dangling");
 }
 
-/** Clones by the client, and holds what came against stock git's clone of the same depth. */
+/** Clones with the client, and compares the result with stock git's clone of the same depth. */
 async function cloneBoth(client: ForeignClient, url: string, depth: number, then = depth): Promise<void> {
   await fill(url, "main");
   const dir = join(makeTempDir("foreign"), "clone");
@@ -87,7 +90,7 @@ async function pull(client: ForeignClient, url: string): Promise<void> {
   }
 }
 
-/** A clone of the client's, in which stock git makes commits. */
+/** A clone by the client, in which stock git makes commits. */
 async function cloneToPush(client: ForeignClient, url: string): Promise<string> {
   await fill(url, "main");
   const dir = join(makeTempDir("foreign"), "clone");
@@ -103,7 +106,7 @@ async function commit(dir: string, message: string): Promise<string> {
   return git(dir, "rev-parse", "HEAD");
 }
 
-/** What stock git finds on the remote. */
+/** The content of the remote, as stock git sees it. */
 async function readRemote(url: string): Promise<string> {
   const mirror = await makeRepository("mirror.git", "--bare");
   await git(mirror, "fetch", "-q", url, "+refs/*:refs/*");
@@ -143,7 +146,7 @@ async function pushTags(client: ForeignClient, url: string): Promise<void> {
 
 async function deleteRefs(client: ForeignClient, url: string): Promise<void> {
   const dir = await cloneToPush(client, url);
-  // Some clients look for the name among their own refs.
+  // Some clients look up the name among their own refs.
   await git(dir, "update-ref", "refs/heads/side-0", "HEAD");
   await client.push(dir, ":refs/heads/side-0");
   await client.push(dir, ":refs/tags/v1");

@@ -10,7 +10,7 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 
 const OID = "0123456789abcdef0123456789abcdef01234567";
 
-/** A bundle that git made, and its header as it is encoded here. */
+/** A bundle by git, and its header as encoded here. */
 async function bundleOf(dir: string, ...revisions: readonly string[]): Promise<{ bytes: Buffer; file: string }> {
   const file = join(makeTempDir("bundle"), "made.bundle");
   await git(dir, "bundle", "create", "-q", file, ...revisions);

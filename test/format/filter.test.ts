@@ -7,7 +7,7 @@ beforeAll(async () => {
   dir = await makeRepository("empty.git", "--bare");
 });
 
-/** What git says of a filter-spec; null: it takes it. */
+/** Git's error for a filter-spec; null: accepted. */
 async function askGit(spec: string): Promise<string | null> {
   const { code, stderr } = await tryGit(dir, ["rev-list", "--objects", "--all", `--filter=${spec}`]);
   return code === 0 ? null : stderr.trimEnd().replace(/^fatal: /, "");

@@ -92,7 +92,7 @@ test("a pack's header may be of version 2 or 3, and of no other", () => {
 /** Numbers around every power of two, where encodings change their length, and random ones. */
 function* numbers(): Generator<number> {
   for (let bits = 0; bits < 53; bits++) yield* [2 ** bits - 1, 2 ** bits, 2 ** bits + 1];
-  // Where an ofs-delta's distance takes one byte more: 2^7, 2^7 + 2^14, …
+  // Where an OFS delta's distance takes one byte more: 2^7, 2^7 + 2^14, …
   for (let bits = 7, limit = 128; bits < 49; bits += 7, limit += 2 ** bits) yield* [limit - 1, limit];
   const random = new Random(9);
   for (let round = 0; round < 1_000; round++) yield random.below(2 ** random.below(32)) * 2 ** random.below(21);

@@ -5,7 +5,7 @@ import { isRefName } from "../../src/format/ref-name.ts";
 import { gitEnv } from "../harness/git.ts";
 import { Random } from "../harness/random.ts";
 
-/** Makes up so many names, and holds what is thought of each against git check-ref-format. */
+/** Makes so many random names, and compares the verdict on each with git check-ref-format. */
 export function expectAsGit(count: number): void {
   const random = new Random(4);
   const names = Array.from({ length: count }, () => `${random.pick(["", "", "x/"])}${makeName(random)}`).filter(
@@ -19,7 +19,8 @@ export function expectAsGit(count: number): void {
   expect(names.length - accepted).toBeGreaterThan(count / 10);
 }
 
-/** Asks git about each name. Names go in by NUL-separated bytes: an argument of spawn must be text. */
+/** Asks git about each name. Names are passed NUL-separated on stdin: an argument of spawn must be
+ * text. */
 function checkWithGit(names: readonly string[], ...options: readonly string[]): boolean[] {
   const script = `while IFS= read -r -d '' name; do git check-ref-format ${options.join(" ")} "$name" && echo y || echo n; done`;
   const input = fromByteString(names.map((name) => `${name}\0`).join(""));

@@ -5,8 +5,8 @@ import { parseSparsePatterns, type SparseMatch, type SparsePatterns } from "../.
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { Random } from "../harness/random.ts";
 
-// The oracle: a repository in which every path has a blob of its own, so that the blobs which `git rev-list
-// --filter=sparse:oid=…` lets pass tell what git thinks of every path.
+// The oracle is a repository in which every path has its own blob. The blobs that `git rev-list
+// --filter=sparse:oid=…` lists show git's verdict on every path.
 
 const PATHS = [
   "a|b|ab|abc|a.c|a.h|A|Z|0|-|]|!|#|^|*|?|[|\\| x|x |x  |a\t|q\r|é|\x80|\xff|#a|!a|a*b|a[b]|a b",
@@ -23,7 +23,8 @@ let dir: string;
 let head: string;
 const pathOfBlob = new Map<string, string>();
 
-/** Stores blobs and, when asked, a commit whose tree has them at the paths that they are named by. */
+/** Stores blobs and, on demand, a commit whose tree has them at the paths that are their
+ * content. */
 async function importBlobs(contents: readonly string[], asTree: boolean): Promise<string[]> {
   const stream = contents.map((text, i) => `blob\nmark :${i + 1}\ndata ${text.length}\n${text}\n`);
   if (asTree) {
@@ -42,7 +43,7 @@ function quotePath(path: string): string {
   return `"${path.replace(/[^\w/]/g, octal)}"`;
 }
 
-/** The paths that git sends under each of the files. */
+/** The paths that git sends for each of the files. */
 async function askGit(files: readonly string[]): Promise<string[][]> {
   const oids = await importBlobs(files, false);
   const answers: string[][] = [];
@@ -54,7 +55,7 @@ async function askGit(files: readonly string[]): Promise<string[][]> {
   return answers;
 }
 
-/** The same by our patterns: what is undecided goes as its folder does. */
+/** The same by our patterns: an undecided path follows its directory. */
 function ask(file: string): string[] {
   const patterns = parseSparsePatterns(fromByteString(file));
   return PATHS.filter((path) => fateOf(patterns, path, false) === "include");
@@ -222,7 +223,7 @@ describe("git agrees on", () => {
   });
 });
 
-// Older versions of git take stars behind a letter for stars at the beginning.
+// Older versions of git treat stars after a letter like stars at the beginning.
 const LITERAL_BEFORE_STARS = /[^*?[\]\\/!\n]\*\*+(\/|\n|$)/;
 
 test("stars behind a letter are one star", () => {

@@ -3,7 +3,8 @@ import { StepBudget } from "../../src/format/step-budget.ts";
 import { WildPattern } from "../../src/format/wildmatch.ts";
 import { measureCpu } from "../harness/measure-cpu.ts";
 
-// That git agrees is shown by sparse-patterns.test.ts; here are texts that cannot be paths, and hostile patterns.
+// sparse-patterns.test.ts shows that git agrees; here are texts that cannot be paths, and hostile
+// patterns.
 
 test.each([
   ["foo/*/bar", "foo//bar", true],

@@ -26,7 +26,7 @@ test("more entries than 16 bits can count are counted in 64", async () => {
   }
   const sizeBytes = directory.reduce((sum, { length }) => sum + length, 0);
   const zip = Buffer.concat([...pieces, ...directory, encodeZipEnd(directory.length, start, sizeBytes, "a comment")]);
-  // One of them is read for all: each takes the reader a while.
+  // Only one of them is read: each takes the reader a while.
   const lines = await listZip(zip, ({ filename }) => filename === "file-65999");
   expect(lines).toEqual([expect.stringMatching(/^file \w+ file-65999$/), "a comment"]);
 });

@@ -10,7 +10,8 @@ import { damaged } from "./mutations.ts";
 
 const BASE = Buffer.from(new Random(7).bytes(70_000));
 
-/** Applies a delta by the book, slowly; null: it cannot be applied. @see gitformat-pack(5) "Deltified representation" */
+/** Applies a delta straight from the specification, slowly; null: it cannot be applied. @see
+ * gitformat-pack(5) "Deltified representation" */
 function applyByTheBook(base: Buffer, delta: Uint8Array, maxBytes: number): Buffer | null {
   let at = 0;
   const size = (): number => {
@@ -87,7 +88,7 @@ function inflateTarget(codec: Codec): FuzzTarget {
   return {
     name: "inflate",
     codes: ["corrupt-pack", "too-large"],
-    // What size is declared stands in front.
+    // The declared size comes first.
     make: (random) => {
       const content = random.bytes(random.below(256));
       return Buffer.concat([Buffer.from([content.length]), damaged(random, codec.deflate(content))]);
@@ -100,12 +101,13 @@ function inflateTarget(codec: Codec): FuzzTarget {
   };
 }
 
-/** Damaged packs: taken or refused the same in whatever pieces they come. That git agrees is shown by pack-indexer-fuzz.test.ts. */
+/** Damaged packs: the verdict is the same for pieces of any size. pack-indexer-fuzz.test.ts shows
+ * that git agrees. */
 function packTarget(samples: readonly SamplePack[]): FuzzTarget {
   return {
     name: "pack",
     codes: ["corrupt-pack"],
-    // Which sample it was is its first byte.
+    // The first byte selects the sample.
     make: (random) => {
       const sample = random.below(samples.length);
       return Buffer.concat([Buffer.from([sample]), damagePack(samples[sample]!, random).pack]);
@@ -122,7 +124,7 @@ function packTarget(samples: readonly SamplePack[]): FuzzTarget {
   };
 }
 
-/** What the module of the codec reads. */
+/** The inputs of the codec's module. */
 export async function codecTargets(): Promise<FuzzTarget[]> {
   const codec = instantiateCodec(wasm);
   const samples = (await makeSamplePacks()).filter(({ pack }) => pack.length > 32 && pack.length < 25_000);

@@ -82,7 +82,7 @@ const pktLine: FuzzTarget = {
     ok(!failed, "in pieces it failed, whole it did not");
     const special = { flush: "0000", delim: "0001", "response-end": "0002" };
     const again = decoded.map((pkt) => (pkt.type === "data" ? encodePkt(pkt.payload) : Buffer.from(special[pkt.type])));
-    // But for capital digits in lengths.
+    // Except for capital digits in lengths.
     deepEqual([...decodePkts(new Uint8Array(Buffer.concat(again)))], decoded);
   },
 };
@@ -126,7 +126,7 @@ const bundle: FuzzTarget = {
   },
 };
 
-/** A parser of objects: what fsck has nothing against can be read. */
+/** A parser of objects: it can parse everything that fsck accepts. */
 function objectTarget(
   type: Subject,
   make: (random: Random) => string,
@@ -148,7 +148,8 @@ function objectTarget(
   };
 }
 
-/** What is parsed and written again is parsed as the same. What is parsed leniently may be something that is never written. */
+/** A parsed value, encoded and parsed again, is the same. A leniently parsed value may be one that
+ * is never written. */
 function again<Value>(value: Value, encode: (value: Value) => Uint8Array, parse: (content: Uint8Array) => Value): void {
   let encoded: Uint8Array;
   try {
@@ -188,7 +189,7 @@ const tree = objectTarget(
     }).join(""),
   (content) => {
     const entries = parseTree(content);
-    // Twice the same name would be written in an order that is not told.
+    // The order of two equal names is undefined.
     if (new Set(entries.map(({ name }) => name)).size === entries.length) again(entries, encodeTree, parseTree);
   },
 );
@@ -223,7 +224,7 @@ const filter: FuzzTarget = {
     ];
     return damaged(random, Buffer.from(somePicks(random, kinds, 0, 12)));
   },
-  // Refused in words, or read; never thrown.
+  // Returns an error or a filter; never throws.
   run: (input) => void parseFilter(toByteString(input)),
 };
 
@@ -295,7 +296,7 @@ const gitmodules: FuzzTarget = {
     ];
     return damaged(random, Buffer.from(somePicks(random, words, 0, random.pick([12, 500])), "latin1"));
   },
-  // That git finds the same is shown by test/codec/fsck-fuzz.test.ts.
+  // test/codec/fsck-fuzz.test.ts shows that git finds the same.
   run: (input) => void checkObject("gitmodules", input),
 };
 
@@ -306,7 +307,7 @@ const byteString: FuzzTarget = {
   run: (input) => deepEqual(Buffer.from(fromByteString(toByteString(input))), Buffer.from(input)),
 };
 
-/** What `src/format` reads. */
+/** The inputs of `src/format`. */
 export const FORMAT_TARGETS: readonly FuzzTarget[] = [
   pktLine,
   sideBand,

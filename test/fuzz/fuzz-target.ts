@@ -1,43 +1,44 @@
-/** Putting inputs to a parser that nobody thought of, again and again, from a seed. */
+/** Feeds random inputs to a parser, from a seed. */
 import { type GitErrorCode, isGitError } from "../../src/format/errors.ts";
 import { Random } from "../harness/random.ts";
 
-/** Milliseconds that one input may take: far above what any takes on a busy machine, far below a hang. */
+/** Milliseconds that one input may take: far above what any takes on a busy machine, far below a
+ * hang. */
 const MAX_INPUT_MS = 5_000;
 
-/** Bytes that the process may have grown by in a run. */
+/** Bytes that the process may grow by in a run. */
 const MAX_GROWTH_BYTES = 512 * 1024 * 1024;
 
-/** Rounds between two looks at memory. */
+/** Rounds between two checks of memory. */
 const MEMORY_EVERY = 500;
 
-/** A parser, and what holds for it whatever it is given. */
+/** A parser, and what must hold for every input. */
 export interface FuzzTarget {
   readonly name: string;
-  /** How it may fail. */
+  /** The errors that it may throw. */
   readonly codes: readonly GitErrorCode[];
-  /** Made of the same numbers, inputs are the same. */
+  /** The same random numbers make the same input. */
   make(random: Random): Uint8Array;
   /** Parses.
-   * @param random for choices beside the input, such as the pieces that it comes in
+   * @param random for choices besides the input, such as the sizes of its pieces
    * @throws GitError of the codes above, any other error when a property does not hold */
   run(input: Uint8Array, random: Random): void | Promise<void>;
 }
 
-/** An input for which something does not hold. */
+/** An input for which a property does not hold. */
 export interface FuzzFinding {
   readonly target: string;
-  /** What makes it again: see `repeatRound`. */
+  /** Reproduces it: see `repeatRound`. */
   readonly seed: number;
   readonly round: number;
   readonly input: Uint8Array;
   readonly reason: string;
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface FuzzRun {
   readonly rounds: number;
-  /** Rounds whose input was taken, not refused: a parser that refuses all was not tried. */
+  /** Rounds whose input was accepted: a parser that refuses everything was not tested. */
   readonly taken: number;
   readonly slowestMs: number;
   readonly findings: FuzzFinding[];
@@ -67,8 +68,8 @@ export async function repeatRound(
   return { input, isTaken, tookMs, reason };
 }
 
-/** Puts one input after the other to a target.
- * @param isOver asked between rounds with their number; ten findings end the run too */
+/** Feeds one input after the other to a target.
+ * @param isOver called between rounds with their number; ten findings end the run too */
 export async function fuzz(target: FuzzTarget, seed: number, isOver: (rounds: number) => boolean): Promise<FuzzRun> {
   const findings: FuzzFinding[] = [];
   const startBytes = process.memoryUsage.rss();

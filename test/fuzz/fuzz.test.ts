@@ -1,4 +1,4 @@
-// A few seconds of what `npm run verify -- fuzz` does for as long as one likes.
+// A few seconds of `npm run verify -- fuzz`, which runs for any time.
 import { beforeAll, expect, test } from "vitest";
 import { codecTargets } from "./codec-targets.ts";
 import { fuzz, type FuzzTarget, repeatRound } from "./fuzz-target.ts";

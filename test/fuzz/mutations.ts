@@ -1,8 +1,8 @@
-/** Ways to make wrong inputs of right ones. */
+/** Ways to make invalid inputs from valid ones. */
 import { NULL_HEX } from "../harness/raw-push.ts";
 import type { Random } from "../harness/random.ts";
 
-/** Bytes that formats mean something by. */
+/** Bytes that have a meaning in the formats. */
 const TELLING = Buffer.from('\0\n\r \t/<>+-0159afgz"\\[]=*!:.\x7f\x80\xff', "latin1");
 
 /** An object id in hex. */
@@ -11,12 +11,12 @@ export function someOid(random: Random): string {
   return Buffer.from(random.bytes(20)).toString("hex");
 }
 
-/** So many picks, put together. */
+/** So many picks, concatenated. */
 export function somePicks(random: Random, choices: readonly string[], least: number, most: number): string {
   return Array.from({ length: least + random.below(most - least + 1) }, () => random.pick(choices)).join("");
 }
 
-/** The bytes with a few flipped, lost, doubled, put in or cut off; one in four times as they are. */
+/** The bytes with a few flipped, lost, doubled, inserted or cut off; unchanged one time in four. */
 export function damaged(random: Random, bytes: Uint8Array): Buffer {
   let result = Buffer.from(bytes);
   if (random.below(4) === 0) return result;
@@ -37,7 +37,7 @@ export function damaged(random: Random, bytes: Uint8Array): Buffer {
   return result;
 }
 
-/** The bytes in pieces, one after the other; null at the end, however often. */
+/** The bytes in pieces, one after the other; null at the end, however often it is called. */
 export function inPieces(random: Random, bytes: Uint8Array): () => Promise<Uint8Array | null> {
   const largest = random.pick([1, 3, 100, 100_000]);
   let at = 0;

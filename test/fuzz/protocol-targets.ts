@@ -13,7 +13,7 @@ import type { FuzzTarget } from "./fuzz-target.ts";
 import { damaged, inPieces, someOid, somePicks } from "./mutations.ts";
 import { decodePkts } from "../harness/pkt-decoder.ts";
 
-/** Lower than in earnest, so that they are met. */
+/** Lower than the defaults, so that inputs reach them. */
 const LIMITS = { ...DEFAULT_LIMITS, maxWants: 20, maxHaves: 20, maxShallows: 5, maxDeepenNots: 2, maxRefsPerPush: 5 };
 
 const NAMES = ["refs/heads/main", "refs/heads/a..b", "HEAD", "", "refs/tags/v1", "refs/heads/\xe9", "x".repeat(1_100)];
@@ -41,7 +41,7 @@ function some(random: Random, most: number, make: () => string): string[] {
   return Array.from({ length: random.below(most + 1) }, make);
 }
 
-/** A repository of one ref, which answers every fetch that reaches it as if it had nothing to send. */
+/** A repository of one ref, which answers every fetch as if it had nothing to send. */
 const source: FetchSource = {
   refs: async (): Promise<RefList> => ({
     head: { target: "refs/heads/main", oid: new Uint8Array(20).fill(1) },
@@ -70,7 +70,7 @@ const context: FetchContext = {
   observe: () => undefined,
 };
 
-/** Whatever is answered is whole packets. */
+/** Every answer consists of complete packets. */
 async function expectPackets(response: Response): Promise<void> {
   ok(response.status === 200, `status ${response.status}`);
   const body = new Uint8Array(await response.arrayBuffer());

@@ -1,5 +1,6 @@
-/** Who may do what: every route, by everybody, with either scheme. What is expected comes from what each route declares; that it declares
- * something is expected too. */
+/** Every route, requested by every kind of caller, with either scheme of authentication. The
+ * expected answers follow from what each route declares; that it declares something is checked
+ * too. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { RIGHTS, type Right } from "../../src/access/caller.ts";
@@ -11,7 +12,7 @@ import { type Server, startServer } from "../harness/server.ts";
 
 const OPERATOR = "correct-horse-battery";
 
-/** A route as it is asked here. */
+/** A route as requested here. */
 interface Asked {
   readonly method: string;
   /** With `{owner}` and `{repo}`. */
@@ -21,7 +22,8 @@ interface Asked {
   readonly body: string | null;
 }
 
-/** What a caller has for `me/private`; null: it counts as nobody; none: it is somebody, without any right. */
+/** A caller's right for `me/private`; null: it counts as anonymous; none: a known caller without
+ * any right. */
 const CALLERS = {
   nobody: null,
   wrong: null,
@@ -84,7 +86,7 @@ async function makeTokens(): Promise<void> {
   tokens.expired = (await make({ expiresAt: new Date(Date.now() + 500).toISOString() }))["token"]!;
   tokens.operator = OPERATOR;
   tokens.wrong = "wrong";
-  // Right in its form, check and all, but for one character.
+  // A valid token, including its checksum, with one character changed.
   tokens["that a bit is wrong with"] = tokens.admin!.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
   await sleep(600);
 }
@@ -128,14 +130,14 @@ async function ask(route: Asked, repository: string, authorization: string | nul
     body: route.body,
     headers: {
       ...route.headers,
-      // Each from an address of its own: wrong tokens are counted by those.
+      // Each request from its own address: failed authentications are counted by address.
       "CF-Connecting-IP": `10.0.${asked >> 8}.${asked & 255}`,
       ...(authorization !== null && { Authorization: authorization }),
     },
   });
 }
 
-/** Whether the answer is one of those that keep somebody out, and which. */
+/** Whether, and how, the answer refuses access. */
 async function refusalOf(response: Response): Promise<401 | 403 | 404 | null> {
   const text = await response.text();
   if (response.status === 401 || response.status === 403) return response.status;
@@ -147,7 +149,7 @@ function expectedRefusal({ needed, path }: Asked, caller: CallerName): 401 | 403
   if (caller === "nobody" && needed === "nothing") return null;
   if (has === null) return 401;
   if (needed === "nothing") return null;
-  // What these let through depends on what the request names.
+  // What these allow depends on what the request names.
   if (needed === "token") return null;
   if (!path.includes("{repo}")) throw new Error(`${path} needs '${needed}', of nothing that it names`);
   if (has === "none") return 404;
@@ -175,14 +177,14 @@ describe.each(Object.keys(CALLERS) as CallerName[])("token: %s", (caller) => {
       const expected = expectedRefusal(route, caller);
       let repository = "private";
       if (deletesRepository(route) && expected === null) {
-        // The token of a repository goes with it.
+        // The repository's token is deleted with it.
         if (caller === "of the repository") continue;
         await askAs(OPERATOR, "POST", "/repos", { owner: "me", name: (repository = "doomed") });
       }
       const response = await ask(route, repository, authorization);
       const { status } = response;
       const refusal = await refusalOf(response);
-      // These are decided by what is asked: a body that names nothing is not valid.
+      // These are decided by the body: one that names nothing is not valid.
       const isDecidedLater = route.needed === "token" && (refusal === 403 || status === 404);
       if (refusal !== expected && !isDecidedLater) wrong.push(`${nameOf(route)}: ${status}, expected ${expected}`);
       if (status >= 500) wrong.push(`${nameOf(route)}: ${status}`);
@@ -228,14 +230,14 @@ test("a new name takes the right to write whatever its owner has, and no answer 
   const own = tokens["of the repository"]!;
   const free = await rename(own, { name: "free" });
   expect(free).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
-  // Hidden from it, shown to all, and one that a repository has left.
+  // Hidden from this token, public, and the former name of a repository.
   for (const name of ["other", "public", "Other"]) expect(await rename(own, { name })).toEqual(free);
   await askAs(OPERATOR, "PATCH", "/repos/me/other", { name: "left" });
   expect(await rename(own, { name: "other" })).toEqual(free);
   await askAs(OPERATOR, "PATCH", "/repos/me/left", { name: "other" });
   expect((await rename(own, { owner: "you" })).status).toBe(403);
   expect((await rename(tokens.admin!, { owner: "you" })).status).toBe(403);
-  // How its own name is written, and what else there is to say of it, is an admin's of the repository.
+  // An admin of the repository may change the spelling of its name, and its description.
   expect((await rename(own, { name: "Private", description: "d" })).status).toBe(200);
   expect((await rename(own, { name: "private" })).status).toBe(200);
   expect((await rename(tokens.admin!, { name: "free" })).status).toBe(200);
@@ -262,7 +264,7 @@ test("HEAD moves for nobody who may only write", async () => {
     await git(history, "push", url, ...refspecs).catch(() => undefined);
   expect(await head()).toBe("main");
   expect(await git(history, "ls-remote", "--symref", url, "HEAD")).toContain("ref: refs/heads/main");
-  // Any other branch is a writer's to rename, and the default branch an admin's.
+  // A writer may rename any branch but the default branch, which needs an admin.
   expect(await call("PATCH", "/branches/evil", { newName: "good" })).toBe(200);
   const admin = { Authorization: `Bearer ${tokens.admin}` };
   const renamed = await askApi(server, "/repos/me/moved/branches/main", {

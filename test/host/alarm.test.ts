@@ -11,12 +11,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An alarm as it was left, and the times that it is written with from now on. */
+/** An alarm with its stored time, and the times written to it from now on. */
 async function open(atMs: number | null): Promise<{ alarm: Alarm; written: number[] }> {
   const written: number[] = [];
   const storage = { getAlarm: async () => atMs, setAlarm: async (timeMs: number) => void written.push(timeMs) };
   const alarm = new Alarm(storage as unknown as DurableObjectStorage);
-  // As a repository does that starts, before anything can be waited for.
+  // As a starting repository does, before any await.
   alarm.set(NOW_MS + 5_000);
   await alarm.read();
   return { alarm, written };

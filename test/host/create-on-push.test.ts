@@ -1,4 +1,4 @@
-/** Whether a push makes the repository that it names. */
+/** Whether a push creates the repository that it names. */
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
@@ -66,7 +66,7 @@ describe.each(["token", "open"])("with access by %s, where it is off", (access) 
   test("where pushes create nothing, git is told how a repository is made", async () => {
     const refused = await push(server, "me/nmae", ADMIN);
     expect(refused).toMatchObject({ code: 128, stderr: expect.stringContaining(ADVICE) as string });
-    // Whoever does not ask before is refused too, and no name is kept for it.
+    // A push without the usual first request is refused too, and reserves no name.
     const headers = {
       Authorization: `Bearer ${ADMIN}`,
       "Content-Type": "application/x-git-receive-pack-request",

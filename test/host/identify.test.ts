@@ -62,7 +62,7 @@ test("a server without a secret lets nobody in", async () => {
   }
 });
 
-/** Sends headers as they are, several of one name too. */
+/** Sends headers unchanged, also several of the same name. */
 async function sendRaw(path: string, headers: readonly [string, string][]): Promise<number> {
   const outgoing = request(server.url + path, {
     headers: ["Host", "localhost", ...headers.flat()] as unknown as Record<string, string>,

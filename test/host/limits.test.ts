@@ -11,7 +11,7 @@ beforeAll(async () => {
 let server: Server | null = null;
 afterAll(() => server?.close());
 
-/** Pushes to a server whose caps are lowered, and returns what the user reads. */
+/** Pushes to a server with lowered limits, and returns what the user reads. */
 async function pushWith(limits: Record<string, number>): Promise<string> {
   await server?.close();
   server = await startServer({ vars: { LIMITS: JSON.stringify(limits) } });
@@ -28,7 +28,7 @@ test.each([
     /a file or another object in the pack \(bytes\) exceeds the limit of 20/,
   ],
   [{ maxPushWorkBytes: 5_000 }, /work of the push .* exceeds the limit of 5000/],
-  // Refused before there is a report to write into: git shows the status, and not the text.
+  // Refused before there is a report to write into: git shows the status, but not the text.
   [{ maxRefsPerPush: 0 }, /HTTP 413/],
   [{ maxCommandBytes: 50 }, /HTTP 413/],
 ])("a push beyond %j is refused with the limit in the message", async (limits, message) => {

@@ -1,4 +1,5 @@
-/** Where access is open, whoever is on this machine may do everything, and no web page that they look at may do anything. */
+/** With open access, every user of this machine may do everything, and no web page that they visit
+ * may do anything. */
 import { once } from "node:events";
 import { createServer, type Server as PageServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -50,7 +51,8 @@ async function ask(method: string, path: string, headers: Record<string, string>
   return { status, allowed: answered["access-control-allow-origin"], text: bytes.toString() };
 }
 
-/** What a page of another site sends, or one by a name of its own that leads here. */
+/** What a page of another site sends, or a page under its own name that resolves to this
+ * machine. */
 const FOREIGN: Record<string, (own: string) => Record<string, string>> = {
   "another Host": () => ({ Host: "evil.example" }),
   "another Host on the port": () => ({ Host: `evil.example:${port}` }),
@@ -128,7 +130,7 @@ describe("in Chromium", () => {
   let evilPort: number;
 
   beforeAll(async () => {
-    // By this name the browser asks this machine, as after DNS rebinding.
+    // The browser resolves this name to this machine, as after DNS rebinding.
     browser = await startBrowser(["--host-resolver-rules=MAP evil.test 127.0.0.1"]);
     pages = createServer((_, response) => {
       response.setHeader("Content-Type", "text/html");
@@ -154,7 +156,7 @@ describe("in Chromium", () => {
     return [repositories.body, log.body];
   };
 
-  /** Has a page try all that it may send, and tells what it could read. */
+  /** Has a page try all requests that it may send, and returns what it could read. */
   async function attack(page: Page, target: string): Promise<string[]> {
     return page.evaluate(async (url) => {
       const read: string[] = [];
@@ -164,7 +166,7 @@ describe("in Chromium", () => {
           const text = await response.text();
           if (response.ok && text !== "") read.push(`${path}: ${text.slice(0, 40)}`);
         } catch {
-          // Not sent, or not to be read.
+          // Not sent, or not readable.
         }
       };
       const json = { "Content-Type": "application/json" };

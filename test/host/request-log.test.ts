@@ -1,4 +1,4 @@
-/** What the operator sees of each request. */
+/** The operator's log of requests. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";

@@ -3,12 +3,12 @@ import { type Server, startServer } from "../harness/server.ts";
 
 let server: Server;
 beforeAll(async () => {
-  // With this, every repository's object, and much of the Worker, throws what nobody foresaw.
+  // With this value, every repository's object and much of the Worker throws an unexpected error.
   server = await startServer({ vars: { LIMITS: '{"maxWants":"nonsense"}' } });
 });
 afterAll(() => server.close());
 
-/** As a browser asks, for which the runtime would make a page. */
+/** A browser's headers, for which the runtime would make an HTML page. */
 const BROWSER = { Accept: "text/html,*/*", "User-Agent": "Mozilla/5.0" };
 
 test.each([

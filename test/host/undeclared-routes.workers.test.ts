@@ -1,12 +1,13 @@
-/** A route that forgot to say whom it is for: whatever the Worker serves asks for a token, but for what is listed here. */
+/** Finds routes without declared access: everything that the Worker serves needs a token, except
+ * the routes listed here. */
 import { createExecutionContext, env } from "cloudflare:test";
 import { expect, test } from "vitest";
 import worker from "../../src/host/worker.ts";
 
-/** What everybody may ask. */
+/** Open to everybody. */
 const OPEN = new Set(["/", "/healthz", "/api/docs", "/api/openapi.json", "/api/repos", "/api/repos/:owner"]);
 
-/** What says the same to everybody, of whatever repository. */
+/** The answer is the same for everybody and for every repository. */
 const UNSERVED = "/:owner/:repository/info/lfs/*";
 
 test("every route of the Worker asks for a token, but for those that are meant for everybody", async () => {
@@ -25,7 +26,7 @@ test("every route of the Worker asks for a token, but for those that are meant f
       );
       if (OPEN.has(path) && verb === "GET") expect(response.status, path).toBe(200);
       else if (path === UNSERVED) expect(response.status).toBe(501);
-      // An RPC by another method is told so without a look at who asks.
+      // An RPC by another method is refused before the caller is identified.
       else if (response.status !== 405) expect([verb, path, response.status]).toEqual([verb, path, 401]);
       asked.push(path);
     }

@@ -15,14 +15,14 @@ const MB = 1_000_000;
 const SIZE_BYTES = 400 * MB;
 const LINE_BYTES = 40;
 
-/** What the server's process may rise by, in MB: the memory of one large object, of a push, and
- * what the runtime takes for 400 MB that pass. */
+/** How far the server's process may rise, in MB: the memory of one large object, of a push, and
+ * what the runtime takes for 400 MB that pass through. */
 const MAX_RISE_MB = 400;
 
 /** What its isolate may have, without the memories of WebAssembly, which are below 30 MB here. */
 const MAX_ISOLATE_MB = 90;
 
-/** Writes lines that are all different. */
+/** Writes lines that all differ. */
 async function writeText(path: string): Promise<void> {
   const file = await open(path, "w");
   const piece = Buffer.alloc(MB * 4, " ");
@@ -51,8 +51,8 @@ async function hashFile(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** How far the server's memory rises at the most while something is done, what the isolate has at
- * the most without WebAssembly, and how long it takes, with its garbage collected all the time. */
+/** The largest rise of the server's memory during an action, the most memory of the isolate without
+ * WebAssembly, and the time; garbage is collected all the time. */
 async function measure(
   server: Server,
   inspectorPort: number,

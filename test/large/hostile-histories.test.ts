@@ -1,15 +1,16 @@
-// A thousand random histories of 1 KB to 256 KB that nobody would write and git would take. HOSTILE_SEED=N runs one of them alone,
-// HOSTILE_SEED=N-M those from N to M, and HOSTILE_RUNS=N another number of them.
+// A thousand random histories of 1 KB to 256 KB that git accepts although nobody would write them.
+// HOSTILE_SEED=N runs only that one, HOSTILE_SEED=N-M those from N to M, and HOSTILE_RUNS=N another
+// number of them.
 import { expect, test } from "vitest";
 import { type Cost, HostileRun, type Misanswer } from "../harness/hostile-run.ts";
 
 const seeds = readSeeds(process.env["HOSTILE_SEED"] ?? `1-${process.env["HOSTILE_RUNS"] ?? 1_000}`);
 
-/** Histories that one server sees: what it keeps of each in memory is to be that of few. */
+/** Histories for one server: what it keeps in memory must not grow with their number. */
 const PER_SERVER = 100;
 
 test("whatever is asked of hostile histories is answered in its bounds", async () => {
-  // All that went wrong is told at the end, each with its seed, by which it can be run again.
+  // All failures are reported at the end, each with the seed that reproduces it.
   const misanswers: Misanswer[] = [];
   const dearest: Cost[] = [];
   for (let from = 0; from < seeds.length; from += PER_SERVER) {

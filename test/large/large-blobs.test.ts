@@ -9,12 +9,12 @@ import { checkRoundTrip } from "./round-trip.ts";
 
 const MB = 1_000_000;
 
-/** Files of noise, which no compression makes smaller, in one commit. */
+/** Files of random bytes, which do not compress, in one commit. */
 async function makeNoise(sizesBytes: readonly number[]): Promise<string> {
   const dir = await makeRepository("noise");
   const noise = new Uint8Array(Math.max(...sizesBytes));
   sizesBytes.forEach((size, i) => writeFileSync(join(dir, `noise-${i}`), randomFillSync(noise).subarray(0, size)));
-  // At this level git stores noise as it is.
+  // At this level git stores them uncompressed.
   await git(dir, "-c", "core.compression=0", "add", ".");
   await git(dir, "commit", "-q", "-m", "noise");
   return dir;

@@ -6,7 +6,7 @@ import { checkRoundTrip, importCommit, importFile, importRepository } from "./ro
 
 test("100,000 files in one tree", async () => {
   const files = Array.from({ length: 100_000 }, (_, i) => importFile(`file-${i}`, `line ${i}`));
-  // One file less, and one more: two trees of 4 MB that differ by little.
+  // One file removed and one added: two trees of 4 MB that differ by little.
   const changes = [importCommit(1), "D file-500\n", importFile("file-more", "more")];
   const origin = await importRepository([importCommit(0), ...files, ...changes]);
   await checkRoundTrip("100,000 files in one tree", origin);
@@ -45,7 +45,7 @@ test("30,000 refs: branches, tags and annotated tags", async () => {
     (_, i) => `tag v${i}\nfrom ${commitAt(i)}\ntagger Ada Example <ada@example.com> 1700000000 +0100\ndata 0\n`,
   );
   expect((await tryGit(origin, ["fast-import", "--quiet"], { stdin: tags.join("") })).code).toBe(0);
-  // By hand: for so many refs git itself takes minutes, whatever the server.
+  // A raw push: git itself takes minutes for so many refs, with any server.
   await checkRoundTrip("30,000 refs", origin, async (dir, url) => {
     const refLines = (await listRefs(dir)).split("\n").map((line) => line.split(" ") as [string, string]);
     const { stdoutBytes: pack } = await tryGit(dir, ["pack-objects", "--all", "-q", "--stdout"]);

@@ -1,5 +1,5 @@
-// What a push's budget of work takes of the CPU: the platform ends a request after 300 seconds. A
-// tenth of it is tried, of each kind of work.
+// How much CPU a push's budget of work takes: the platform ends a request after 300 seconds. A
+// tenth of the budget is used, for each kind of work.
 import { createDeflate } from "node:zlib";
 import { expect, test } from "vitest";
 import { MAX_PUSH_WORK_BYTES } from "../../src/format/limits.ts";
@@ -21,7 +21,7 @@ const MIB = 1024 * 1024;
 const CPU_LIMIT_SECONDS = 300;
 const PART = 10;
 
-/** An entry of a blob of zeros. */
+/** The entry of a blob of zeros. */
 async function zeros(sizeBytes: number): Promise<Buffer> {
   const deflate = createDeflate({ level: 9 });
   const pieces: Buffer[] = [encodeEntryHead(3, BigInt(sizeBytes))];
@@ -35,7 +35,7 @@ async function zeros(sizeBytes: number): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Entries of so many blobs that are each made of one base by copying it again and again. */
+/** Entries of so many blobs, each made by copying one base many times. */
 function copies(base: Buffer, times: number, count: number): Buffer[] {
   const object = makeObject("blob", base);
   const all = Array.from({ length: times }, () => copy(0, base.length));

@@ -11,11 +11,12 @@ const MEMORY_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Moves all refs of a repository to the one at `url`. */
 type Push = (origin: string, url: string) => Promise<unknown>;
 
-/** Pushes all refs of a repository to a server of its own, and clones it as a mirror: refs must be the same, fsck must have nothing
- * to say, and memory must stay below its limit. Prints what both took, beside git's own server.
+/** Pushes all refs of a repository to a server of its own, and clones it as a mirror. Refs must be
+ * the same, fsck must report nothing, and memory must stay below its limit. Prints time and memory
+ * of both, next to those of git's own server.
  * @param origin a repository, bare or not
- * @param push how, unless by `git push`
- * @returns the clone's folder; it is there until the run ends */
+ * @param push the way to push; default `git push`
+ * @returns the clone's directory, which stays until the run ends */
 export async function checkRoundTrip(name: string, origin: string, push: Push = pushMirror): Promise<string> {
   const server = await startServer();
   const root = makeTempDir("native");
@@ -39,7 +40,7 @@ async function compare(
   const pushMs = await measure(() => push(origin, url));
   const pushed = await server.takeEvent("push");
   const pushRssBytes = server.readUsage().peakMemoryBytes;
-  // With the memory of the push gone: what is measured next is the clone's alone.
+  // Frees the memory of the push, to measure that of the clone alone.
   await server.restart();
   let mirror = "";
   const cloneMs = await measure(async () => (mirror = await clone(url)));

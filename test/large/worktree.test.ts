@@ -1,5 +1,5 @@
 // Six files of 64 MB that are written to a worktree at once: they are streamed, none of them is
-// ever held.
+// held in memory.
 import { createHash } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
@@ -11,23 +11,23 @@ const MB = 1_000_000;
 const FILES = 6;
 const FILE_BYTES = 64 * MB;
 
-/** What the server's process may rise by, in MB, for 384 MB that are written. */
+/** How far the server's process may rise, in MB, for 384 MB that are written. */
 const MAX_RISE_MB = 250;
 
-/** A text that is another for each file. */
+/** A text that differs for each file. */
 function makeText(file: number): Buffer {
   const lines = Array.from({ length: 3_000 }, (_, i) => `file ${file}, line ${(i * 7_919) % 3_001}\n`);
   return Buffer.alloc(FILE_BYTES, lines.join(""));
 }
 
 test("a worktree of six files of 64 MB is written in bounded memory", async () => {
-  // Nothing is written before it is asked for.
+  // Nothing is written until it is requested.
   const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: 3_000 }) } });
   try {
     const files = Object.fromEntries(Array.from({ length: FILES }, (_, i) => [`file-${i}`, makeText(i)]));
     const dir = await makeOddRepository([{ branch: "main", files }]);
     await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main");
-    // With the memory of the push gone.
+    // Frees the memory of the push.
     await server.restart();
     const api = `${server.url}/api/repos/me/repo`;
     await (await fetch(`${api}/worktrees`)).arrayBuffer();

@@ -29,7 +29,7 @@ const PLAN: PackPlan = {
 const STORE: PackDelivery = { kind: "store", plan: PLAN, objectKey: OBJECT_KEY, responseKey: "key" };
 const AWAITED: PackDelivery = { kind: "awaited", objectKey: OBJECT_KEY };
 
-/** A store in which writing waits for `go`. */
+/** A store whose writes wait for `go`. */
 class SlowStore extends MemoryChunkStore {
   readonly go = Promise.withResolvers<void>();
 
@@ -40,16 +40,16 @@ class SlowStore extends MemoryChunkStore {
 }
 
 let chunks: SlowStore;
-/** What the repository answers to who waits. */
+/** The repository's answer to a waiting Worker. */
 let awaited: PromiseWithResolvers<Awaited<ReturnType<FetchSource["awaitResponse"]>>>;
 let settled: [objectKey: string, sizeBytes: number | null][];
 let background: Promise<unknown>[];
 let whole: Buffer;
-/** Where the repository is now, for who came by a former name. */
+/** The repository's present name, for a client that used a former one. */
 let place: NewPlace | null;
 
 beforeAll(() => {
-  // The runtime has this one; it passes on what is written, as the standard one does.
+  // The runtime has this class; it passes data on unchanged, as the standard one does.
   vi.stubGlobal("IdentityTransformStream", TransformStream);
 });
 afterAll(() => vi.unstubAllGlobals());
@@ -224,7 +224,7 @@ test("a pack of unknown length is stored by one write when it was made whole bef
     ["not at all", []],
     ["in part", []],
     ["whole", [whole.length]],
-    // What was remembered is gone: had it been wrong, each storing would fail.
+    // The cached name is dropped: if it had been wrong, each storing would fail.
     ["not at all", []],
   ];
   for (const [taken, sizes] of makings) {

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Closes the channel and takes its whole response apart. */
+/** Closes the channel and parses its whole response. */
 async function readAll(channel: PushChannel): Promise<{ data: string; progress: string }> {
   channel.close();
   const body = Buffer.from(await (await channel.begun).arrayBuffer());

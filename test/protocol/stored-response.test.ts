@@ -45,7 +45,7 @@ test.each([
     const head = await ask("HEAD", headers);
     expect(head.text).toBe("");
     expect(head.calls).toBe(0);
-    // A range is of a GET only.
+    // Ranges apply to GET only.
     expect([head.response.status, head.response.headers.get("Content-Length")]).toEqual([200, "10"]);
     expect(got.response.headers.get("Content-Length")).toBe(length);
     expect(got.response.headers.get("Content-Range")).toBe(range);

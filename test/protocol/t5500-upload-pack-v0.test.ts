@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Writes names as ids. */
+/** Replaces names by ids. */
 function resolve(lines: readonly string[]): Buffer {
   return encodeRequest(
     ...lines.map((line) =>

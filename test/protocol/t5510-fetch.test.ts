@@ -51,7 +51,7 @@ describe.each([
     ["side-1", "side-5"],
     ["main~60", "main~20"],
   ])("from %s to %s, no object is sent too many", async (old, wanted) => {
-    // Protocol 0 lets a client ask for advertised tips only.
+    // Protocol 0 allows only advertised tips.
     for (const version of wanted.includes("~") ? [2] : [0, 2]) {
       const clone = await makeRepository("clone.git", "--bare");
       const [from, to] = [await git(origin, "rev-parse", old), await git(origin, "rev-parse", wanted)];

@@ -41,7 +41,7 @@ function resolve(lines: readonly string[]): Buffer {
   return Buffer.concat(withIds.map((line) => encodeRequest(line)));
 }
 
-/** @param lines long lists as lists: arguments lie on the stack */
+/** @param lines long lists as arrays: arguments go onto the stack */
 const fetchLines = (...lines: (string | string[])[]): string[] => [
   "command=fetch",
   "agent=test",
@@ -62,7 +62,7 @@ test("the capability advertisement", async () => {
   });
   const texts = decodeTexts(body).map((text) => text.replace(/^agent=holdfast\/\d.*/, "agent"));
   expect(texts).toContain("bundle-uri\n");
-  // Git offers it from 2.40 on, if it is told to.
+  // Git offers it from 2.40 on, when configured to.
   expect(texts.filter((text) => text !== "bundle-uri\n")).toEqual(
     decodeTexts(stdoutBytes).map((text) => text.replace(/^agent=.*/, "agent")),
   );

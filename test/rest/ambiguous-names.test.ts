@@ -1,4 +1,4 @@
-// Names that several refs have: in the API the branch is taken, and that there are others is told.
+// Names that several refs have: the API uses the branch, and reports that there are others.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -14,7 +14,7 @@ let server: Server;
 let dir: string;
 /** May write tags, and nothing else. */
 let tagger: string;
-/** Where the branch is, and where the tag of its name is. */
+/** The commits of the branch and of the tag with the same name. */
 let branch: string;
 let tag: string;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   await git(dir, "checkout", "-q", "-b", "evil", "main~1");
   await commit({ more: "" }, "more");
   tag = await commit({ a: "the tag's\n", "scripts/run": "the tag's\n", run: "the tag's\n" }, "evil");
-  // What the token of tags can do to the name `main`, and to ids.
+  // What the tags' token can do to the name `main`, and to ids.
   const names = ["main", "main/scripts", "heads/main", "refs/heads/main", "HEAD", `${branch}/scripts`, "HEAD/scripts"];
   const taken = names.filter((name) => name !== "main" && name !== "HEAD");
   for (const name of taken) await git(dir, "push", "-q", urlOf(tagger), `evil:refs/tags/${name}`);
@@ -63,7 +63,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** Asks that show which commit a name stands for: by its id, or by what is in it. */
+/** Requests that show which commit a name means: by its id, or by its content. */
 const ASKS: readonly [name: string, ask: () => Promise<Answer>, ofBranch: unknown][] = [
   ["raw", () => ask("/raw/main/a"), "the branch's\n"],
   ["raw, deeper", () => ask("/raw/main/scripts/run"), "the branch's\n"],
@@ -170,7 +170,8 @@ test("no tag takes over the paths of a branch, of HEAD, or of an id", async () =
       expect(told(answer)).toBe(ref === "main" ? "refs/heads/main, refs/tags/main/scripts" : null);
     }
   }
-  // What the branch has not is not looked for elsewhere: the name that would do is told.
+  // A path that the branch lacks is not looked up in the other refs: the error names the full name
+  // to use.
   const missing = await ask("/raw/main/scripts/a");
   expect([missing.status, missing.body, told(missing)]).toEqual([
     404,

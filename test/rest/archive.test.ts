@@ -15,7 +15,7 @@ const long = `${"directory-of-a-long-name/".repeat(5)}${"f".repeat(90)}`;
 const longer = `${"g".repeat(60)}/${"h".repeat(150)}`;
 
 beforeAll(async () => {
-  // Inline chunks and R2 objects alike, and no worktrees, which would be read in their place.
+  // Both inline chunks and R2 objects, without worktrees, which would be read instead.
   server = await startServer({ vars: { WORKTREES: "none" } });
   odd = await makeOddRepository([
     {
@@ -143,10 +143,10 @@ test("each chunk is read about once", async () => {
   expect(bytes.equals(await archive(dir, "main"))).toBe(true);
   const { operations } = await server.takeEvent("read");
   expect(pushed.puts).toBe(4);
-  // A window may end within a chunk, and a read takes 4 MiB at the most.
+  // A window may end inside a chunk, and a read takes at most 4 MiB.
   expect(operations.gets).toBeLessThanOrEqual(pushed.puts + 2);
   expect(operations.bytesOut).toBeLessThan(pushed.bytesIn * 1.01);
-  // The object reads trees, and nothing that lies between them.
+  // The object reads trees, and nothing between them.
   const calls = server.takeEvents().filter((event) => event.event === "call");
   expect(calls.reduce((sum, call) => sum + call.operations.bytesOut, 0)).toBeLessThan(200_000);
 });

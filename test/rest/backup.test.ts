@@ -20,7 +20,7 @@ beforeAll(async () => {
   await git(dir, "tag", "of-blob", blob);
   await git(dir, "tag", "-a", "-m", "a tree", "of-tree", "main^{tree}");
   await git(dir, "update-ref", "refs/notes/deep/er", "main~3");
-  // HEAD is at a branch that no convention would choose.
+  // HEAD names a branch that no convention would choose.
   await git(dir, "branch", "zweig", "main~2");
   const data = Buffer.from(new Random(3).bytes(400_000)).toString("base64");
   const fat = `commit refs/heads/fat\ncommitter A <a@x> 1 +0000\ndata 1\nx\nM 100644 inline f\ndata ${data.length}\n${data}\n`;
@@ -62,7 +62,7 @@ async function bundleOf(...args: string[]): Promise<Buffer> {
 
 const remoteRefs = (repository: string) => git(dir, "ls-remote", "--symref", `${server.url}/${repository}.git`);
 
-/** There is nothing, or at the most an empty repository. */
+/** There is no repository, or at most an empty one. */
 async function expectNothing(repository: string): Promise<void> {
   const listed = await tryGit(dir, ["ls-remote", `${server.url}/${repository}.git`]);
   expect(listed.stdout).toBe("");
@@ -124,7 +124,7 @@ describe("a restored repository", () => {
     const clone = await makeRepository("again.git", "--bare");
     await git(clone, "fetch", "-q", `${server.url}/me/again.git`, "refs/*:refs/*");
     await git(clone, "fsck", "--strict", "--no-dangling");
-    // Once more: it is there. Of something else: it is not.
+    // Restoring again succeeds: it has everything already. Restoring something else does not.
     expect((await restore("me/again", backup)).status).toBe(200);
     expect((await restore("me/again", await bundleOf("main"))).status).toBe(409);
     expect((await restore("me/odd", await bundleOf("--all"), "?defaultBranch=main")).status).toBe(200);

@@ -26,7 +26,8 @@ const FILES = 30;
 let server: Server;
 let dir: string;
 
-/** A history with a branch of a slashed name, renames, a merge, binary files and other types. */
+/** A history with a branch of a slashed name, renames, a merge, binary files and other object
+ * types. */
 async function makeSource(): Promise<string> {
   const source = await makeRepository("source");
   const random = new Random(8);

@@ -61,7 +61,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-/** `ls-tree`, as the API shows it. Names that are no UTF-8 are shown with U+FFFD by both. */
+/** `ls-tree` in the format of the API. Both show names that are not UTF-8 with U+FFFD. */
 async function listTree(dir: string, ...args: string[]): Promise<Omit<Entry, "name" | "type">[]> {
   const { stdout } = await tryGit(dir, ["ls-tree", "-z", "-l", "--full-tree", ...args]);
   return stdout
@@ -104,7 +104,7 @@ test("what is no directory is said", async () => {
 
 test("a listing reads trees and rows, and no blob", async () => {
   server.takeEvents();
-  // The first call finds out what refs lead to.
+  // The first call computes what refs reach.
   for (let time = 0; time < 2; time++) await askApi(server, "/repos/me/history/files?path=dir-0");
   await server.takeEvent("call");
   const { operations } = await server.takeEvent("call");

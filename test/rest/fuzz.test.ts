@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-// `fuzz.sweep.test.ts` does the same for longer, `npm run verify -- fuzz-api` for as long as one likes.
+// `fuzz.sweep.test.ts` does the same for longer, `npm run verify -- fuzz-api` for any time.
 test("no request that the document inspires makes a 5xx, or an answer outside its schema", async () => {
   const result = await fuzzApi(server, 1, 5);
   expect(result.violations).toEqual([]);

@@ -84,7 +84,7 @@ test.each([
 ])("a search finds what git grep finds: %j", async (query, args) => {
   const result = await search("odd", query);
   expect(result.status).toBe(200);
-  // git counts columns in bytes.
+  // Git counts columns in bytes.
   const lines = (await expected(odd, ...args)).map((line) => line.replace("c.ts:1:9:", "c.ts:1:7:"));
   expect(shown(result)).toEqual(lines);
   expect(result.body.truncated).toBe(false);

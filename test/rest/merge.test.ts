@@ -17,7 +17,7 @@ interface Failed {
   readonly error: { code: string; field?: string; conflicts?: { path: string; kind: string; hunks: object[] }[] };
 }
 
-/** Who makes commits in the tests' git, and when. */
+/** The author and date of commits by the tests' git. */
 const ADA = { name: "Ada Example", email: "ada@example.com", date: "2023-11-14T23:13:20+01:00" };
 
 const text = (changes: Record<number, string> = {}): string =>
@@ -27,7 +27,7 @@ let server: Server;
 let source: string;
 let path: string;
 
-/** Changes files where git is, null: removes one, and commits. */
+/** Changes files in git's worktree (null removes one), and commits. */
 async function commit(message: string, files: Record<string, string | null>): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
     const file = join(source, name);
@@ -63,7 +63,7 @@ afterAll(() => server.close());
 
 let branches = 0;
 
-/** A new branch, here and on the server. */
+/** A new branch, locally and on the server. */
 async function branch(from: string, name = `branch-${branches++}`): Promise<string> {
   await git(source, "checkout", "-q", "-B", name, from);
   await git(source, "push", "-q", `${server.url}/me/source.git`, name);
@@ -76,14 +76,14 @@ const post = <Body = Moved>(route: string, json: object): Promise<Answer<Body>> 
 const merge = <Body = Moved>(base: string, head: string, further: object = {}) =>
   post<Body>("merge", { base, head, author: ADA, ...further });
 
-/** Where a branch is on the server. */
+/** The commit of a branch on the server. */
 async function remote(name: string): Promise<string> {
   return (await git(source, "ls-remote", `${server.url}/me/source.git`, `refs/heads/${name}`)).slice(0, 40);
 }
 
 const local = (revision: string): Promise<string> => git(source, "rev-parse", "--verify", revision);
 
-/** Expects the server's branch to be where git has brought the local one. */
+/** Expects the server's branch to equal the local one that git made. */
 async function expectAsGit(answer: Answer<Moved>, name: string, kind: string): Promise<void> {
   expect(answer).toMatchObject({ status: 201, body: { kind, branch: name, dryRun: false } });
   expect(answer.body.commit).toBe(await local(name));
@@ -214,7 +214,7 @@ test("a change is taken back, as git does", async () => {
   expect(await git(source, "log", "-1", "--format=%s", again.body.commit!)).toBe(
     `Reapply "Merge branch 'topic' into merged"`,
   );
-  // What a root commit brought goes, where nothing has changed it since.
+  // What a root commit added is removed where nothing has changed it since.
   const root = await branch("main~1");
   expect(await revert(root, { commit: root })).toMatchObject({
     status: 201,
@@ -242,7 +242,7 @@ test("what does not fit is refused", async () => {
   const expected = await local("main~1");
   await refused(merge(name, "topic", { expected }), 409, { code: "stale", actual: await local("main") });
   expect(await remote(name)).toBe(await local("main"));
-  // Another history.
+  // An unrelated history.
   await git(source, "checkout", "-q", "--orphan", "alone");
   await git(source, "commit", "-q", "-m", "alone");
   await git(source, "push", "-q", `${server.url}/me/source.git`, "alone");

@@ -210,7 +210,7 @@ test("changes of the same files are merged by line, or answered with what is in 
       },
     },
   });
-  // A file where the branch has got a directory, and the other way round.
+  // A file in place of the branch's directory, and the reverse.
   await commit(path, [{ op: "delete", path: "dir.x" }, put("dir.x/file", "x")]);
   for (const operations of [[put("dir.x", "y")], [{ op: "delete", path: "readme" }, put("readme/a", "x")]]) {
     expect(await commit(path, operations, { base: tip })).toMatchObject({
@@ -292,7 +292,7 @@ test("files that git itself would not take are refused as in a push", async () =
 
 let badPath: string | undefined;
 
-/** A repository in which nothing is ever changed. */
+/** A repository that never changes. */
 async function bad(): Promise<string> {
   return (badPath ??= (await push()).path);
 }

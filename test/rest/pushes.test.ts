@@ -1,4 +1,5 @@
-/** Who it was, as the push log says: whoever made the request, whatever it says of an author; and who may know that. */
+/** The push log names who made the request, whatever its author field says; only some callers may
+ * read that. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";

@@ -7,14 +7,14 @@ import { type Server, startServer } from "../harness/server.ts";
 let server: Server;
 let dir: string;
 
-/** Large enough to come in pieces, and to lie in an R2 object. */
+/** Large enough to come in pieces, and to be in an R2 object. */
 const large = randomBytes(3_000_000);
-/** The same, and in a few bytes: of a chunk that is kept inline. */
+/** As large, but in a few bytes of a chunk that stays inline. */
 const zeros = new Uint8Array(2_000_000);
 const lines = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
 
 beforeAll(async () => {
-  // Without worktrees, which would be read in place of blobs.
+  // Worktrees would be read instead of blobs.
   server = await startServer({ vars: { WORKTREES: "none" } });
   dir = await makeOddRepository([
     {
@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function ask(path: string, headers: Record<string, string> = {}, method = "GET") {
-  // The runtime compresses what it may, and has no length to tell then.
+  // The runtime compresses what it may; then there is no length.
   const sent = { "Accept-Encoding": "identity", ...headers };
   const response = await fetch(`${server.url}/api/repos/me/${path}`, { method, headers: sent });
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };

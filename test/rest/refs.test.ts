@@ -41,7 +41,7 @@ const ask = (method: string, below: string, json?: unknown): Promise<Answer> =>
 
 const parse = (revision: string): Promise<string> => git(source, "rev-parse", "--verify", revision);
 
-/** What is the ref at on the server? */
+/** The value of a ref on the server. */
 async function remote(name: string): Promise<string> {
   return (await git(source, "ls-remote", url, name)).split("\t")[0]!;
 }

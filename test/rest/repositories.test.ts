@@ -108,7 +108,7 @@ test("a push that comes to nothing leaves no repository", async () => {
   expect((await ask("GET", "/repos/bob/nothing")).status).toBe(404);
   expect((await tryGit(source, ["ls-remote", urlOf("bob/nothing")])).stderr).toContain("not found");
   expect((await list("/repos/bob")).flat()).not.toContain("bob/nothing");
-  // The name is as free as before.
+  // The name is still free.
   expect((await create("bob", "nothing")).status).toBe(201);
 });
 
@@ -125,7 +125,7 @@ test("a renamed repository is found by both names, until another may have the ol
   const [tip] = (await git(source, "ls-remote", urlOf("Cats/new"), "main")).split("\t");
   expect(tip).toBe(await git(source, "rev-parse", "main"));
   expect((await ask("GET", "/repos/cat/old")).body).toMatchObject({ id, owner: "Cats" });
-  // Somebody's cache may still have the old name lead there.
+  // An isolate may still cache the old repository under that name.
   const refused = await create("cat", "old");
   expect(refused).toMatchObject({ status: 409, body: { error: { code: "conflict", field: "name" } } });
   expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
@@ -176,7 +176,7 @@ test("names that nobody may have, and those that somebody has", async () => {
   await create("fay", "other");
   expect((await ask("PATCH", "/repos/fay/other", { name: "Taken" })).status).toBe(409);
   expect((await ask("PATCH", "/repos/fay/Taken", { name: "taken" })).body).toMatchObject({ name: "taken" });
-  // Names lead to the same repository however they are spelt.
+  // Names mean the same repository in upper and lower case.
   await push("FAY/taken");
   expect(await git(source, "ls-remote", urlOf("fay/Taken"), "main")).not.toBe("");
 });

@@ -113,7 +113,7 @@ test("who may not have the right gives out no token, sees none and revokes none 
   expect(await create(writer.token, wanted)).toBe(403);
   expect(await create(other.token, wanted)).toBe(403);
   expect(await create(other.token, { ...wanted, repository: "one" })).toBe(404);
-  // It would outlive its maker.
+  // It would outlive the token that made it.
   expect(await create(admin.token, wanted)).toBe(403);
   expect(await create(admin.token, { ...wanted, expiresAt: new Date(Date.now() + 60_000).toISOString() })).toBe(201);
   for (const [token, status] of [

@@ -33,7 +33,7 @@ interface Shown {
 const ask = (repository: string, json?: unknown) =>
   askApi<Shown>(server, `/repos/me/${repository}/worktrees`, json === undefined ? {} : { method: "PUT", json });
 
-/** Waits until the worktrees are as told: pairs of branch and state. */
+/** Waits for given states of the worktrees: pairs of branch and state. */
 async function waitFor(repository: string, states: readonly (readonly [string, string])[]): Promise<Shown> {
   for (let tries = 0; ; tries++) {
     const { body } = await ask(repository);
@@ -47,7 +47,7 @@ async function waitFor(repository: string, states: readonly (readonly [string, s
 const push = (repository: string, ...refspecs: string[]) =>
   git(dir, "push", "-q", `${server.url}/me/${repository}.git`, ...refspecs);
 
-/** Holds the R2 objects of a branch against git: modes and ids by path. */
+/** Compares the R2 objects of a branch with git: modes and ids by path. */
 async function expectObjects(folder: string, revision: string): Promise<void> {
   const objects = await server.readObjects(`/worktrees/${folder}/`);
   const shown = [...objects].map(([key, { bytes, metadata }]): [string, string] => {
@@ -122,7 +122,8 @@ test("a clone is served while the worktree is written; a crash meanwhile heals i
   const clone = join(makeTempDir("clone"), "clone.git");
   await git(dir, "clone", "-q", "--bare", `${server.url}/me/many.git`, clone);
   expect(await git(clone, "rev-parse", "main")).toBe(await git(dir, "rev-parse", "many"));
-  // The job begins half a second after the push; it takes more than another to write so many.
+  // The job begins half a second after the push, and takes more than as long again to write so many
+  // files.
   await new Promise((resolve) => setTimeout(resolve, 700));
   await server.kill();
   await server.restart();
@@ -153,7 +154,7 @@ test("what cannot be chosen is refused, and changes nothing", async () => {
   expect((await ask("nothing", { branches: null })).status).toBe(404);
 });
 
-/** Pushes two files to a server, and has it do what it does behind that. */
+/** Pushes two files to a server, and lets it run the jobs that follow. */
 async function pushTo({ url }: Server): Promise<void> {
   await commitFiles(dir, "switched", { a: "a", "b/c": "c" });
   await git(dir, "push", "-q", `${url}/me/switched.git`, "switched:refs/heads/main");

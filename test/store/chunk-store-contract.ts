@@ -4,7 +4,7 @@ import { MULTIPART_PART_BYTES } from "../../src/format/limits.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
 import { Random } from "../harness/random.ts";
 
-/** What every chunk store must do. @param open gives a store which is empty below `prefix` */
+/** The contract of every chunk store. @param open gives a store that is empty below `prefix` */
 export function describeChunkStore(name: string, open: () => { store: ChunkStore; prefix: string }): void {
   describe(`${name} as a chunk store`, () => {
     test.each([0, 1, 100, 2_000_000])("an object of %i bytes is read as it was written", async (size) => {
@@ -57,7 +57,7 @@ export function describeChunkStore(name: string, open: () => { store: ChunkStore
         );
         const streaming = store.stream(prefix + key, offset, length).then(readAll);
         await expect(streaming).rejects.toSatisfy((error) => isGitError(error, "storage-failed"));
-        // Not when it is read: who passes it on has sent a status line by then.
+        // At once, not when it is read: by then the caller has sent a status line.
         await expect(store.open(prefix + key, offset, length)).rejects.toSatisfy(
           (error) => isGitError(error, "storage-failed") && error.data["key"] === prefix + key,
         );

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const never = (): Promise<never> => new Promise(() => {});
 
-/** A bucket that answers nothing, as a local one whose disk is full. */
+/** A bucket that never answers, like a local one on a full disk. */
 const SILENT: Bucket = {
   put: never,
   get: never,
@@ -22,7 +22,7 @@ const SILENT: Bucket = {
   createMultipartUpload: never,
 };
 
-/** How long an operation takes to fail (ms), and how. */
+/** How long an operation takes to fail (ms), and its error. */
 async function timeToFail(run: (store: R2ChunkStore) => Promise<unknown>): Promise<[ms: number, error: unknown]> {
   const startMs = Date.now();
   const failed = run(new R2ChunkStore(SILENT, newChunkCounters())).then(

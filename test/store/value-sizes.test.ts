@@ -1,4 +1,5 @@
-// The platform takes and makes no value of more than 2 MB; the local runtime takes more, so that it is held against that here.
+// The platform accepts and returns no value above 2 MB. The local runtime has no such limit, so
+// these tests check it.
 import { expect, test } from "vitest";
 import { MAX_REF_NAME_BYTES } from "../../src/format/limits.ts";
 import { OID_BYTES } from "../../src/format/oid.ts";

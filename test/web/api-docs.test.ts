@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.close();
 });
 
-/** A phone, and a screen on a desk. */
+/** A phone and a desktop screen. */
 const SCREENS = [
   { width: 390, height: 844 },
   { width: 1_280, height: 800 },
@@ -38,7 +38,7 @@ test.each(SCREENS)("on a screen of $width pixels all of the page is there, and n
   const problems = noteProblems(page);
   await page.goto(`${server.url}/api/docs`);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(viewport.width);
-  // Nor is a part of it cut off, or scrolled by itself in a narrow slot.
+  // Nor is a part of it cut off, or scrolled by itself in a narrow box.
   const scrolled = `[...document.querySelectorAll("pre")].filter((pre) => pre.scrollWidth > pre.clientWidth).length`;
   expect(await page.evaluate(scrolled)).toBe(0);
   if (viewport.width < 500) await page.getByText("Routes", { exact: true }).click();
@@ -49,7 +49,7 @@ test.each(SCREENS)("on a screen of $width pixels all of the page is there, and n
   const text = await page.locator("main").innerText();
   expect(text).not.toContain("`");
   expect(text).not.toMatch(/: any\b/);
-  // The body of every failure, once.
+  // The body of every failure appears once.
   expect(text.split("conflictCount?").length - 1).toBe(1);
   expect(problems).toEqual([]);
   await page.close();
@@ -81,7 +81,7 @@ test("every time in an answer is told as ISO 8601 has it", () => {
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       const types = [property.type].flat();
       const isNumber = types.includes("integer") || types.includes("number");
-      // A span of time is a number of milliseconds, `ms`; a point in time is not.
+      // A duration is a number of milliseconds, `ms`; a point in time is not a number.
       if (isNumber && /(?:Ms|Seconds|At|[tT]ime|[dD]ate)$/.test(name)) odd.push(`${path}.${name}`);
       const isTime = /At$|^(?:time|date|began|committed|since|until)$/.test(name);
       if (isTime && !/^date(?:-time)?$/.test(property.format ?? "")) odd.push(`${path}.${name}`);

@@ -35,7 +35,7 @@ async function open(path: string): Promise<{ status: number; text: string }> {
   const response = (await page.goto(server.url + path))!;
   const text = await page.locator("body").innerText();
   const status = response.status();
-  // A browser's console tells of the status itself.
+  // A browser's console reports the status itself.
   expect(problems.filter((problem) => !problem.includes("status of 404"))).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
   expect(response.headers()["content-security-policy"]).toMatch(/^default-src 'none'/);
@@ -68,7 +68,7 @@ test("a private repository looks to a browser as one that is not there", async (
     ["/me/private", "/me/missing"].map((path) => fetch(server.url + path, asBrowser)),
   );
   expect(await one!.text()).toBe(await other!.text());
-  // No password is asked for.
+  // The browser does not ask for a password.
   expect(one!.headers.get("WWW-Authenticate")).toBeNull();
 });
 

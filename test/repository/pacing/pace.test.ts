@@ -117,7 +117,7 @@ test("while requests never end, what is due for a minute is done in small shares
     await ring(opened);
   }
   await expectWorktree(repository, store, dir, "main", "main");
-  // Several runs, so that other objects get their turn, and most of the time none of it worked.
+  // Several runs, so that other objects can run theirs, and pauses for most of the time.
   expect(writtenBy(opened).length).toBeGreaterThan(1);
   expect(Date.now() - startMs).toBeGreaterThan(4 * FILES * 10);
 });

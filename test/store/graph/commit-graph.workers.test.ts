@@ -5,8 +5,8 @@ import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
 import { withDatabase } from "../database.ts";
 import { Random } from "../../harness/random.ts";
 
-/** A history of several pushes: each node's parents are in its own push or in earlier ones. Numbers are in random order inside a
- * push, so that a parent's may be higher than its child's. */
+/** A history of several pushes: each node's parents are in its own push or in earlier ones. Numbers
+ * are in random order inside a push, so that a parent's may be higher than its child's. */
 function randomPushes(random: Random, pushes: number, nodesPerPush: number): NewNode[][] {
   const known: number[] = [];
   return Array.from({ length: pushes }, (_, push) => {
@@ -15,7 +15,7 @@ function randomPushes(random: Random, pushes: number, nodesPerPush: number): New
     const nodes = numbers.map((number) => {
       const parents = new Set<number>();
       for (let p = random.below(4); p > 0 && known.length > 0; p--) {
-        // Mostly recent parents: long chains with a few merges, as histories are.
+        // Mostly recent parents: long chains with a few merges, as in real histories.
         const back = random.below(2) > 0 ? random.below(3) : random.below(known.length);
         parents.add(known[Math.max(0, known.length - 1 - back)]!);
       }

@@ -12,14 +12,15 @@ import { Random } from "../../harness/random.ts";
 interface History {
   readonly graph: CommitGraph;
   readonly reachability: Reachability;
-  /** Every object that a commit leads to, itself included, by definition. */
+  /** Every object that a commit reaches, with itself, by definition. */
   readonly closures: Map<number, Set<number>>;
   readonly commits: number[];
 }
 
 const sorted = (numbers: Iterable<number>): number[] => [...numbers].sort((a, b) => a - b);
 
-/** Commits with snapshots of random objects, which come and go: many are introduced more than once. Some objects belong to none. */
+/** Commits with snapshots of random objects, which come and go: many are introduced more than once.
+ * Some objects belong to no commit. */
 function makeHistory(sql: Sql, random: Random, commitCount: number, objectCount: number): History {
   const objects = new ObjectIndex(sql);
   const graph = CommitGraph.load(sql);

@@ -44,7 +44,7 @@ test("an empty index finds nothing, in one statement", () =>
     expect(index.hasUnintroduced()).toBe(false);
   }));
 
-// Sizes around one statement's worth of rows.
+// Sizes around the number of rows of one statement.
 describe.each([0, 1, 2, 9_999, 10_000, 10_001])("%i objects", (count) => {
   test("come back as they went in", () =>
     withDatabase((sql, transactor) => {
@@ -92,7 +92,7 @@ test("chains of any length are followed to their roots in one query", () =>
   withDatabase((sql) => {
     const index = new ObjectIndex(sql);
     const rows = randomRows(new Random(8), 1, 12_000);
-    // Up to 6,000 one long chain; behind it, every object a delta on an even number below it.
+    // Up to 6,000 one long chain; after it, every object is a delta on an even number below it.
     rows.number.forEach((number, i) => {
       rows.base[i] = number <= 6_000 ? number - 1 : number % 2 === 0 ? 0 : number - 1;
     });
@@ -133,7 +133,7 @@ test("an id or number can be there only once, and a failed transaction leaves no
     expect(index.lastNumber()).toBe(100);
   }));
 
-// Sizes around one statement's worth of rows.
+// Sizes around the number of rows of one statement.
 test.each([1, 10_001])("%i objects move to other chunks", (count) =>
   withDatabase((sql, transactor) => {
     const index = new ObjectIndex(sql);

@@ -107,7 +107,7 @@ test("a job whose runner died is due soon for one that knows it, the later the m
       ["seal", 4_000],
       ["repack", 50_000],
     ]);
-    // Once told, it waits as any job does.
+    // Once reported, it waits as any job does.
     jobs.recover(3_000);
     expect(jobs.nextDueMs()).toBe(4_000);
     for (const [nowMs, dueMs] of [

@@ -5,7 +5,7 @@ import { CountedSql, newSqlCounters, type Sql } from "../../../src/store/sql/sql
 import { type FileChange, REMOVED, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";
 
-/** Enters blobs 1 to `count`, each of as many bytes as its number. */
+/** Adds blobs 1 to `count`, each with as many bytes as its number. */
 function addBlobs(sql: Sql, count: number): void {
   const rows = newObjectColumns(count);
   for (let i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ test("rows are the files of the planned commit, and what is left to do for them"
       ["twin", "tag twin"],
     ]);
 
-    // What is right stays; what changes, goes, or gets another mode is pending.
+    // Correct files stay; those that change, are removed, or get another mode are pending.
     worktrees.plan(id, 12, [put("a", 1), put("b", 4), remove("twin"), put("odd\xe9\n\"'", 3, 0o100755)]);
     expect(worktrees.pending(id, 10).map(({ path, source }) => [path, source])).toEqual([
       ["twin", REMOVED],
@@ -58,11 +58,11 @@ test("rows are the files of the planned commit, and what is left to do for them"
     expect(worktrees.get("main")).toMatchObject({ planned: 12, files: 3, sizeBytes: 8 });
     expect(worktrees.file(id, "twin")).toBeNull();
     expect(worktrees.file(id, "b")).toMatchObject({ sizeBytes: 4, etag: null });
-    // A write of what was planned before settles nothing.
+    // A write of an earlier plan completes nothing.
     worktrees.recordWritten(id, written);
     worktrees.recordRemoved(id, ["a", "b"]);
     expect(worktrees.pending(id, 10).length).toBe(3);
-    // Planned again before it was removed: it may be gone by now.
+    // Planned again before it was removed: its file may be gone by now.
     worktrees.plan(id, 13, [put("twin", 1)]);
     expect(worktrees.pending(id, 1)).toMatchObject([{ path: "twin", source: 1 }]);
     worktrees.mistrust(id, "a", 1);

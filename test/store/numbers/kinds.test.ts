@@ -11,8 +11,8 @@ import { Bitset } from "../../../src/store/numbers/bitset.ts";
 import type { ChunkId, GraphPosition, ObjectNumber } from "../../../src/store/numbers/kinds.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 
-/** `tsc` refuses each line, and would name the comment above a line that it takes. It never runs:
- * there is nothing to run on. */
+/** `tsc` refuses each line, and would report the comment above a line that it accepts. The function
+ * never runs. */
 export const MIXED_UP = (
   stores: {
     graph: CommitGraph;
@@ -70,7 +70,7 @@ export const MIXED_UP = (
   ];
 };
 
-/** What is of the right kind goes through, and plain numbers enter without a cast. */
+/** The right kind is accepted, and plain numbers need no cast. */
 test("numbers of a kind are numbers", () => {
   const graph = new CommitGraph();
   graph.append([

@@ -4,7 +4,7 @@ import { Bitset } from "../../../src/store/numbers/bitset.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { Random } from "../../harness/random.ts";
 
-/** Runs of random length with random gaps: what object numbers look like. */
+/** Runs of random length with random gaps, like object numbers. */
 function randomNumbers(random: Random, runs: number, scale: number): number[] {
   const numbers: number[] = [];
   let at = random.below(scale);

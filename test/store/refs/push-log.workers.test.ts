@@ -16,7 +16,7 @@ test("pushes are paged, newest first", () =>
     }));
     expect(log.totalBytes()).toBe(0);
     expect(pushes.map((push) => log.append(push))).toEqual([1, 2, 3, 4, 5]);
-    // The first brought no object: its bytes were there.
+    // The first added no object, and so no bytes.
     expect(log.totalBytes()).toBe(4 * 2 ** 33 + 1 + 2 + 3 + 4);
     const recorded = pushes.map((push, i) => ({ id: i + 1, ...push, refCount: push.refs.length })).toReversed();
     expect(log.page(null, 10)).toEqual({ pushes: recorded, next: null });
@@ -106,12 +106,12 @@ test("the oldest pushes make room for the newest, and when they were is known", 
     }
     const left = ids().length;
     expect(left).toBeGreaterThan(10);
-    // One that is too large by itself stays, alone.
+    // A push that is too large by itself stays, alone.
     log.append(wide(301, 1_000, 40), maxBytes);
     expect([ids(), log.forgottenMs()]).toEqual([[301], 300]);
     log.append(wide(302, 1, 40), maxBytes);
     expect([ids(), log.forgottenMs()]).toEqual([[302], 301]);
-    // What is forgotten when its time has come was not forgotten early.
+    // What expired was not forgotten early.
     log.append(wide(303, 1, 40), maxBytes);
     log.removeBefore(1_000, 9);
     expect([ids(), log.forgottenMs()]).toEqual([[303], null]);

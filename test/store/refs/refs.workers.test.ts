@@ -176,7 +176,7 @@ test("names are bytes: they come back, and sort, as bytes", () =>
 test.each([975, 976, 977, 1952])("%i refs are listed, each once", (count) =>
   withDatabase((sql) => {
     const refs = new RefStore(sql);
-    // Names that begin one another, so that a page may end inside such a family.
+    // Names that are prefixes of one another, so that a page may end among them.
     const names = Array.from({ length: count }, (_, i) => `refs/tags/${"x".repeat(i % 50)}-${i}`);
     for (const [i, name] of names.entries()) swap(refs, name, null, oid(i % 256), i % 3 === 0 ? oid(3) : null);
     const { names: listed, oids, peeled } = refs.all();

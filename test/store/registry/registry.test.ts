@@ -68,7 +68,7 @@ test("nobody is admitted whom no name is kept for", () => {
   const id = create("me/a");
   registry.report(id, { kind: "deleted" }, 1);
   expect(registry.admit(id, 1)).toBe(false);
-  // Late news of it changes nothing.
+  // A late report changes nothing.
   registry.report(id, LIVE, 2);
   expect(registry.find(named("me/a"))).toBeNull();
 });
@@ -92,7 +92,8 @@ test("a reservation lapses when its repository says that it came to nothing, an 
   const asked: string[] = [];
   const nextMs = await registry.lookIntoReservations(RESERVATION_MS, async (id) => {
     asked.push(id);
-    // One had been created but could not say so, one still has a push under way, one is asked for again meanwhile.
+    // One was created but could not report it, one still receives a push, one is requested again
+    // meanwhile.
     if (id === slow.id) throw new Error("not reached");
     if (id === late.id) registry.report(id, LIVE, RESERVATION_MS);
     else registry.report(id, { kind: "absent" }, RESERVATION_MS);
@@ -104,11 +105,12 @@ test("a reservation lapses when its repository says that it came to nothing, an 
   expect(listed()).toEqual(["me/late"]);
   expect(nextMs).toBe(2 * RESERVATION_MS);
 
-  // Reserved anew between the question and the answer: the answer is about the time before.
+  // Reserved again between the question and the answer: the answer is about the earlier
+  // reservation.
   registry.reserve(named("me/slow"), RESERVATION_MS);
   registry.report(slow.id, { kind: "absent" }, RESERVATION_MS);
   expect(registry.find(named("me/slow"))?.id).toBe(slow.id);
-  // One that exists does not go because it once was absent.
+  // A repository that exists is not removed because it was absent earlier.
   registry.report(late.id, { kind: "absent" }, 10 * RESERVATION_MS);
   expect(listed()).toEqual(["me/late"]);
 });
@@ -162,7 +164,7 @@ test("another spelling of its own name is no other name", () => {
   expect(registry.find(named("me/a"))).toMatchObject({ id, isFormer: false });
   create("me/b");
   expect(registry.update(id, { name: "B", description: null }, 0)).toMatchObject({ kind: "taken", by: { name: "b" } });
-  // Nothing of a refused change is done.
+  // A refused change changes nothing.
   expect(registry.read(named("me/a"))).toMatchObject({ owner: "ME", description: "Mine" });
 });
 

@@ -34,7 +34,7 @@ test("a creation that fails leaves no tables", () =>
 test("a database of the first version becomes one of the newest, with all that is in it", () =>
   withEmptyDatabase((sql) => {
     createRepository(sql, record);
-    // As it was made then.
+    // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs;
       CREATE TABLE pushes (id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, who TEXT, refs TEXT NOT NULL,
         pack_bytes INTEGER NOT NULL, objects INTEGER NOT NULL, total_bytes INTEGER NOT NULL);

@@ -18,7 +18,7 @@ test("statements and rows are counted, however a cursor is read", () =>
     expect(sql.exec("SELECT n FROM t WHERE n = ?", 2).one()).toEqual({ n: 2 });
     expect(() => sql.exec(query).one()).toThrow();
     expect(counters).toMatchObject({ statements: 6, rowsWritten: 3 });
-    // Three whole readings, one row by its key, and two rows before `one` gives up.
+    // Three full reads, one row by its key, and two rows before `one` gives up.
     expect(counters.rowsRead).toBe(12);
     expect(sql.databaseSize).toBe(inner.databaseSize);
   }));
