@@ -80,10 +80,12 @@ export class LocalServer {
     this.#socket.refuse();
     setTimeout(() => {
       this.#isWaiting = true;
-      this.#observer.note(`Waits up to ${STOP_MS / 1000} seconds for what is under way; Ctrl-C again ends it at once.`);
+      this.#observer.note(
+        `Waits up to ${STOP_MS / 1000} seconds for requests in progress; Ctrl-C again ends it at once.`,
+      );
     }, IDLE_STOP_MS);
     setTimeout(() => {
-      this.#observer.note("What was still under way is cut off. Nothing that was acknowledged is lost.");
+      this.#observer.note("Requests still in progress are cut off. Nothing that was acknowledged is lost.");
       this.#finish(0);
     }, STOP_MS);
   }
@@ -118,7 +120,9 @@ export class LocalServer {
   #restart(reason: string): void {
     const nowMs = performance.now();
     this.#restartsMs = [...this.#restartsMs.filter((oneMs) => nowMs - oneMs < RESTARTS_MS), nowMs];
-    this.#observer.note(`The Workers runtime ended (${reason}). It is started again; what was under way is cut off.`);
+    this.#observer.note(
+      `The Workers runtime ended (${reason}). It is started again; requests in progress are cut off.`,
+    );
     if (this.#restartsMs.length > MAX_RESTARTS) return this.#fail(`it ended ${MAX_RESTARTS + 1} times within a minute`);
     // Miniflare continues after all listeners for the process have run.
     setTimeout(() => {
@@ -139,7 +143,7 @@ export class LocalServer {
   }
 
   #fail(reason: string): void {
-    this.#observer.note(`Holdfast cannot go on: ${reason}`);
+    this.#observer.note(`Holdfast cannot continue: ${reason}`);
     this.#finish(1);
   }
 

@@ -33,7 +33,9 @@ test("whichever process of npm start is killed, it is served again, or nobody li
     const pid = await server.find(victim);
     process.kill(pid, "SIGKILL");
     if (serves) {
-      await server.says(/The Workers runtime ended \(SIGKILL\)\. It is started again; what was under way is cut off\./);
+      await server.says(
+        /The Workers runtime ended \(SIGKILL\)\. It is started again; requests in progress are cut off\./,
+      );
       // Who comes now waits for the next one. A little before, the one that dies may still take a connection.
       const waiting = fetch(`${server.url}/healthz`, { headers: { Connection: "close" } });
       await server.says(/serves again/);
@@ -64,6 +66,6 @@ test("a runtime that ends again and again is given up", async () => {
   }
   const { status, stderr } = await server.ended();
   expect(status).toBe(1);
-  expect(stderr).toContain("Holdfast cannot go on: it ended 6 times within a minute");
+  expect(stderr).toContain("Holdfast cannot continue: it ended 6 times within a minute");
   expect(await listens(server.url)).toBe(false);
 });

@@ -48,7 +48,7 @@ function ask(url: string, init: RequestInit = {}): Promise<Response | null> {
   );
 }
 
-const WAITS = /Waits up to 10 seconds for what is under way; Ctrl-C again ends it at once\./;
+const WAITS = /Waits up to 10 seconds for requests in progress; Ctrl-C again ends it at once\./;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   test(`on ${signal} a push that is under way is done first`, async () => {
@@ -103,7 +103,7 @@ test("what is not done within ten seconds is cut off", async () => {
   const push = await beginPush(server.url);
   const startMs = performance.now();
   server.signalGroup("SIGINT");
-  await server.says(/What was still under way is cut off\. Nothing that was acknowledged is lost\./);
+  await server.says(/Requests still in progress are cut off\. Nothing that was acknowledged is lost\./);
   expect(await push.answer).toBe("cut");
   expect(performance.now() - startMs).toBeGreaterThan(9_500);
   await server.ended();
