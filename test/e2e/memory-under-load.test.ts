@@ -1,6 +1,6 @@
 // Large requests at the same time, to several repositories of one isolate. The platform gives an
-// isolate 128 MB, but the local runtime has no limit, so memory is measured. The bounds fail when the
-// budget gives memory to every request that asks.
+// isolate 128 MB, but the local runtime has no limit, so memory is measured. The bounds fail when
+// the budget gives memory to every request that asks.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -18,16 +18,16 @@ import { makeTempDir } from "../harness/temp-dir.ts";
 const MIB = 1024 * 1024;
 const LINE_BYTES = 40;
 
-/** How far eight pushes that stall may raise the process: 84 to 99 MiB, and 170 if memory is given to
- * whoever asks. */
+/** How far eight stalled pushes may raise the process: 84 to 99 MiB, and 170 if every request gets
+ * the memory that it asks for. */
 const MAX_RISE_MIB = 135;
 
-/** What the isolate may have, without the memories of its modules, which V8 does not count: the
- * platform's 128 MB. It is 81 to 101 MiB with slow clients, edits and clones, and 226 to 288 if memory
- * is given to whoever asks. */
+/** The most memory of the isolate, without the memories of its modules, which V8 does not count:
+ * the platform's 128 MB. It is 81 to 101 MiB with slow clients, edits and clones, and 226 to 288 if
+ * every request gets the memory that it asks for. */
 const MAX_ISOLATE_MIB = 122;
 
-/** Pushes, and clients who take nothing, that would have several times that. */
+/** Pushes, and clients that read nothing, that would need several times that. */
 const STALLED = 8;
 const SLOW_CLIENTS = 12;
 
@@ -45,12 +45,13 @@ beforeAll(async () => {
     startServer({ vars: { WORKTREES: "none" }, inspectorPort }),
     makeVersions(15 * MIB),
   ]);
-  // All but the last two versions, as these are stored for good, and one repository with all in it.
+  // These are stored for good, so all but the last two versions; and one repository with
+  // everything.
   for (let i = 0; i < EDITS; i++) await push(`held-${i}`, "HEAD~2");
   await push("first");
 }, 120_000);
 
-// With the memory of what was until now gone.
+// Frees the memory of earlier tests.
 beforeEach(() => server.restart(), 60_000);
 
 afterAll(() => server.close());
@@ -59,7 +60,7 @@ function push(name: string, commit = "HEAD"): Promise<string> {
   return git(versions, "push", "-q", `${server.url}/me/${name}.git`, `${commit}:refs/heads/main`);
 }
 
-/** Three versions of a text of lines that are all different, in one pack: two of them as deltas. */
+/** Three versions of a text whose lines all differ, in one pack: two of them are deltas. */
 async function makeVersions(sizeBytes: number): Promise<string> {
   const dir = await makeRepository("versions");
   const text = Buffer.alloc(sizeBytes, " ");
@@ -75,14 +76,14 @@ async function makeVersions(sizeBytes: number): Promise<string> {
   return dir;
 }
 
-/** How far memory rises at the most while something is done, in MiB: the process, and the isolate
- * without WebAssembly. */
+/** The largest rise of memory during an action, in MiB: of the process, and of the isolate without
+ * WebAssembly. */
 async function riseOf(act: () => Promise<unknown>): Promise<{ process: number; isolate: number }> {
   const { processBytes, isolateBytes } = await measureRise(server, inspectorPort, act);
   return { process: Math.round(processBytes / MIB), isolate: Math.round(isolateBytes / MIB) };
 }
 
-/** Waits until the process takes no more for two seconds. */
+/** Waits until the process has not grown for two seconds. */
 async function waitForPeak(): Promise<void> {
   let mostBytes = 0;
   for (let still = 0; still < 20; still++) {
@@ -98,9 +99,9 @@ async function clone(name: string, ...options: string[]): Promise<string> {
   return dir;
 }
 
-/** Pushes of which all has come but the end, with an object of 30 MiB in memory that deltas may
- * come for.
- * @returns has them end, as corrupt ones */
+/** Pushes that lack only their end, each with an object of 30 MiB in memory in case deltas on it
+ * follow.
+ * @returns `end` ends them as corrupt pushes */
 function stall(count: number): { end(): void; ended: Promise<PushAnswer[]> } {
   const noise = makeObject("blob", randomBytes(1_500_000));
   const tree = makeTree(["100644", "noise", noise]);
@@ -118,7 +119,7 @@ function stall(count: number): { end(): void; ended: Promise<PushAnswer[]> } {
   return { end, ended: Promise.all(Array.from({ length: count }, send)) };
 }
 
-/** A blob of 15 MiB that is stored as a delta, and so is whole in memory while it is read. */
+/** A blob of 15 MiB that is stored as a delta, and so is held in memory whole while it is read. */
 const DELTA = "api/repos/me/first/raw/main~1/large.txt";
 
 test("of many pushes with large objects in memory, few are under way at a time, and small ones pass", async () => {
@@ -152,11 +153,11 @@ test("large files that nobody takes, edits of large files, and clones, all at on
       // Some kilobytes each, on a base of 15 MiB.
       ...Array.from({ length: EDITS }, (_, i) => push(`held-${i}`)),
       push("whole"),
-      // What is only there as a delta is made whole.
+      // Objects that are stored only as deltas are undeltified.
       clone("first", "--depth=2"),
     ];
     await wait(1_500);
-    // Who took nothing takes all: then it is the others' turn.
+    // A client that took nothing now reads everything, so that the next one gets memory.
     for (let i = 0; i < SLOW_CLIENTS; i++) {
       while (answered[i] === undefined) await wait(50);
       statuses.push(answered[i]!.statusCode);
