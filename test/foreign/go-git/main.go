@@ -1,4 +1,4 @@
-// Runs one command of test/foreign/program.ts by go-git.
+// Runs one command of test/foreign/program.ts with go-git.
 package main
 
 import (

@@ -1,4 +1,4 @@
-"""Runs one command of test/foreign/program.ts by dulwich."""
+"""Runs one command of test/foreign/program.ts with dulwich."""
 
 import sys
 

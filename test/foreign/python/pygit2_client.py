@@ -1,4 +1,4 @@
-"""Runs one command of test/foreign/program.ts by libgit2, through pygit2."""
+"""Runs one command of test/foreign/program.ts with libgit2, through pygit2."""
 
 import sys
 
@@ -6,7 +6,7 @@ import pygit2
 
 
 class Report(pygit2.RemoteCallbacks):
-    """Makes a refused ref an error."""
+    """Raises an error for a refused ref."""
 
     def push_update_reference(self, refname, message):
         if message is not None:
@@ -22,7 +22,7 @@ def deepen(dir, depth):
 
 
 def pull(dir):
-    """Fetches, and moves `main` to where the remote's is."""
+    """Fetches, and moves `main` to the remote's commit."""
     repository = pygit2.Repository(dir)
     repository.remotes["origin"].fetch()
     tip = repository.references["refs/remotes/origin/main"].target

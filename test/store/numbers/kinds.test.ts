@@ -57,7 +57,7 @@ export const MIXED_UP = (
     chunks.byIds(objects.locate(NumberSet.EMPTY).number),
     // @ts-expect-error -- an entry of a tree is twice the number of its object
     NumberSet.of(word),
-    // @ts-expect-error -- what a tree leads to comes as words
+    // @ts-expect-error -- what a tree reaches is a list of words
     NumberSet.fromUnsorted(trees.find(NumberSet.EMPTY).get(number)!),
     // @ts-expect-error -- a node of the pack is no node of the graph
     graph.number(packNode),

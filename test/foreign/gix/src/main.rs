@@ -1,4 +1,4 @@
-//! Runs one command of test/foreign/program.ts by gix, which has no push.
+//! Runs one command of test/foreign/program.ts with gix, which has no push.
 use std::error::Error;
 use std::num::NonZeroU32;
 use std::process::ExitCode;
@@ -57,7 +57,7 @@ fn fetch(dir: &str, depth: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Fetches, and moves `main` to where the remote's is; files are not checked out anew.
+/// Fetches, and moves `main` to the remote's commit, without updating the files.
 fn pull(dir: &str) -> Result<()> {
     fetch(dir, None)?;
     let repository = gix::open(dir)?;
