@@ -63,7 +63,9 @@ class Rewriting {
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #rewrite: Rewrite;
-  readonly #reader: ObjectReader;
+  /** The objects to store whole, in the order of their numbers. Each continues the delta chain from
+   * the one before: to start each chain anew would take the square of the chain's length. */
+  readonly #wholes: ReturnType<ObjectReader["lendEach"]>;
   readonly #rows: ObjectColumns;
   readonly #sources: Map<ChunkId, ChunkRow>;
   readonly #baseOids: Map<ObjectNumber, Uint8Array>;
@@ -84,7 +86,8 @@ class Rewriting {
     this.#store = store;
     this.#codec = codec;
     this.#rewrite = rewrite;
-    this.#reader = new ObjectReader(tables, store, codec);
+    const reader = new ObjectReader(tables, store, codec);
+    this.#wholes = reader.lendEach(rewrite.numbers.intersection(NumberSet.fromUnsorted(rewrite.undeltified)));
     this.#rows = tables.objects.locate(rewrite.numbers);
     this.#sources = new Map(tables.chunks.byIds(this.#rows.chunk).map((row) => [row.id, row]));
     this.#baseOids = this.#readBaseOids();
@@ -110,7 +113,7 @@ class Rewriting {
   async #add(i: number): Promise<void> {
     const number = this.#rows.number[i]!;
     const stored = await this.#read(i);
-    const whole = this.#rewrite.undeltified.has(number) ? await this.#undeltify(number) : null;
+    const whole = this.#rewrite.undeltified.has(number) ? await this.#undeltifyNext() : null;
     // An id is the longest form of a base's name.
     const bound = (whole?.body.length ?? stored.length) + OID_BYTES;
     if (this.#openBytes > 0 && this.#openBytes + bound > BLOB_MAX_BYTES) this.#close(i);
@@ -142,8 +145,9 @@ class Rewriting {
     return { head: encodeOfsHead(sizeBytes, distance), body, base, distance };
   }
 
-  async #undeltify(number: ObjectNumber): Promise<Entry> {
-    const { type, bytes } = await this.#reader.read(number);
+  async #undeltifyNext(): Promise<Entry> {
+    const { value } = await this.#wholes.next();
+    const [, { type, bytes }] = value!;
     return { head: encodeEntryHeader(type, bytes.length), body: this.#codec.deflate(bytes), base: 0, distance: 0 };
   }
 

@@ -30,6 +30,10 @@ const OBJECTS = new ByteCache<WholeObject>(OBJECT_BYTES, ISOLATE_MEMORY);
 /** Lent and intermediate objects up to this size share one buffer of at most twice the size. */
 const MAX_SCRATCH_BYTES = 1024 * 1024;
 
+/** While objects are lent, one of so many intermediate objects is cached for the chains that branch
+ * off it: a copy of each would be garbage soon. */
+const LENT_STEPS_PER_COPY = 8;
+
 /** The most chunks that an isolate reads at a time. */
 const READING = new Semaphore(2, 30_000);
 
@@ -176,16 +180,23 @@ export class DeltaChains {
         const delta = this.#codec.inflate(data, sizeBytes).content;
         const { resultBytes } = readDeltaSizes(delta);
         await hold(resultBytes);
-        // The following objects would evict it from the cache, or nobody can find it there: a copy
-        // would be garbage.
-        const isUnkept =
-          pending.length * resultBytes > OBJECT_BYTES || (isAlone && pending.length > 0 && this.#isInline(at));
+        const isUnkept = this.#isUnkept(at, { isAlone, isLent }, pending.length, resultBytes);
         target = isUnkept || isLentNow ? scratch.take(resultBytes) : undefined;
         object = { type: object.type, bytes: this.#codec.applyDelta(object.bytes, delta, target) };
       }
       if (target === undefined) OBJECTS.set(this.name(at), object, object.bytes.length);
     }
     return object!;
+  }
+
+  /** Whether an intermediate object is not worth a copy for the cache.
+   * @param left how many objects of the chain follow it */
+  #isUnkept(row: number, { isAlone, isLent }: Use, left: number, sizeBytes: number): boolean {
+    // The following objects would evict it.
+    if (left * sizeBytes > OBJECT_BYTES) return true;
+    if (isLent) return left % LENT_STEPS_PER_COPY !== 0;
+    // Nobody can find it in the cache.
+    return isAlone && left > 0 && this.#isInline(row);
   }
 
   #known(row: number, isLent: boolean): WholeObject | undefined {
