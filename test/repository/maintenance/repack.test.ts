@@ -1,14 +1,9 @@
 import { expect, test } from "vitest";
-import { REPACK_CHUNKS, RUN_BYTES, SEAL_BYTES } from "../../../src/repository/maintenance/maintenance-jobs.ts";
+import { REPACK_CHUNKS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { MAX_CHAIN_LINKS } from "../../../src/repository/maintenance/repack.ts";
 import { PIECE, PIECE_STRIDE } from "../../../src/repository/pack/pack-plan.ts";
-import { FaultyChunkStore, type FaultPlan, NO_FAULTS } from "../../harness/faulty-chunk-store.ts";
-import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { PushedRepository } from "../pushing.ts";
 import { expectSound, longestChain, TinyPushes } from "./tiny-pushes.ts";
-
-/** Bundles are tested elsewhere. */
-const NO_BUNDLE = { minBundleBytes: Number.MAX_SAFE_INTEGER };
 
 const jobsOf = (repository: PushedRepository, kind: string) =>
   repository.events.filter((event) => event.event === "job" && event.kind === kind);
@@ -106,55 +101,4 @@ test("pushes that settle while a merge reads lose nothing", async () => {
   await repository.repository.runJobs(Date.now() + 1);
   expect(repository.tables.chunks.hot().unmerged).toBe(0);
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
-});
-
-test("what is large goes in slices, in little memory, and is sealed when all is merged", async () => {
-  const repository = new PushedRepository({ limits: NO_BUNDLE });
-  const pushes = new TinyPushes(repository, { noiseBytes: 250_000 });
-  await pushes.push(140);
-  let runs = 0;
-  for (; repository.tables.jobs.nextDueMs() !== null && runs < 9; runs++) {
-    await repository.repository.runJobs(repository.tables.jobs.nextDueMs()!);
-  }
-  const events = repository.events.filter((event) => event.event === "job");
-  expect(events.filter(({ again }) => again).map(({ kind }) => kind)).toEqual(["repack"]);
-  for (const event of events) {
-    expect(event.peakBytes).toBeLessThan(16_000_000);
-    expect(event.bytes).toBeLessThan(RUN_BYTES + 4_000_000);
-  }
-  const { sizeBytes, unmerged } = repository.tables.chunks.hot();
-  expect([sizeBytes < SEAL_BYTES, unmerged]).toEqual([true, 0]);
-  expect((await repository.keys()).length).toBeLessThanOrEqual(140 / 8);
-  expect(longestChain(repository)).toBe(MAX_CHAIN_LINKS);
-  await expectSound(await repository.clone(pushes.tip), pushes.tip);
-});
-
-test("a whole object too large for a row gets an R2 object of its own; writing that fails loses nothing", async () => {
-  const plan: { faults: FaultPlan } = { faults: NO_FAULTS };
-  const chunks = new FaultyChunkStore(new MemoryChunkStore(), (call) => plan.faults(call));
-  const repository = new PushedRepository({ chunks });
-  const pushes = new TinyPushes(repository, { logBytes: 2_100_000 });
-  await pushes.push(1 + REPACK_CHUNKS);
-  const pushed = await repository.keys();
-  const now = Date.now();
-  for (const [i, fault] of (["before", "after"] as const).entries()) {
-    plan.faults = ({ operation }) => (operation === "put" ? fault : null);
-    await repository.repository.runJobs(now + 1 + i * 60_000);
-    expect(repository.events.filter(({ event }) => event === "job-failed").length).toBe(i + 1);
-    expect(repository.tables.chunks.hot().unmerged).toBe(REPACK_CHUNKS);
-    expect((await repository.keys()).length).toBe(pushed.length + i);
-  }
-  await expectSound(await repository.clone(pushes.tip), pushes.tip);
-
-  plan.faults = NO_FAULTS;
-  await repository.repository.runJobs(now + 5 * 60_000);
-  expect(repository.tables.chunks.hot().unmerged).toBe(0);
-  const used = [...repository.tables.chunks.keys()].toSorted();
-  expect(used.length).toBeGreaterThan(pushed.length);
-  expect(used).toEqual(expect.arrayContaining(pushed));
-  expect(longestChain(repository)).toBeLessThan(REPACK_CHUNKS);
-  await expectSound(await repository.clone(pushes.tip), pushes.tip);
-
-  await repository.repository.runJobs(now + 2 * 60 * 60_000);
-  expect(await repository.keys()).toEqual(used);
 });
