@@ -67,7 +67,7 @@ async function fill(repository: PushedRepository): Promise<string> {
 }
 
 describe("a healthy repository", () => {
-  test("has no problem, whatever came in and housekeeping did", { timeout: 30_000 }, async () => {
+  test("has no problem, whatever came in and housekeeping did", async () => {
     const repository = new PushedRepository({
       worktrees: "default-branch",
       limits: { pruneGraceMs: 0, minBundleBytes: 0, bundleDelayMs: 0 },

@@ -75,7 +75,9 @@ test("a storm of a server that asks for tokens: what it needs is said, and with 
   const { dir } = await makeNoise(20);
   const few = ["--no-native", "--clients", "2", "--rounds", "1", "--only", "depth-1", "--bundle", dir];
   const options = ["--url", server.url, ...few];
-  const needed = { stderr: expect.stringMatching(/may administer all that "bench" has: set HOLDFAST_TOKEN/) as string };
+  const needed = {
+    stderr: expect.stringMatching(/may administer all that "bench" owns: set HOLDFAST_TOKEN/) as string,
+  };
   await expect(runStorm(options)).rejects.toMatchObject(needed);
   await expect(runStorm(options, await make("write"))).rejects.toMatchObject(needed);
   const { stdout } = await runStorm(options, await make("admin"));
