@@ -14,7 +14,7 @@ interface ShownError {
 }
 
 type ShownOutcome =
-  | { readonly kind: "settled"; readonly unpack: ShownError | null; readonly refs: PushResult["refs"] }
+  | { readonly kind: "ended"; readonly unpack: ShownError | null; readonly refs: PushResult["refs"] }
   /** The push was neither accepted nor refused. */
   | { readonly kind: "failed"; readonly error: ShownError };
 
@@ -28,7 +28,7 @@ export function outcomeResponse(outcome: PushResult | GitError): Response {
   const shown: ShownOutcome =
     outcome instanceof GitError
       ? { kind: "failed", error: showError(outcome) }
-      : { kind: "settled", unpack: outcome.unpack && showError(outcome.unpack), refs: outcome.refs };
+      : { kind: "ended", unpack: outcome.unpack && showError(outcome.unpack), refs: outcome.refs };
   return Response.json(shown, { headers: { ...NO_CACHE, "Content-Type": PUSH_OUTCOME_TYPE } });
 }
 
