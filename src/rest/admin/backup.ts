@@ -13,7 +13,7 @@ import type { PushResult, RefCommand } from "../../repository/state/push.ts";
 import { explainRefusal, findRefused, type RefusedRef } from "../../repository/state/ref-refusal.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { BranchSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
+import { BranchSchema, OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const BUNDLE_TYPE = "application/x-git-bundle";
 
@@ -39,7 +39,7 @@ const Restored = z
   })
   .openapi("Restored");
 
-const answer = (description: string) => ({ description, content: { "application/json": { schema: Restored } } });
+const answer = (description: string) => ({ description, ...json(Restored) });
 
 const restore = defineRoute("write", {
   method: "put",

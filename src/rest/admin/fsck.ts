@@ -5,7 +5,7 @@ import { FSCK_PROBLEMS } from "../../repository/fsck/problem.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -76,7 +76,7 @@ const run = defineRoute("admin", {
   responses: {
     200: {
       description: "What was checked, and the problems found.",
-      content: { "application/json": { schema: Report } },
+      ...json(Report),
     },
     ...failures(),
   },

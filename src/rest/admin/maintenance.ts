@@ -3,7 +3,7 @@ import { MAINTENANCE_KINDS } from "../../repository/maintenance/maintenance-jobs
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { RepositoryParams } from "../common/schemas.ts";
+import { RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -37,7 +37,7 @@ const Status = z
   .openapi("Maintenance");
 
 const answer = {
-  200: { description: "The state of maintenance.", content: { "application/json": { schema: Status } } },
+  200: { description: "The state of maintenance.", ...json(Status) },
   ...failures(),
 };
 

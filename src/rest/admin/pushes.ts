@@ -3,7 +3,7 @@ import { answerByIds, digestOf } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { NullableOidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { NullableOidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -54,7 +54,7 @@ const list = defineRoute("read", {
     }),
   },
   responses: {
-    200: { description: "A page of pushes.", content: { "application/json": { schema: Pushes } } },
+    200: { description: "A page of pushes.", ...json(Pushes) },
     304: { description: "Not modified." },
     ...failures(),
   },

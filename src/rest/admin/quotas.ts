@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { QuotaDesk } from "../common/routes.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
-import { RepositoryParams } from "../common/schemas.ts";
+import { RepositoryParams, json } from "../common/schemas.ts";
 
 const Most = z.number().int().min(0).nullable();
 
@@ -16,8 +16,6 @@ const Standing = Quota.extend({
   sizeBytes: z.number().int().openapi({ description: "bytes in use; may be some seconds old" }),
   objectCount: z.number().int().openapi({ description: "objects in store; may be some seconds old" }),
 }).openapi("Quota");
-
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
 const body = {
   required: true,

@@ -15,7 +15,7 @@ import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "../common/routes.ts";
-import { RepositoryParams } from "../common/schemas.ts";
+import { RepositoryParams, json } from "../common/schemas.ts";
 
 /** Characters of a description. */
 const MAX_DESCRIPTION = 1_000;
@@ -57,8 +57,6 @@ const RepositorySchema = z
 const Page = z
   .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
   .openapi("Repositories", { description: "sorted by owner and name" });
-
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
 const listAll = defineRoute("nothing", {
   method: "get",

@@ -4,7 +4,7 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
-import { RefPatternSchema } from "../common/schemas.ts";
+import { RefPatternSchema, json } from "../common/schemas.ts";
 
 /** Rules of one token. The limit is low because they travel with each request to the repository's
  * object, in a push within a header. */
@@ -49,8 +49,6 @@ const Scope = z.object({
     .optional()
     .openapi({ description: "default: all present and future repositories of the owner" }),
 });
-
-const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });
 
 const create = defineRoute("token", {
   method: "post",

@@ -12,6 +12,7 @@ import {
   RepositoryParams,
   TextSchema,
   toIdent,
+  json,
 } from "../common/schemas.ts";
 
 const Message = TextSchema.refine((text) => text.trim() !== "", "it must not be empty").optional();
@@ -76,7 +77,7 @@ function newAnswer<const Kind extends string>(kinds: readonly [Kind, ...Kind[]],
     parents: z.array(OidSchema),
     dryRun: z.boolean(),
   });
-  const answer = (description: string) => ({ description, content: { "application/json": { schema } } });
+  const answer = (description: string) => ({ description, ...json(schema) });
   return {
     201: answer("The branch is at a new commit."),
     200: answer("No commit was made."),
@@ -91,7 +92,7 @@ const merge = defineRoute("write", {
   summary: "Merge a commit into a branch",
   request: {
     params: RepositoryParams,
-    body: { required: true, content: { "application/json": { schema: Merge } } },
+    body: { required: true, ...json(Merge) },
   },
   responses: newAnswer(
     ["merge", "fast-forward", "up-to-date"],
@@ -106,7 +107,7 @@ const cherryPick = defineRoute("write", {
   summary: "Apply the change of a commit to a branch (cherry-pick)",
   request: {
     params: RepositoryParams,
-    body: { required: true, content: { "application/json": { schema: CherryPick } } },
+    body: { required: true, ...json(CherryPick) },
   },
   responses: newAnswer(["picked", "unchanged"], "`unchanged`: the branch already contains the change"),
 });
@@ -118,7 +119,7 @@ const revert = defineRoute("write", {
   summary: "Undo the change of a commit on a branch (revert)",
   request: {
     params: RepositoryParams,
-    body: { required: true, content: { "application/json": { schema: Revert } } },
+    body: { required: true, ...json(Revert) },
   },
   responses: newAnswer(["reverted", "unchanged"], "`unchanged`: there was nothing to undo"),
 });

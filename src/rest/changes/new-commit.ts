@@ -14,6 +14,7 @@ import {
   RepositoryParams,
   TextSchema,
   toIdent,
+  json,
 } from "../common/schemas.ts";
 
 /** Maximum number of operations in a commit. */
@@ -106,7 +107,7 @@ const MadeCommit = z
   })
   .openapi("MadeCommit");
 
-const made = (description: string) => ({ description, content: { "application/json": { schema: MadeCommit } } });
+const made = (description: string) => ({ description, ...json(MadeCommit) });
 
 const make = defineRoute("write", {
   method: "post",
@@ -115,7 +116,7 @@ const make = defineRoute("write", {
   summary: "Change files on a branch with one commit",
   request: {
     params: RepositoryParams,
-    body: { required: true, content: { "application/json": { schema: NewCommit } } },
+    body: { required: true, ...json(NewCommit) },
   },
   responses: {
     201: made("The commit was made, and the branch is at it."),

@@ -3,6 +3,7 @@ import { HTTPException } from "hono/http-exception";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { statusOf } from "../../format/http-status.ts";
 import { whenFull } from "../../store/chunks/full-storage.ts";
+import { json } from "./schemas.ts";
 
 const Lines = z.object({
   start: z
@@ -60,7 +61,7 @@ export const ErrorSchema = z
 export function failures<Status extends number = never>(...further: Status[]) {
   const answer = (description: string) => ({
     description,
-    content: { "application/json": { schema: ErrorSchema } },
+    ...json(ErrorSchema),
   });
   return {
     400: answer("The request is malformed."),

@@ -160,3 +160,6 @@ export function toIdent({ name, email, date }: z.infer<typeof PersonSchema>, now
     zone,
   };
 }
+
+/** The content of a body that is JSON. */
+export const json = <Schema extends z.ZodType>(schema: Schema) => ({ content: { "application/json": { schema } } });

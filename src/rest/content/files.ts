@@ -8,7 +8,15 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { CommitSchema, ModeSchema, OidSchema, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import {
+  CommitSchema,
+  ModeSchema,
+  OidSchema,
+  PathSchema,
+  RefSchema,
+  RepositoryParams,
+  json,
+} from "../common/schemas.ts";
 
 const Entry = z.object({
   path: z.string().openapi({ description: "from the repository's root" }),
@@ -60,7 +68,7 @@ const list = defineRoute("read", {
     }),
   },
   responses: {
-    200: { description: "The entries of the directory.", content: { "application/json": { schema: DirectorySchema } } },
+    200: { description: "The entries of the directory.", ...json(DirectorySchema) },
     304: { description: "Not modified." },
     ...failures(),
   },
@@ -84,7 +92,7 @@ const listAll = defineRoute("read", {
     200: {
       description:
         "All files below the directory, without the directories themselves. All pages show the commit of the first page. A page may hold fewer files than `limit`, or none, when it passes many empty directories.",
-      content: { "application/json": { schema: FilesSchema } },
+      ...json(FilesSchema),
     },
     304: { description: "Not modified." },
     ...failures(),

@@ -10,7 +10,7 @@ import { MAX_SHOWN_BYTES } from "../../repository/files/read-object.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
+import { CommitSchema, IdentSchema, ModeSchema, OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Type = z.enum(["commit", "tree", "blob", "tag"]);
 
@@ -56,7 +56,7 @@ function describe<Schema extends z.ZodType, const Path extends string>(path: Pat
     summary,
     request: { params: RepositoryParams.extend({ oid: OidSchema }) },
     responses: {
-      200: { description: "The object.", content: { "application/json": { schema } } },
+      200: { description: "The object.", ...json(schema) },
       304: { description: "Not modified: objects never change." },
       ...failures(),
     },

@@ -10,7 +10,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, PathSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 /** Maximum number of globs in a search: each is matched with every path. */
 const MAX_GLOBS = 32;
@@ -81,7 +81,7 @@ const search = defineRoute("read", {
     }),
   },
   responses: {
-    200: { description: "The matches.", content: { "application/json": { schema: ResultSchema } } },
+    200: { description: "The matches.", ...json(ResultSchema) },
     304: { description: "Not modified." },
     ...failures(),
   },

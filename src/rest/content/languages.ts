@@ -3,7 +3,7 @@ import { isHexOid } from "../../format/oid.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -37,7 +37,7 @@ const read = defineRoute("read", {
     "An extension that several languages use always counts for the same one: `.h` is C.",
   request: { params: RepositoryParams, query: z.object({ ref: RefSchema.default("HEAD") }) },
   responses: {
-    200: { description: "The counts.", content: { "application/json": { schema: Languages } } },
+    200: { description: "The counts.", ...json(Languages) },
     304: { description: "Not modified." },
     ...failures(),
   },

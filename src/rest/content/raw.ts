@@ -12,7 +12,7 @@ import { FOR_EVER } from "../common/conditional.ts";
 import { ErrorSchema, failures } from "../common/error.ts";
 import { pathParts } from "../common/path-parts.ts";
 import { defineRoute, newRoutes, repositoryOf, type RestEnv, serveBelow } from "../common/routes.ts";
-import { RepositoryParams } from "../common/schemas.ts";
+import { RepositoryParams, json } from "../common/schemas.ts";
 
 /** Keeps a file's contents from running scripts or loading anything in the name of a user who is
  * logged in. */
@@ -38,11 +38,11 @@ const read = defineRoute("read", {
     304: { description: "Not modified." },
     412: {
       description: "The file does not match the precondition.",
-      content: { "application/json": { schema: ErrorSchema } },
+      ...json(ErrorSchema),
     },
     416: {
       description: "The range contains no byte of the file.",
-      content: { "application/json": { schema: ErrorSchema } },
+      ...json(ErrorSchema),
     },
     ...failures(),
   },

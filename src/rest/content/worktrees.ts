@@ -4,7 +4,7 @@ import { MAX_WORKTREES } from "../../format/limits.ts";
 import type { WorktreesStatus } from "../../repository/worktree/worktree-status.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { BranchSchema, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
+import { BranchSchema, NullableOidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -36,7 +36,7 @@ const Worktrees = z
   .openapi("Worktrees");
 
 const answer = {
-  200: { description: "The state of the worktrees.", content: { "application/json": { schema: Worktrees } } },
+  200: { description: "The state of the worktrees.", ...json(Worktrees) },
   ...failures(),
 };
 

@@ -3,7 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -48,7 +48,7 @@ const read = defineRoute("read", {
     }),
   },
   responses: {
-    200: { description: "The counts.", content: { "application/json": { schema: Activity } } },
+    200: { description: "The counts.", ...json(Activity) },
     304: { description: "Not modified." },
     ...failures(),
   },

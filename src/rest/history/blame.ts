@@ -4,7 +4,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { pathParts } from "../common/path-parts.ts";
 import { defineRoute, newRoutes, repositoryOf, serveBelow } from "../common/routes.ts";
-import { CommitSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
+import { CommitSchema, OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Line = z.int().min(1).openapi({ description: "line number, from 1" });
 
@@ -51,7 +51,7 @@ const read = defineRoute("read", {
     query: Query,
   },
   responses: {
-    200: { description: "The origin of each line.", content: { "application/json": { schema: BlameSchema } } },
+    200: { description: "The origin of each line.", ...json(BlameSchema) },
     304: { description: "Not modified." },
     ...failures(),
   },

@@ -3,7 +3,7 @@ import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 
@@ -38,7 +38,7 @@ const list = defineRoute("read", {
     "The authors of all commits reachable from the ref, merges included, as `git shortlog -sne` lists them. The `.mailmap` of HEAD merges the identities of one person.",
   request: { params: RepositoryParams, query: PageQuery.extend({ ref: RefSchema.default("HEAD") }) },
   responses: {
-    200: { description: "A page of contributors.", content: { "application/json": { schema: Contributors } } },
+    200: { description: "A page of contributors.", ...json(Contributors) },
     304: { description: "Not modified." },
     ...failures(),
   },

@@ -3,7 +3,7 @@ import { encodeText } from "../../format/byte-string.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 /** Maximum number of heads. */
 const MAX_HEADS = 50;
@@ -33,7 +33,7 @@ const read = defineRoute("read", {
     }),
   },
   responses: {
-    200: { description: "The merge bases.", content: { "application/json": { schema: MergeBase } } },
+    200: { description: "The merge bases.", ...json(MergeBase) },
     304: { description: "Not modified." },
     ...failures(),
   },

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { answerByIds, digestOf } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { NullableOidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
+import { NullableOidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Count = z.number().int().min(0);
 const Time = z.iso.datetime({ offset: true }).nullable();
@@ -35,7 +35,7 @@ const read = defineRoute("read", {
   summary: "Show the statistics of a repository",
   request: { params: RepositoryParams, query: z.object({ ref: RefSchema.optional() }) },
   responses: {
-    200: { description: "The statistics.", content: { "application/json": { schema: Stats } } },
+    200: { description: "The statistics.", ...json(Stats) },
     304: { description: "Not modified." },
     ...failures(),
   },

@@ -10,6 +10,7 @@ import {
   OidSchema,
   RefSchema,
   RepositoryParams,
+  json,
 } from "../common/schemas.ts";
 
 const Branch = z
@@ -48,7 +49,7 @@ const Params = RepositoryParams.extend({ name: BranchSchema });
 const path = "/repos/{owner}/{repo}/branches";
 const tags = ["branches"];
 
-const answers = (description: string) => ({ description, content: { "application/json": { schema: Branch } } });
+const answers = (description: string) => ({ description, ...json(Branch) });
 
 const list = defineRoute("read", {
   method: "get",
@@ -112,11 +113,7 @@ const change = defineRoute("write", {
     params: Params,
     body: {
       required: true,
-      content: {
-        "application/json": {
-          schema: BranchChange,
-        },
-      },
+      ...json(BranchChange),
     },
   },
   responses: { 200: answers("The changed branch."), ...failures(409) },

@@ -4,7 +4,7 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, type Place, repositoryOf, type TokenDesk } from "../common/routes.ts";
-import { RefPatternSchema, RepositoryParams } from "../common/schemas.ts";
+import { RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 /** Rules of one repository: every change of a ref is checked against each. */
 const MAX_RULES = 100;
@@ -40,8 +40,8 @@ const Rules = z
     example: { rules: [{ pattern: "refs/heads/main", noForce: true, noDelete: true }] },
   });
 
-const json = { content: { "application/json": { schema: Rules } } };
-const responses = { 200: { description: "The rules.", ...json }, ...failures() };
+const content = json(Rules);
+const responses = { 200: { description: "The rules.", ...content }, ...failures() };
 const path = "/repos/{owner}/{repo}/protected-refs";
 const tags = ["refs"];
 
@@ -60,7 +60,7 @@ const configure = defineRoute("admin", {
   tags,
   summary: "Replace the rules for protected refs",
   description: "They apply at once to every push, commit, merge and other change that has not finished.",
-  request: { params: RepositoryParams, body: { required: true, ...json } },
+  request: { params: RepositoryParams, body: { required: true, ...content } },
   responses,
 });
 

@@ -11,6 +11,7 @@ import {
   RefNameSchema,
   RefSchema,
   RepositoryParams,
+  json,
 } from "../common/schemas.ts";
 
 const Params = RepositoryParams.extend({ name: RefNameSchema });
@@ -32,11 +33,7 @@ const put = {
     params: Params,
     body: {
       required: true,
-      content: {
-        "application/json": {
-          schema: RefChange,
-        },
-      },
+      ...json(RefChange),
     },
   },
   responses: {

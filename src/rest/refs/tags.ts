@@ -16,6 +16,7 @@ import {
   TagSchema,
   TextSchema,
   toIdent,
+  json,
 } from "../common/schemas.ts";
 
 const Tag = z
@@ -56,7 +57,7 @@ const Params = RepositoryParams.extend({ name: TagSchema });
 const path = "/repos/{owner}/{repo}/tags";
 const tags = ["tags"];
 
-const answers = (description: string) => ({ description, content: { "application/json": { schema: Tag } } });
+const answers = (description: string) => ({ description, ...json(Tag) });
 
 const list = defineRoute("read", {
   method: "get",
@@ -117,11 +118,7 @@ const change = defineRoute("write", {
     params: Params,
     body: {
       required: true,
-      content: {
-        "application/json": {
-          schema: TagChange,
-        },
-      },
+      ...json(TagChange),
     },
   },
   responses: { 200: answers("The changed tag."), ...failures(409) },
