@@ -60,7 +60,7 @@ export default defineConfig({
       {
         // Code that needs a Durable Object's storage or R2: runs inside the runtime.
         plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000 },
+        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000, isolate: false },
       },
       {
         // Benchmarks and load scripts on a small scale: `npm run test:commands`.

@@ -1,6 +1,7 @@
 /** Pushes hostile histories, and sends every possible request about each: every route of the API,
  * and every kind of fetch. */
 import { writeFileSync } from "node:fs";
+import { inspect } from "node:util";
 import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
 import type { OpenApiDocument, Operation } from "../../src/web/open-api.ts";
 import { askApi } from "./api.ts";
@@ -18,16 +19,17 @@ import { encodeRequest } from "./transcript.ts";
  * Waiting without CPU is limited too. */
 const BOUND_SECONDS = 2;
 const WAIT_SECONDS = 10;
+
+/** Memory limit of a response: by the rise of the process, or by all that the isolate has in its
+ * heap and buffers while its garbage is collected whenever it yields. The process also holds garbage
+ * that V8 has yet to collect, and R2's simulator, through which a job writes thousands of files. */
 const BOUND_BYTES = 64 * 1024 * 1024;
 
 /** Bytes of an archive that are read, and for how long: it may be endless. */
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
 
-/** Runs all due jobs, so its duration is not limited. It must still succeed.
- *
- * It writes thousands of files through R2's simulator, in the same process. If the process rises too
- * far, what counts is the isolate's heap and buffers, with its garbage collected whenever it yields. */
+/** Runs all due jobs, so its duration is not limited. It must still succeed. */
 const UNTIMED = new Set(["post /repos/{owner}/{repo}/maintenance"]);
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
@@ -47,6 +49,16 @@ export interface Cost {
   readonly shape: string;
   readonly seed: number;
   readonly seconds: number;
+  readonly bytes: number;
+}
+
+/** How a request was answered, and what that took. */
+interface Answer {
+  /** Empty: well. */
+  readonly reason: string;
+  /** CPU, or the clock if that is less. */
+  readonly seconds: number;
+  readonly wall: number;
   readonly bytes: number;
 }
 
@@ -138,11 +150,25 @@ export class HostileRun {
   }
 
   async #ask(seed: number, { shape }: HostileHistory, request: Request): Promise<void> {
+    const isUntimed = UNTIMED.has(request.name);
+    const { seconds, wall, ...answer } = await this.#send(request, isUntimed);
+    let { reason, bytes } = answer;
+    if (!isUntimed && (seconds > BOUND_SECONDS || wall > WAIT_SECONDS))
+      reason += ` took ${seconds.toFixed(1)} s (${wall.toFixed(1)} s by the clock)`;
+    if (!isUntimed && bytes > BOUND_BYTES) bytes = Math.min(bytes, (await this.#send(request, true)).bytes);
+    if (reason === "" && bytes > BOUND_BYTES) reason = `took ${Math.round(bytes / 2 ** 20)} MiB`;
+    if (reason !== "") this.misanswers.push({ seed, shape, request: `${request.method} ${request.path}`, reason });
+    this.#note(request.name, { request: `${request.method} ${request.path}`, shape, seed, seconds, bytes });
+  }
+
+  /** Sends a request and reads the response.
+   * @param isCollected whether to collect the isolate's garbage all the time */
+  async #send(request: Request, isCollected: boolean): Promise<Answer> {
     const { pid, url } = this.#server;
     // Resets the peak of memory.
     writeFileSync(`/proc/${pid}/clear_refs`, "5");
     const before = readUsage(pid);
-    const watch = UNTIMED.has(request.name) ? await IsolateWatch.begin(this.#inspectorPort, "holdfast") : null;
+    const watch = isCollected ? await IsolateWatch.begin(this.#inspectorPort, "holdfast") : null;
     const startMs = performance.now();
     let reason = "";
     try {
@@ -158,19 +184,17 @@ export class HostileRun {
       if (!fits || response.status >= 500 || request.answer?.test(text) === false)
         reason = `status ${response.status}: ${text.slice(0, 200)}`;
     } catch (error) {
-      reason = String(error);
+      reason = inspect(error);
     }
     const wall = (performance.now() - startMs) / 1000;
     const after = readUsage(pid);
-    const seconds = Math.min(wall, after.cpuSeconds - before.cpuSeconds);
     const isolateBytes = (await watch?.end()) ?? Infinity;
-    const bytes = Math.min(isolateBytes, Math.max(0, after.peakMemoryBytes - before.memoryBytes));
-    const isLate = seconds > BOUND_SECONDS || wall > WAIT_SECONDS;
-    if (isLate && !UNTIMED.has(request.name))
-      reason += ` took ${seconds.toFixed(1)} s (${wall.toFixed(1)} s by the clock)`;
-    if (reason === "" && bytes > BOUND_BYTES) reason = `took ${Math.round(bytes / 2 ** 20)} MiB`;
-    if (reason !== "") this.misanswers.push({ seed, shape, request: `${request.method} ${request.path}`, reason });
-    this.#note(request.name, { request: `${request.method} ${request.path}`, shape, seed, seconds, bytes });
+    return {
+      reason,
+      wall,
+      seconds: Math.min(wall, after.cpuSeconds - before.cpuSeconds),
+      bytes: Math.min(isolateBytes, Math.max(0, after.peakMemoryBytes - before.memoryBytes)),
+    };
   }
 
   #note(name: string, cost: Cost): void {

@@ -1,5 +1,6 @@
 import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
+import { readDeltaSizes } from "../../codec/apply-delta.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../format/object.ts";
 import { equalOids, toHex } from "../../format/oid.ts";
@@ -14,6 +15,7 @@ import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import { type DeltaCodec, WHOLE_READ_BYTES, type WholeObject } from "../pack-bytes/delta-chains.ts";
 import { decodeEntryHead } from "../pack-bytes/entry-head.ts";
 import { streamEntry } from "../pack-bytes/entry-stream.ts";
+import { ObjectCache } from "./object-cache.ts";
 import type { FsckProblem } from "./problem.ts";
 
 /** Bytes of chunks and of objects that are cached, because other objects may be deltas on them. */
@@ -46,7 +48,7 @@ export class StoredEntries {
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #chunks = new ByteCache<Uint8Array>(CHUNK_BYTES);
-  readonly #objects = new ByteCache<WholeObject>(OBJECT_BYTES);
+  readonly #objects = new ObjectCache(OBJECT_BYTES);
   readonly #failed = new Set<number>();
   readonly #lost = new Set<ChunkId>();
   #entered: EnteredChunk | null = null;
@@ -122,7 +124,8 @@ export class StoredEntries {
     return bytes.subarray(offset, offset + length);
   }
 
-  /** Reads an object: its entry, or its delta chain from the base on.
+  /** Reads an object: its entry, or its delta chain from the base on. It is valid until the next
+   * call, and calls must not overlap.
    * @throws GitError "storage-failed", with `damage` when the stored data is wrong; "corrupt-pack",
    * "corrupt-delta", "too-large" */
   async readObject(row: ObjectRow): Promise<WholeObject> {
@@ -146,7 +149,7 @@ export class StoredEntries {
   async #resolve(row: ObjectRow, chain: ObjectRow[]): Promise<WholeObject> {
     const seen = new Set<number>();
     let object: WholeObject | undefined;
-    for (let at = row; (object = this.#objects.get(String(at.number))) === undefined;) {
+    for (let at = row; (object = this.#objects.get(at.number)) === undefined;) {
       if (at !== row && this.#failed.has(at.number)) throw damaged(`its delta base ${toHex(at.oid)} cannot be read`);
       if (seen.has(at.number)) throw damaged("its delta chain is a cycle");
       seen.add(at.number);
@@ -158,7 +161,7 @@ export class StoredEntries {
     }
     for (const link of chain.toReversed()) {
       object = await this.#link(link, object ?? null);
-      this.#objects.set(String(link.number), object, object.bytes.length);
+      this.#objects.set(link.number, object);
     }
     return object!;
   }
@@ -166,13 +169,15 @@ export class StoredEntries {
   async #link(row: ObjectRow, base: WholeObject | null): Promise<WholeObject> {
     const entry = await this.read(row);
     const { type, sizeBytes, dataOffset } = decodeEntryHead(entry);
-    const { content, consumed } = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes);
+    const target = row.base === 0 ? this.#objects.take(sizeBytes) : undefined;
+    const { content, consumed } = this.#codec.inflate(entry.subarray(dataOffset), sizeBytes, target);
     if (dataOffset + consumed !== entry.length) throw damaged("the length of its entry differs from its row");
     const isDelta = type === OFS_DELTA || type === REF_DELTA;
     if (isDelta !== (row.base !== 0))
       throw damaged(`its entry is ${isDelta ? "a" : "not a"} delta, but its row says otherwise`);
     if (!isDelta) return { type, bytes: content };
-    return { type: base!.type, bytes: this.#codec.applyDelta(base!.bytes, content) };
+    const result = this.#objects.take(readDeltaSizes(content).resultBytes);
+    return { type: base!.type, bytes: this.#codec.applyDelta(base!.bytes, content, result) };
   }
 
   #rowOf(number: ObjectNumber): ObjectRow | undefined {

@@ -9,13 +9,16 @@ export class ByteCache<Value> implements Spare {
   readonly #oldestFirst = this.#entries.entries();
   readonly #limitBytes: number;
   readonly #memory: MemoryBudget | null;
+  readonly #onDrop: (value: Value) => void;
   #sizeBytes = 0;
 
   /** @param memory the budget whose unused bytes it may take, until they are needed; without it,
-   * its owner accounts for the bytes */
-  constructor(limitBytes: number, memory: MemoryBudget | null = null) {
+   * its owner accounts for the bytes
+   * @param onDrop receives each value that makes room for others */
+  constructor(limitBytes: number, memory: MemoryBudget | null = null, onDrop: (value: Value) => void = () => {}) {
     this.#limitBytes = limitBytes;
     this.#memory = memory;
+    this.#onDrop = onDrop;
     memory?.keep(this);
   }
 
@@ -54,6 +57,7 @@ export class ByteCache<Value> implements Spare {
       const [oldest, entry] = this.#oldestFirst.next().value!;
       this.#entries.delete(oldest);
       this.#sizeBytes -= entry.sizeBytes;
+      this.#onDrop(entry.value);
     }
   }
 }
