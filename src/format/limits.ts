@@ -150,6 +150,11 @@ export const MAX_SPARSE_PATTERNS = 4_096;
  * directories. */
 export const MAX_WALK_STEPS = 20_000_000;
 
+/** Bytes of the paths in one page of a list of files, or in one window of files that are read: the
+ * object passes them to the Worker in one call, which takes 32 MiB, and small trees can repeat long
+ * names. Pages of files that people name are far below. */
+export const MAX_PAGE_PATH_BYTES = 4 * MIB;
+
 /** Steps for a whole archive, some fifteen seconds with pauses between: half a million files, with
  * eight hundred steps for each. */
 export const MAX_ARCHIVE_STEPS = 20 * MAX_WALK_STEPS;

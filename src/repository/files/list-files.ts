@@ -75,7 +75,7 @@ export interface FilesPage {
 }
 
 /** Lists the files below a directory, as `git ls-tree -r` does. A page that had to read too many
- * directories ends early, at one of them.
+ * directories ends early, at one of them, and one with long paths when they are many bytes.
  * @throws GitError as `listDirectory`, "too-large" when the directories on the way to the page's
  * first file are too large, or a path is too long */
 export async function listFiles(
@@ -99,11 +99,12 @@ export async function listFiles(
   };
   const files: TreeFile[] = [];
   for await (const file of walkFiles(repository, { tree, prefix: path === "" ? "" : `${path}/`, after, enter })) {
-    if (files.length === limit) {
+    if (files.length === limit || budget.isFull) {
       next = files.at(-1)!.path;
       break;
     }
     files.push(file);
+    budget.keep(file.path);
   }
   return { commit: toHex(commit.oid), files: toFileColumns(repository.tables.objects, files), next };
 }

@@ -111,9 +111,10 @@ async function findCandidates(
     if (purpose === "search" && !isFileMode(file.mode)) continue;
     conversions.push(attributes.conversionOf(file.path, file.mode));
     files.push(file);
+    budget.keep(file.path);
     await budget.pause();
     if (files.length > WINDOW_FILES) break;
-    more = isSpent();
+    more = isSpent() || budget.isFull;
     if (more) break;
   }
   return { files, conversions, more };

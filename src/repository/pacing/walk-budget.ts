@@ -1,4 +1,4 @@
-import { checkLimit, MAX_PATH_BYTES, MAX_WALK_STEPS } from "../../format/limits.ts";
+import { checkLimit, MAX_PAGE_PATH_BYTES, MAX_PATH_BYTES, MAX_WALK_STEPS } from "../../format/limits.ts";
 import { StepBudget } from "../../format/step-budget.ts";
 import { pause } from "./pause.ts";
 
@@ -9,9 +9,13 @@ const STEPS_PER_TURN = 250_000;
 const STEPS_PER_DIRECTORY = 600;
 const STEPS_PER_ENTRY = 20;
 
+/** Bytes of a kept path that cost a step: it is copied several times on its way to the client. */
+const BYTES_PER_STEP = 32;
+
 /** A `StepBudget` for a walk through directories that lets other requests run. */
 export class WalkBudget extends StepBudget {
   #pausedAt = 0;
+  #keptBytes = 0;
 
   /** @param limit steps */
   constructor(limit = MAX_WALK_STEPS) {
@@ -24,6 +28,18 @@ export class WalkBudget extends StepBudget {
   visit(path: string, entries: number): void {
     checkLimit("a path (bytes)", MAX_PATH_BYTES, path.length);
     this.spend(STEPS_PER_DIRECTORY + entries * STEPS_PER_ENTRY);
+  }
+
+  /** Must be called for each path of the result.
+   * @throws GitError "too-large" when the steps are spent */
+  keep(path: string): void {
+    this.#keptBytes += path.length;
+    this.spend(Math.ceil(path.length / BYTES_PER_STEP));
+  }
+
+  /** Whether the result has as many bytes of paths as a page may have. */
+  get isFull(): boolean {
+    return this.#keptBytes > MAX_PAGE_PATH_BYTES;
   }
 
   /** Must be called between paths: lets other requests run now and then. */

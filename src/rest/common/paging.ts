@@ -1,8 +1,10 @@
 import { z } from "@hono/zod-openapi";
+import { fromByteString, toByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 
-/** Characters of a cursor, short enough for any URL. */
-export const MAX_CURSOR_LENGTH = 8_000;
+/** Characters of a cursor: enough for the longest path in a directory that lists enter, 4,096 bytes,
+ * with a name as long, and short enough for a URL, which may have 16 KB. */
+export const MAX_CURSOR_LENGTH = 12_000;
 
 /** The query of a list that comes in pages. */
 export const PageQuery = z.object({
@@ -16,9 +18,10 @@ export const NextCursor = z
   .nullable()
   .openapi({ description: "pass it as `cursor` to get the next page; null: this is the last page" });
 
-/** Encodes the place where the next page begins. */
+/** Encodes the place where the next page begins. Its strings are byte strings: UTF-8 would double
+ * those that are not ASCII. */
 export function encodeCursor(place: unknown): string {
-  return new TextEncoder().encode(JSON.stringify(place)).toBase64({ alphabet: "base64url", omitPadding: true });
+  return fromByteString(JSON.stringify(place)).toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
 /** Decodes a cursor; null without one.
@@ -26,7 +29,7 @@ export function encodeCursor(place: unknown): string {
 export function decodeCursor<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | null {
   if (cursor === undefined) return null;
   try {
-    const text = new TextDecoder().decode(Uint8Array.fromBase64(cursor, { alphabet: "base64url" }));
+    const text = toByteString(Uint8Array.fromBase64(cursor, { alphabet: "base64url" }));
     return schema.parse(JSON.parse(text));
   } catch (cause) {
     throw new GitError("invalid", { what: "cursor", field: "cursor" }, { cause });
