@@ -94,10 +94,12 @@ test("works that follow each other meet no jobs; these begin when nobody has ask
     const [url, beside] = [`${waiting.url}/me/followed.git`, `${waiting.url}/me/beside.git`];
     await git(dir, "push", "-q", url, "main");
     await git(dir, "push", "-q", beside, "main");
-    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await git(dir, "ls-remote", url);
+    const pause = () => new Promise((resolve) => setTimeout(resolve, quietMs / 15));
+    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause()) await git(dir, "ls-remote", url);
     // The first request of a push to a new name: there is no repository to ask yet.
     const beginning = `${waiting.url}/me/new.git/info/refs?service=git-receive-pack`;
-    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs;) await (await fetch(beginning)).arrayBuffer();
+    for (const endMs = Date.now() + 2 * quietMs; Date.now() < endMs; await pause())
+      await (await fetch(beginning)).arrayBuffer();
     const jobs = (): string[] => waiting.takeEvents().flatMap((event) => (event.event === "job" ? [event.kind] : []));
     expect(jobs()).toEqual([]);
     for (const repository of ["followed", "beside"]) {

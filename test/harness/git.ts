@@ -38,6 +38,8 @@ export function gitEnv(): Record<string, string> {
     "gc.auto": "0",
     "maintenance.auto": "false",
     "advice.detachedHead": "false",
+    // Nothing here must outlive a power cut.
+    "core.fsync": "none",
     ...Object.fromEntries(
       Object.entries(authorization()).map(([name, value]) => ["http.extraHeader", `${name}: ${value}`]),
     ),

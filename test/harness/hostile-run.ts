@@ -29,7 +29,6 @@ const BOUND_BYTES = 64 * 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 const READ_MS = 500;
 
-/** A response that takes longer is given up. */
 const GIVE_UP_MS = 120_000;
 
 /** Runs all due jobs, so its duration is not limited. It must still succeed. */

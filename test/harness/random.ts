@@ -8,10 +8,7 @@ export class Random {
 
   /** An integer from 0 to `bound` - 1 (mulberry32). */
   below(bound: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * bound);
+    return Math.floor((this.#next() / 2 ** 32) * bound);
   }
 
   pick<T>(choices: readonly T[]): T {
@@ -19,7 +16,10 @@ export class Random {
   }
 
   bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.below(256));
+    const bytes = new Uint8Array(length);
+    // Not by `Uint8Array.from`, which takes twenty times as long.
+    for (let i = 0; i < length; i++) bytes[i] = this.#next() >>> 24;
+    return bytes;
   }
 
   /** The items in random order. */
@@ -30,5 +30,13 @@ export class Random {
       [result[i], result[j]] = [result[j]!, result[i]!];
     }
     return result;
+  }
+
+  /** 32 bits. */
+  #next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
   }
 }

@@ -95,19 +95,19 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     },
     async loseObjects(text) {
       const bucket = await running.miniflare.getR2Bucket("BUCKET");
-      const keys = await listKeys(bucket, text);
+      const keys = (await list(bucket, text)).map(({ key }) => key);
       for (let at = 0; at < keys.length; at += 1_000) await bucket.delete(keys.slice(at, at + 1_000));
       return keys.length;
     },
     async readObjects(text) {
       const bucket = await running.miniflare.getR2Bucket("BUCKET");
-      const read = async (key: string): Promise<[string, StoredObject]> => {
-        const object = (await bucket.get(key))!;
-        const { httpMetadata, customMetadata = {} } = object;
-        const bytes = Buffer.from(await object.arrayBuffer());
-        return [key, { bytes, contentType: httpMetadata?.contentType, metadata: customMetadata }];
-      };
-      return new Map(await Promise.all((await listKeys(bucket, text)).map(read)));
+      const objects = new Map<string, StoredObject>();
+      // Not side by side, and no metadata of single objects: Miniflare blocks this thread for each.
+      for (const { key, httpMetadata, customMetadata = {} } of await list(bucket, text)) {
+        const bytes = Buffer.from(await (await bucket.get(key))!.arrayBuffer());
+        objects.set(key, { bytes, contentType: httpMetadata?.contentType, metadata: customMetadata });
+      }
+      return objects;
     },
     readUsage: () => readUsage(pidOf(running.workerd)),
     async kill() {
@@ -126,13 +126,17 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   };
 }
 
-/** The keys of a bucket that contain a text. */
-async function listKeys(bucket: Awaited<ReturnType<Miniflare["getR2Bucket"]>>, text: string): Promise<string[]> {
-  const keys: string[] = [];
+type Bucket = Awaited<ReturnType<Miniflare["getR2Bucket"]>>;
+type BucketPage = Awaited<ReturnType<Bucket["list"]>>;
+
+/** The objects of a bucket whose key contains a text. */
+async function list(bucket: Bucket, text: string): Promise<BucketPage["objects"]> {
+  const objects: BucketPage["objects"] = [];
   for (let cursor: string | undefined; ;) {
-    const page = await bucket.list(cursor === undefined ? {} : { cursor });
-    for (const { key } of page.objects) if (key.includes(text)) keys.push(key);
-    if (!page.truncated) return keys;
+    const options = { include: ["httpMetadata", "customMetadata"] satisfies R2ListOptions["include"] };
+    const page: BucketPage = await bucket.list({ ...options, ...(cursor !== undefined && { cursor }) });
+    objects.push(...page.objects.filter(({ key }) => key.includes(text)));
+    if (!page.truncated) return objects;
     ({ cursor } = page);
   }
 }

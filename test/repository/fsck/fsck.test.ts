@@ -1,70 +1,18 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { FsckSetting } from "../../../src/codec/fsck-messages.ts";
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
-import { fsck, type FsckPlace, type FsckReport, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
-import type { FsckCounts } from "../../../src/repository/fsck/fsck-run.ts";
+import { fsck, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
-import { makeHistory } from "../../harness/history.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { Random } from "../../harness/random.ts";
 import { housekeep } from "../maintenance/housekeep.ts";
 import { TinyPushes } from "../maintenance/tiny-pushes.ts";
 import { PushedRepository } from "../pushing.ts";
+import { check, fill } from "./checked-repository.ts";
 
 const HOUR_MS = 60 * 60_000;
-
-interface Found {
-  readonly problems: FsckProblem[];
-  readonly checked: Record<keyof FsckCounts, number>;
-  readonly calls: number;
-}
-
-/** Checks a whole repository, call by call. */
-async function check(
-  { repository }: PushedRepository,
-  options: { rules?: FsckSetting; repair?: boolean; from?: FsckStageName; budgetMs?: number } = {},
-): Promise<Found> {
-  const problems: FsckProblem[] = [];
-  const checked: Record<string, number> = {};
-  let calls = 0;
-  let place: FsckPlace | null = options.from === undefined ? null : { stage: options.from, after: "" };
-  do {
-    const opened = new OpenRepository(repository.state, ANYONE, async () => undefined);
-    const { rules = null, repair = false, budgetMs } = options;
-    const report: FsckReport = await fsck(opened, {
-      place,
-      rules,
-      repair,
-      ...(budgetMs !== undefined && { budgetMs }),
-    });
-    expect(report.problemCount).toBe(report.problems.length);
-    problems.push(...report.problems);
-    for (const [name, count] of Object.entries(report.checked)) checked[name] = (checked[name] ?? 0) + count;
-    place = report.next;
-    calls++;
-  } while (place !== null);
-  return { problems, checked, calls };
-}
-
-/** A history with every kind of stored data: many refs, an R2 chunk, hot chunks of thin packs,
- * reverts, tags of trees and blobs. */
-async function fill(repository: PushedRepository): Promise<string> {
-  const dir = await makeHistory({ commits: 30, files: 24, branches: 4, merges: 2, tags: 4, upheavals: 6 });
-  await git(dir, "tag", "-a", "-m", "a tree", "of-tree", "main^{tree}");
-  await git(dir, "tag", "-a", "-m", "a tag", "of-tag", "of-tree");
-  await git(dir, "tag", "of-blob", (await git(dir, "ls-tree", "-r", "main")).split(/\s/)[2]!);
-  const names = (await git(dir, "for-each-ref", "--format=%(refname)")).split("\n");
-  await repository.pushFrom(dir, Object.fromEntries(names.map((name) => [name, name])));
-  const fat = makeObject("blob", new Random(5).bytes(700_000));
-  const tree = makeTree(["100644", "fat", fat]);
-  const commit = makeCommit(tree, [], "Fat\n");
-  await repository.push([["refs/heads/fat", null, commit.oid]], packOf(fat, tree, commit));
-  await new TinyPushes(repository).push(5, "refs/heads/tiny");
-  return dir;
-}
 
 describe("a healthy repository", () => {
   test("has no problem, whatever came in and housekeeping did", async () => {

@@ -6,16 +6,16 @@ import type { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { toEntryWord } from "../../../src/store/index/tree-table.ts";
 
 /** Reads made-up trees, and counts the reads. */
-function newReader(entriesOf: (tree: number) => number[]): { reader: ObjectReader; read: number[] } {
+function newReader(entriesOf: (tree: number) => ArrayLike<number>): { reader: ObjectReader; read: number[] } {
   const read: number[] = [];
   const readEntries = (trees: NumberSet): Promise<Map<number, Uint32Array>> => {
     const found = new Map<number, Uint32Array>();
     for (const tree of trees.toArray()) {
       read.push(tree);
-      found.set(
-        tree,
-        Uint32Array.from(entriesOf(tree), (entry) => toEntryWord(entry, true)),
-      );
+      const entries = entriesOf(tree);
+      const words = new Uint32Array(entries.length);
+      for (let i = 0; i < words.length; i++) words[i] = toEntryWord(entries[i]!, true);
+      found.set(tree, words);
     }
     return Promise.resolve(found);
   };
@@ -46,7 +46,7 @@ test("what lies below is read ahead no further than was asked for", async () => 
 
 test("trees with too many entries are refused", async () => {
   const width = MAX_RETURNED_ENTRIES / 4;
-  const { reader } = newReader((tree) => Array.from({ length: width - 1 }, (_, i) => 10 + tree * width + i));
+  const { reader } = newReader((tree) => new Uint32Array(width - 1).map((_, i) => 10 + tree * width + i));
   const returned = new ReturnedTrees();
   await returned.read(reader, [1, 2, 3, 4]);
   await expect(returned.read(reader, [5])).rejects.toThrow(
