@@ -1,9 +1,19 @@
 import type { MemoryBudget, Spare } from "../pacing/memory-budget.ts";
 
-/** A least-recently-used cache, limited by a sum of bytes. A value that does not fit is not
- * kept. */
+interface Entry<Value> {
+  readonly value: Value;
+  readonly sizeBytes: number;
+  /** Whether it came, or was asked for, since it was last passed over. */
+  isUsed: boolean;
+}
+
+/** A cache limited by a sum of bytes, which keeps what was used lately, about as a
+ * least-recently-used cache does: the oldest value is dropped, but one that was asked for is passed
+ * over once (the clock algorithm). It is not moved whenever it is asked for: a Map keeps removed
+ * entries until it is rebuilt, and would step over all former places of a popular key each time. A
+ * value that does not fit is not kept. */
 export class ByteCache<Value> implements Spare {
-  readonly #entries = new Map<string, { value: Value; sizeBytes: number }>();
+  readonly #entries = new Map<string, Entry<Value>>();
   /** Continues where it was. A new iterator would step over all entries removed since the map was
    * last rebuilt. */
   readonly #oldestFirst = this.#entries.entries();
@@ -30,8 +40,7 @@ export class ByteCache<Value> implements Spare {
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
+    entry.isUsed = true;
     return entry.value;
   }
 
@@ -45,17 +54,22 @@ export class ByteCache<Value> implements Spare {
   set(key: string, value: Value, sizeBytes: number): void {
     const limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + (this.#memory?.freeBytes ?? Infinity));
     if (sizeBytes > limitBytes || this.#entries.has(key)) return;
-    this.#entries.set(key, { value, sizeBytes });
+    this.#entries.set(key, { value, sizeBytes, isUsed: true });
     this.#sizeBytes += sizeBytes;
     this.shrink(limitBytes);
   }
 
-  /** Drops the least recently used values until the rest fits. */
+  /** Drops values until the rest fits. */
   shrink(limitBytes: number): void {
     while (this.#sizeBytes > limitBytes) {
       // There is one, since the size is above 0.
       const [oldest, entry] = this.#oldestFirst.next().value!;
       this.#entries.delete(oldest);
+      if (entry.isUsed) {
+        entry.isUsed = false;
+        this.#entries.set(oldest, entry);
+        continue;
+      }
       this.#sizeBytes -= entry.sizeBytes;
       this.#onDrop(entry.value);
     }
