@@ -1,6 +1,6 @@
 // A thousand random histories of 1 KB to 256 KB that git accepts although nobody would write them.
-// HOSTILE_SEED=N runs only that one, HOSTILE_SEED=N-M those from N to M, and HOSTILE_RUNS=N another
-// number of them.
+// HOSTILE_SEED=N runs only that one, HOSTILE_SEED=N-M those from N to M, HOSTILE_SEED=N,M-O both, and
+// HOSTILE_RUNS=N another number of them.
 import { expect, test } from "vitest";
 import { type Cost, HostileRun, type Misanswer } from "../harness/hostile-run.ts";
 
@@ -35,8 +35,10 @@ test("whatever is asked of hostile histories is answered in its bounds", async (
 }, 7_200_000);
 
 function readSeeds(text: string): number[] {
-  const [first, last = first] = text.split("-").map(Number) as [number, number?];
-  return Array.from({ length: last! - first + 1 }, (_, i) => first + i);
+  return text.split(",").flatMap((range) => {
+    const [first, last = first] = range.split("-").map(Number) as [number, number?];
+    return Array.from({ length: last! - first + 1 }, (_, i) => first + i);
+  });
 }
 
 function toLine({ seed, shape, request, reason }: Misanswer): string {

@@ -1,6 +1,6 @@
 import type { LineRanges } from "./common-lines.ts";
 import { markHistogram } from "./histogram.ts";
-import { type DiffSide, makeSides } from "./line-classes.ts";
+import { type DiffSide, type Effort, makeSides } from "./line-classes.ts";
 import { markMyers } from "./myers.ts";
 import { slideChanges } from "./slide-changes.ts";
 import { splitLines, type TextLines, trimCommonTail } from "./text-lines.ts";
@@ -8,7 +8,7 @@ import { splitLines, type TextLines, trimCommonTail } from "./text-lines.ts";
 /** The budget of a comparison: half a second. Real texts need far less: two unrelated texts of
  * 10,000 lines need a third of it. Beyond the budget the result differs from git's, which would
  * continue. */
-const MAX_STEPS = 20_000_000;
+export const MAX_DIFF_STEPS = 20_000_000;
 
 /** Lines of the old text that are replaced by lines of the next one. Counted from 0; one of the two
  * lengths may be 0. */
@@ -29,6 +29,8 @@ export interface LineDiffOptions {
   /** Whether the common end of the texts is set aside first. `git blame` and `git diff -U0` do
    * this, and then slide changes less far. */
   readonly trimTail?: boolean;
+  /** The budget, `MAX_DIFF_STEPS` by default. What is left of it tells what the comparison cost. */
+  readonly effort?: Effort;
 }
 
 /** The changes from one text to another, exactly those that git finds, in order. At least one
@@ -44,7 +46,7 @@ export function diffSplitLines(old: TextLines, next: TextLines, options: LineDif
   const [oldSide, nextSide] = makeSides(texts[0], texts[1]);
   const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
   const mark = options.algorithm === "histogram" ? markHistogram : markMyers;
-  mark(oldSide, nextSide, ranges, { stepsLeft: MAX_STEPS });
+  mark(oldSide, nextSide, ranges, options.effort ?? { stepsLeft: MAX_DIFF_STEPS });
   const indentHeuristic = options.indentHeuristic ?? true;
   slideChanges(oldSide, nextSide, indentHeuristic);
   slideChanges(nextSide, oldSide, indentHeuristic);

@@ -6,7 +6,7 @@ import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import { ByteCache } from "../pack-bytes/byte-cache.ts";
 import type { WholeObject } from "../pack-bytes/delta-chains.ts";
-import { diffLines } from "../diff/line-diff.ts";
+import { diffLines, MAX_DIFF_STEPS } from "../diff/line-diff.ts";
 import { commonTailBytes } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { type BlamedLines, sortByStart, splitByParent } from "./blamed-lines.ts";
@@ -41,6 +41,13 @@ const BATCH_BYTES = 2 * 1024 * 1024;
  * parent. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
+/** Steps that comparing versions may take, a second in all. 400 versions of a source file need some
+ * 250,000; seven of 30,000 lines of two kinds need as many. */
+const MAX_BLAME_DIFF_STEPS = 30_000_000;
+
+/** Steps of a comparison in the time of one of `WorkBudget`'s. */
+const DIFF_STEPS_PER_STEP = 500;
+
 /** Traces the lines of a file back to the commits that introduced them. Each line is passed on to
  * the first parent that has it; lines that no parent has are the commit's own. Children are handled
  * before their parents, so each version is handled once.
@@ -58,6 +65,7 @@ export class BlameWalk {
   readonly #histories = new Map<string, PathHistory>();
   readonly #texts = new ByteCache<Uint8Array>(KEPT_BYTES);
   readonly #blames: Blame[] = [];
+  #diffStepsLeft = MAX_BLAME_DIFF_STEPS;
 
   constructor(repository: OpenRepository, budget: WorkBudget) {
     this.#repository = repository;
@@ -75,7 +83,7 @@ export class BlameWalk {
     this.#suspect(commit, path, [lines]);
     for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
-      if (this.#budget.isSpent) {
+      if (this.#budget.isSpent || this.#diffStepsLeft <= 0) {
         for (const [path, lines] of files) this.#attribute(null, path, lines);
       } else {
         for (const [path, lines] of files) await this.#pass(next, path, lines);
@@ -101,7 +109,11 @@ export class BlameWalk {
       // As git does. The common tail is cut before the texts are split, since most of both is the
       // same.
       const same = commonTailBytes(old, next);
-      const changes = diffLines(old.subarray(0, old.length - same), next.subarray(0, next.length - same));
+      const effort = { stepsLeft: MAX_DIFF_STEPS };
+      const changes = diffLines(old.subarray(0, old.length - same), next.subarray(0, next.length - same), { effort });
+      const cost = MAX_DIFF_STEPS - effort.stepsLeft;
+      this.#diffStepsLeft -= cost;
+      await this.#budget.step(Math.ceil(cost / DIFF_STEPS_PER_STEP));
       const { inherited, own: left } = splitByParent(rest, changes);
       this.#suspect(parent.commit, parent.path, inherited);
       rest = left;

@@ -15,7 +15,7 @@ test("the oldest goes first, but what was asked for is passed over once", () => 
   for (const key of "bd") expect(cache.get(key)).toBe(key);
   for (const key of "fg") cache.set(key, key, 10);
   expect(dropped).toEqual(["a", "c", "e"]);
-  expect([..."abcdefg"].filter((key) => cache.get(key) !== undefined)).toEqual(["b", "d", "f", "g"]);
+  expect(Array.from("abcdefg").filter((key) => cache.get(key) !== undefined)).toEqual(["b", "d", "f", "g"]);
   expect(cache.sizeBytes).toBe(40);
 });
 
