@@ -13,6 +13,9 @@ export const OTHER_FILES = -1;
 /** Trees read at a time. */
 const SLICE_TREES = 500;
 
+/** Trees read before other requests run: each takes up to a millisecond. */
+const TREES_PER_REST = 10;
+
 /** A tree whose sums are not known yet. */
 interface OpenTree {
   readonly sums: SumsByKind;
@@ -37,6 +40,7 @@ export async function sumTree(
   const scheme = languageScheme();
   const known = new Map<ObjectNumber, readonly FileSum[]>();
   const open = new Map<ObjectNumber, OpenTree>();
+  let unrested = 0;
   for (let level = [root]; level.length > 0;) {
     const trees = NumberSet.fromUnsorted(level);
     for (const [tree, sums] of tables.treeSums.find(trees, scheme)) known.set(tree, sums);
@@ -47,6 +51,9 @@ export async function sumTree(
       const read = await Array.fromAsync(reader.readTrees(slice));
       const sizes = findSizes(tables, read);
       for (const tree of read) open.set(tree.number, sumFiles(tree, sizes));
+      unrested += read.length;
+      if (unrested < TREES_PER_REST) continue;
+      unrested = 0;
       await rest();
     }
     for (const tree of unknown) for (const subtree of open.get(tree)!.subtrees) below.add(subtree);

@@ -67,10 +67,16 @@ type StoredChunk = { [Field in keyof ChunkRow]: ChunkRow[Field] extends boolean 
   checksum: ArrayBuffer;
 };
 
+/** Equals no checksum. */
+const NO_CHECKSUM = new Uint8Array(0);
+
 /** The chunks: table `chunks`. A chunk is hot while its bytes are inline. Later it is sealed into
  * an R2 object, and may be moved to a larger one. Nothing else about it ever changes. */
 export class ChunkTable {
   readonly #sql: Sql;
+  /** The inline bytes that were read last. A walk down through directories reads the same chunk for
+   * each level, and its bytes from the database would be garbage each time. */
+  #lastHot: WeakRef<{ readonly checksum: Uint8Array; readonly bytes: Uint8Array }> | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -170,21 +176,26 @@ export class ChunkTable {
     );
   }
 
-  /** The inline bytes of a chunk; null: it was sealed.
+  /** The inline bytes of a chunk, which must not be changed; null: it was sealed.
    * @throws GitError "storage-failed" when there is no such chunk, or its bytes are truncated */
   hotBytesOf(id: ChunkId): Uint8Array | null {
+    const last = this.#lastHot?.deref();
     const [row] = this.#sql
-      .exec<{ key: string | null; size: number; bytes: ArrayBuffer | null }>(
-        "SELECT key, size, bytes FROM chunks WHERE id = ?",
+      .exec<{ key: string | null; size: number; checksum: ArrayBuffer; length: number; bytes: ArrayBuffer | null }>(
+        `SELECT key, size, checksum, length(bytes) AS length, iif(checksum = ?, NULL, bytes) AS bytes
+          FROM chunks WHERE id = ?`,
+        last?.checksum ?? NO_CHECKSUM,
         id,
       )
       .toArray();
     if (row !== undefined && row.key !== null) return null;
-    const bytes = row?.bytes ?? null;
-    if (bytes === null || bytes.byteLength !== row?.size) {
+    if (row === undefined || row.length !== row.size) {
       throw new GitError("storage-failed", { key: "chunks", reason: `chunk ${id} has no bytes` });
     }
-    return new Uint8Array(bytes);
+    if (row.bytes === null) return last!.bytes;
+    const hot = { checksum: new Uint8Array(row.checksum), bytes: new Uint8Array(row.bytes) };
+    this.#lastHot = new WeakRef(hot);
+    return hot.bytes;
   }
 
   /** Records that chunks are now in one R2 object, and drops their inline bytes. Object rows stay
