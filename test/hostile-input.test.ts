@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
 const PROJECT = join(import.meta.dirname, "..");
@@ -20,12 +20,20 @@ function partsOf(title: string): string[] {
     .filter((part) => part.trim() !== "");
 }
 
+/** A test's file with those beside it that it imports, which may have its tables; null: there is no
+ * such test. */
+function readTest(path: string): string | null {
+  if (!existsSync(path)) return null;
+  const source = readFileSync(path, "utf8");
+  const beside = [...source.matchAll(/ from "(\.\/[\w.-]+\.ts)";/g)].map(([, file]) => join(dirname(path), file!));
+  return [source, ...beside.map((file) => readFileSync(file, "utf8"))].join("\n");
+}
+
 test("the page of hostile input names no test that is not there", () => {
   expect(named.length).toBeGreaterThan(120);
   const missing: string[] = [];
   for (const { file, titles } of named) {
-    const path = join(PROJECT, "test", `${file}.test.ts`);
-    const source = existsSync(path) ? readFileSync(path, "utf8") : null;
+    const source = readTest(join(PROJECT, "test", `${file}.test.ts`));
     for (const title of titles) {
       if (!partsOf(title).every((part) => source?.includes(part) === true)) missing.push(`${file}: ${title}`);
     }
