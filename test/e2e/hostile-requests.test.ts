@@ -1,28 +1,28 @@
 // URLs, bodies and queries that no well-meaning client sends.
 import { request as sendRequest } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { MAX_JSON_BYTES } from "../../src/format/limits.ts";
 import { askApi } from "../harness/api.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { request } from "../harness/raw.ts";
 import { readRefs, sendPush } from "../harness/raw-push.ts";
-import { startServer, type Server } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 /** 30 MB of text in about 100 KB, under 40 names. */
 const large = makeObject("blob", "all work and no play makes a line\n".repeat(900_000));
 const many = makeTree(...Array.from({ length: 40 }, (_, i) => ["100644", `file-${10 + i}`, large] as const));
 const commit = makeCommit(many);
 
-let server: Server;
+let server: Pick<Server, "url">;
 let url: string;
 beforeAll(async () => {
   // No worktree: it would be larger than a gigabyte.
-  server = await startServer({ vars: { WORKTREES: "none" } });
-  url = `${server.url}/me/repo.git`;
+  server = await shareServer("hostile", { WORKTREES: "none" });
+  url = `${server.url}/hostile/repo.git`;
   const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack: packOf(large, many, commit) };
   expect((await sendPush(url, push)).unpack).toBe("ok");
 });
-afterAll(() => server.close());
 
 /** Requests a path unchanged: `fetch` and `request` would resolve its dots. */
 async function statusOf(path: string, method = "GET"): Promise<number> {
@@ -46,26 +46,26 @@ async function* beginning(sizeBytes: number): AsyncGenerator<Buffer> {
 const REFS = "info/refs?service=git-upload-pack";
 
 test.each([
-  [`/me/repo.git/${REFS}`, 200],
-  [`/me/repo.git/info/refs?service=git-upload-archive`, 403],
-  [`/me/repo.git/info/refs?service=`, 403],
-  [`/me/repo.git/info/refs`, 403],
-  [`/me/repo%00.git/${REFS}`, 404],
-  [`/me/%00/${REFS}`, 404],
-  [`/me/../${REFS}`, 404],
-  [`/me/..%2frepo.git/${REFS}`, 404],
-  [`/me/%2e%2e/${REFS}`, 404],
-  [`/me/%2e%2e%2frepo.git/${REFS}`, 404],
+  [`/hostile/repo.git/${REFS}`, 200],
+  [`/hostile/repo.git/info/refs?service=git-upload-archive`, 403],
+  [`/hostile/repo.git/info/refs?service=`, 403],
+  [`/hostile/repo.git/info/refs`, 403],
+  [`/hostile/repo%00.git/${REFS}`, 404],
+  [`/hostile/%00/${REFS}`, 404],
+  [`/hostile/../${REFS}`, 404],
+  [`/hostile/..%2frepo.git/${REFS}`, 404],
+  [`/hostile/%2e%2e/${REFS}`, 404],
+  [`/hostile/%2e%2e%2frepo.git/${REFS}`, 404],
   [`/%2e%2e/repo.git/${REFS}`, 404],
-  [`/me/.git/${REFS}`, 404],
-  [`/me/repo.git/../../etc/passwd`, 404],
-  ["/me/repo.git/config", 404],
-  ["/me/repo.git/HEAD", 404],
-  ["/me/repo.git/objects/info/packs", 404],
-  [`/me/repo.git//${REFS}`, 404],
-  [`/me/${"x".repeat(300)}/${REFS}`, 404],
-  ["/me/repo.git/git-upload-pack", 405],
-  ["/me/repo.git/git-receive-pack", 405],
+  [`/hostile/.git/${REFS}`, 404],
+  [`/hostile/repo.git/../../etc/passwd`, 404],
+  ["/hostile/repo.git/config", 404],
+  ["/hostile/repo.git/HEAD", 404],
+  ["/hostile/repo.git/objects/info/packs", 404],
+  [`/hostile/repo.git//${REFS}`, 404],
+  [`/hostile/${"x".repeat(300)}/${REFS}`, 404],
+  ["/hostile/repo.git/git-upload-pack", 405],
+  ["/hostile/repo.git/git-receive-pack", 405],
 ])("GET %s: %i", async (path, status) => {
   expect(await statusOf(path)).toBe(status);
 });
@@ -95,18 +95,18 @@ test("JSON that is too deep, too large, or about prototypes", async () => {
   );
   expect([413, "EPIPE", "ECONNRESET"]).toContain(sentOn);
   const polluting =
-    '{"owner":"me","name":"proto","__proto__":{"description":"x","visibility":"private"},"constructor":{"prototype":{"x":1}}}';
+    '{"owner":"hostile","name":"proto","__proto__":{"description":"x","visibility":"private"},"constructor":{"prototype":{"x":1}}}';
   const { status, body } = await create(polluting);
   if (status === 201) expect(JSON.parse(body.toString())).toMatchObject({ name: "proto", description: null });
   else expect(status).toBe(422);
-  expect((await create('{"owner":"me","name":"plain"}')).status).toBe(201);
-  expect((await askApi(server, "/repos/me/plain")).body).toMatchObject({ name: "plain", description: null });
+  expect((await create('{"owner":"hostile","name":"plain"}')).status).toBe(201);
+  expect((await askApi(server, "/repos/hostile/plain")).body).toMatchObject({ name: "plain", description: null });
 });
 
 test("a search in more than a gigabyte ends in its budget, and says so", async () => {
   const { status, body } = await askApi<{ truncated: boolean; nextCursor: string | null; searched: { bytes: number } }>(
     server,
-    "/repos/me/repo/grep?ref=main&pattern=nothing+like+it",
+    "/repos/hostile/repo/grep?ref=main&pattern=nothing+like+it",
   );
   expect([status, body.truncated]).toEqual([200, true]);
   expect(body.nextCursor).not.toBeNull();

@@ -1,10 +1,11 @@
 // Names as long as git's fsck lets them be, in a tree that many directories repeat: a pack of a few
 // kilobytes with 40 MB of paths. An object passes 32 MiB to the Worker in one call.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { sendPush } from "../harness/raw-push.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 const NAME_BYTES = 4_080;
 const DIRECTORIES = 500;
@@ -16,21 +17,20 @@ const directory = makeTree(...Array.from({ length: FILES }, (_, i) => ["100644",
 const root = makeTree(...Array.from({ length: DIRECTORIES }, (_, i) => ["40000", nameOf(i), directory] as const));
 const commit = makeCommit(root);
 
-let server: Server;
+let server: Pick<Server, "url">;
 beforeAll(async () => {
-  server = await startServer({ vars: { WORKTREES: "none" } });
+  server = await shareServer("long", { WORKTREES: "none" });
   const commands = [{ name: "refs/heads/main", new: commit.oid }];
   const pack = packOf(content, directory, root, commit);
   expect(pack.length).toBeLessThan(64 * 1024);
-  expect(await sendPush(`${server.url}/me/names.git`, { commands, pack })).toMatchObject({ unpack: "ok" });
+  expect(await sendPush(`${server.url}/long/names.git`, { commands, pack })).toMatchObject({ unpack: "ok" });
 });
-afterAll(() => server.close());
 
 test("a list of files comes in pages that lack none", async () => {
   const paths: string[] = [];
   let pages = 0;
   for (let cursor: string | null = ""; cursor !== null; pages++) {
-    const path: string = `/repos/me/names/files/all${cursor === "" ? "" : `?cursor=${cursor}`}`;
+    const path: string = `/repos/long/names/files/all${cursor === "" ? "" : `?cursor=${cursor}`}`;
     const { status, body } = await askApi<{ files: { path: string }[]; nextCursor: string | null }>(server, path);
     expect(status).toBe(200);
     paths.push(...body.files.map((file) => file.path));
@@ -48,7 +48,7 @@ test("a list of files comes in pages that lack none", async () => {
 test("a search looks into every file", async () => {
   let files = 0;
   for (let cursor: string | null = ""; cursor !== null;) {
-    const path: string = `/repos/me/names/grep?pattern=nothing${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const path: string = `/repos/long/names/grep?pattern=nothing${cursor === "" ? "" : `&cursor=${cursor}`}`;
     type Answer = { searched: { files: number }; nextCursor: string | null };
     const { status, body } = await askApi<Answer>(server, path);
     expect(status).toBe(200);
@@ -59,7 +59,7 @@ test("a search looks into every file", async () => {
 });
 
 test("an archive has every file", async () => {
-  const response = await fetch(`${server.url}/api/repos/me/names/archive/main.tar`);
+  const response = await fetch(`${server.url}/api/repos/long/names/archive/main.tar`);
   expect(response.status).toBe(200);
   const tar = Buffer.from(await response.arrayBuffer());
   let found = 0;

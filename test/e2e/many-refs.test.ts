@@ -1,11 +1,10 @@
 // Many refs, and long names: what a push of them costs, and which limits it meets.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
 import { makeCommit, makeTree, packOf } from "../harness/pack-builder.ts";
 import { NULL_HEX, type RawCommand, readRefs, sendPush } from "../harness/raw-push.ts";
 import { type Server, startServer } from "../harness/server.ts";
-
-const ADMIN = "correct-horse-battery";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
 /** The quota of bytes that refs count towards, where that is tested. */
 const MAX_BYTES = 1_000_000;
@@ -15,12 +14,12 @@ const commit = makeCommit(tree);
 const child = makeCommit(tree, [commit.oid]);
 const pack = packOf(tree, commit, child);
 
-let server: Server;
+let server: Pick<Server, "url">;
 
-const urlOf = (name: string): string => `${server.url.replace("://", `://git:${ADMIN}@`)}/${name}`;
+const urlOf = (name: string): string => `${server.url.replace("://", `://git:${ADMIN_TOKEN}@`)}/${name}`;
 
 function ask<Body>(path: string, init: { method?: string; json?: unknown } = {}): Promise<Answer<Body>> {
-  return askApi<Body>(server, path, { ...init, headers: { Authorization: `Bearer ${ADMIN}` } });
+  return askApi<Body>(server, path, { ...init, headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } });
 }
 
 /** Names of so many bytes each. */
@@ -46,28 +45,27 @@ async function pushTo(
 }
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+  server = await shareServer("many", WITH_TOKENS);
 });
-afterAll(() => server.close());
 
 test("10,000 refs of 1,000 bytes go in by one push, are told in the log, and go by another", async () => {
   const all = names(10_000, 1_000);
-  expect(await push("me/long", creations(all))).toEqual(["ok", 0]);
-  expect([...(await readRefs(urlOf("me/long"))).keys()]).toEqual(all);
-  const log = (await ask<{ pushes: { refCount: number; refs: { name: string }[] }[] }>("/repos/me/long/pushes")).body;
+  expect(await push("many/long", creations(all))).toEqual(["ok", 0]);
+  expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all);
+  const log = (await ask<{ pushes: { refCount: number; refs: { name: string }[] }[] }>("/repos/many/long/pushes")).body;
   expect(log.pushes.map(({ refCount, refs }) => [refCount, refs.map(({ name }) => name)])).toEqual([
     [10_000, all.slice(0, 100)],
   ]);
-  const last = `/repos/me/long/pushes?ref=${all.at(-1)!}`;
+  const last = `/repos/many/long/pushes?ref=${all.at(-1)!}`;
   expect((await ask<typeof log>(last)).body.pushes[0]!.refs.map(({ name }) => name)).toEqual(all.slice(-1));
   // All but HEAD's.
-  expect(await push("me/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
-  expect([...(await readRefs(urlOf("me/long"))).keys()]).toEqual(all.slice(0, 1));
+  expect(await push("many/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
+  expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all.slice(0, 1));
 });
 
 test("a repository takes so many bytes of refs and no more; fewer are always let through", async () => {
   const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxRefBytes: MAX_BYTES }) } });
-  const send = (commands: readonly RawCommand[]) => pushTo(`${small.url}/me/full`, commands);
+  const send = (commands: readonly RawCommand[]) => pushTo(`${small.url}/many/full`, commands);
   try {
     const [first, second] = [names(500, 1_000), names(500, 1_000, "refs/tags/")];
     expect(await send(creations(first))).toEqual(["ok", 0]);
@@ -76,10 +74,10 @@ test("a repository takes so many bytes of refs and no more; fewer are always let
         `(it is ${1_000 * 1_040}): delete refs that nobody needs, or give them shorter names`,
       500,
     ]);
-    expect((await readRefs(`${small.url}/me/full`)).size).toBe(500);
+    expect((await readRefs(`${small.url}/many/full`)).size).toBe(500);
     expect(await send(creations(second.slice(0, 461)))).toEqual(["ok", 0]);
     const json = { target: commit.oid };
-    const long = await askApi<{ error: unknown }>(small, `/repos/me/full/${names(1, 800)[0]!}`, {
+    const long = await askApi<{ error: unknown }>(small, `/repos/many/full/${names(1, 800)[0]!}`, {
       method: "PUT",
       json,
     });
@@ -96,18 +94,18 @@ test("a repository takes so many bytes of refs and no more; fewer are always let
 });
 
 test("refs count towards a quota: with a byte left none is made, while others move and go", async () => {
-  expect(await push("me/small", creations(names(3, 30)))).toEqual(["ok", 0]);
-  const quota = "/repos/me/small/quota";
+  expect(await push("many/small", creations(names(3, 30)))).toEqual(["ok", 0]);
+  const quota = "/repos/many/small/quota";
   await ask(quota, { method: "PUT", json: { maxBytes: 1, maxObjects: null } });
-  const [unpack, refused] = await push("me/small", creations(names(76_000, 60, "refs/tags/")));
+  const [unpack, refused] = await push("many/small", creations(names(76_000, 60, "refs/tags/")));
   expect(unpack).toMatch(
     /^the repository with this push \(bytes\) exceeds the limit of 1 .* that is the quota; \d+ are/,
   );
   expect(refused).toBe(76_000);
   // With an empty pack: the wanted objects exist.
-  expect(await push("me/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
-  expect(await push("me/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
-  expect((await readRefs(urlOf("me/small"))).size).toBe(2);
+  expect(await push("many/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
+  expect(await push("many/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
+  expect((await readRefs(urlOf("many/small"))).size).toBe(2);
   // An owner's quota holds too, whichever of the owner's repositories is used.
   await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
   expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);

@@ -10,26 +10,25 @@ import { makeHistory } from "../harness/history.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { sendPush } from "../harness/raw-push.ts";
 import { type Server, startServer } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 /** The limit for one file, on the server that has one. */
 const MAX_FILE_BYTES = 1_000_000;
 
-let server: Server;
+let server: Pick<Server, "url">;
 let strict: Server;
 let dir: string;
 
 beforeAll(async () => {
   [server, strict] = await Promise.all([
-    startServer(),
+    shareServer("messages"),
     startServer({
       vars: { LIMITS: JSON.stringify({ maxObjectSizeBytes: MAX_FILE_BYTES, maxPackObjects: 40 }) },
     }),
   ]);
   dir = await makeHistory({ commits: 12, files: 3 });
 });
-afterAll(async () => {
-  await Promise.all([server.close(), strict.close()]);
-});
+afterAll(() => strict.close());
 
 /** Pushes, and returns what git showed. */
 async function push(cwd: string, ...args: string[]): Promise<string> {
@@ -39,47 +38,51 @@ async function push(cwd: string, ...args: string[]): Promise<string> {
 }
 
 test("a push to a name that did not exist says that it exists now; no other push does", async () => {
-  const url = `${server.url}/me/nmae.git`;
-  expect(await push(dir, url, "main~2:refs/heads/main")).toMatch(/^remote: Created me\/nmae$/m);
+  const url = `${server.url}/messages/nmae.git`;
+  expect(await push(dir, url, "main~2:refs/heads/main")).toMatch(/^remote: Created messages\/nmae$/m);
   expect(await push(dir, url, "main")).not.toContain("Created");
-  expect(await push(dir, "-q", `${server.url}/me/quiet`, "main")).toBe("remote: Created me/quiet\n");
-  expect(await push(dir, "-q", `${server.url}/me/quiet`, "main:more")).toBe("");
-  await askApi(server, "/repos", { method: "POST", json: { owner: "me", name: "made" } });
-  expect(await push(dir, `${server.url}/me/made`, "main")).not.toContain("Created");
+  expect(await push(dir, "-q", `${server.url}/messages/quiet`, "main")).toBe("remote: Created messages/quiet\n");
+  expect(await push(dir, "-q", `${server.url}/messages/quiet`, "main:more")).toBe("");
+  await askApi(server, "/repos", { method: "POST", json: { owner: "messages", name: "made" } });
+  expect(await push(dir, `${server.url}/messages/made`, "main")).not.toContain("Created");
   // A push that fails leaves nothing.
-  const refused = await sendPush(`${server.url}/me/none`, {
+  const refused = await sendPush(`${server.url}/messages/none`, {
     commands: [{ name: "refs/heads/a", new: "1".repeat(40) }],
   });
   expect(refused.progress).not.toContain("Created");
-  expect((await askApi(server, "/repos/me/none")).status).toBe(404);
+  expect((await askApi(server, "/repos/messages/none")).status).toBe(404);
 });
 
 test("two first pushes at once: one of them is told", async () => {
-  const all = await Promise.all([0, 1, 2, 3].map((i) => push(dir, `${server.url}/me/raced`, `main:refs/heads/b${i}`)));
-  expect(all.filter((shown) => shown.includes("Created me/raced"))).toHaveLength(1);
+  const all = await Promise.all(
+    [0, 1, 2, 3].map((i) => push(dir, `${server.url}/messages/raced`, `main:refs/heads/b${i}`)),
+  );
+  expect(all.filter((shown) => shown.includes("Created messages/raced"))).toHaveLength(1);
 });
 
 test("a push by a former name says what the name is now", async () => {
-  await push(dir, `${server.url}/me/notes`, "main~2:refs/heads/main");
-  await askApi(server, "/repos/me/notes", { method: "PATCH", json: { name: "diary" } });
+  await push(dir, `${server.url}/messages/notes`, "main~2:refs/heads/main");
+  await askApi(server, "/repos/messages/notes", { method: "PATCH", json: { name: "diary" } });
   // While a name is cached, a rename is not noticed.
   let pushes = 0;
   await expect
-    .poll(() => push(dir, `${server.url}/me/notes.git`, `main:refs/heads/b${(pushes += 1)}`), { timeout: 30_000 })
-    .toContain(`remote: This repository is now me/diary: git remote set-url origin ${server.url}/me/diary.git`);
-  expect(await push(dir, `${server.url}/me/diary`, "main:refs/heads/more")).not.toContain("remote:");
+    .poll(() => push(dir, `${server.url}/messages/notes.git`, `main:refs/heads/b${(pushes += 1)}`), { timeout: 30_000 })
+    .toContain(
+      `remote: This repository is now messages/diary: git remote set-url origin ${server.url}/messages/diary.git`,
+    );
+  expect(await push(dir, `${server.url}/messages/diary`, "main:refs/heads/more")).not.toContain("remote:");
 });
 
 test.each(["0", "1", "2"])("a clone and a fetch by a former name say what it is now, protocol %s", async (version) => {
-  const [before, after] = [`${server.url}/me/first${version}`, `${server.url}/me/second${version}`];
+  const [before, after] = [`${server.url}/messages/first${version}`, `${server.url}/messages/second${version}`];
   await push(dir, before, "main~2:refs/heads/main");
-  await askApi(server, `/repos/me/first${version}`, { method: "PATCH", json: { name: `second${version}` } });
+  await askApi(server, `/repos/messages/first${version}`, { method: "PATCH", json: { name: `second${version}` } });
   const shown = async (cwd: string, ...args: string[]): Promise<string> => {
     const { code, stderr } = await tryGit(cwd, ["-c", `protocol.version=${version}`, ...args]);
     expect(code, stderr).toBe(0);
     return stderr.replaceAll(/ +$/gm, "");
   };
-  const notice = `remote: This repository is now me/second${version}: git remote set-url origin ${after}.git\n`;
+  const notice = `remote: This repository is now messages/second${version}: git remote set-url origin ${after}.git\n`;
   const clone = await makeRepository("clone");
   let clones = 0;
   const cloned = (url: string, progress: string) => shown(clone, "clone", progress, url, String((clones += 1)));
@@ -108,7 +111,7 @@ test("a file that is too large is told by its size, with what names it", async (
   await writeFile(join(large, "small"), "x");
   await git(large, "add", ".");
   await git(large, "commit", "-q", "-m", "large");
-  const shown = await push(large, `${strict.url}/me/large`, "main");
+  const shown = await push(large, `${strict.url}/messages/large`, "main");
   const [, limit, size, command] =
     /remote unpack failed: a file .* exceeds the limit of (\d+) \(it is (\d+)\): (.*) finds it; remove it/.exec(
       shown,
@@ -120,7 +123,7 @@ test("a file that is too large is told by its size, with what names it", async (
 });
 
 test("a pack that is too large is told with what would do", async () => {
-  expect(await push(dir, `${strict.url}/me/many`, "main")).toMatch(
+  expect(await push(dir, `${strict.url}/messages/many`, "main")).toMatch(
     /remote unpack failed: objects in a pack exceeds the limit of 40 \(it is \d+\): push the history in parts/,
   );
 });
@@ -128,7 +131,7 @@ test("a pack that is too large is told with what would do", async () => {
 test("a finding of fsck is told with its meaning, and whether a setting would let it pass", async () => {
   const refuse = async (...objects: ReturnType<typeof makeObject>[]): Promise<string> => {
     const commands = [{ name: "refs/heads/main", new: objects.at(-1)!.oid }];
-    return (await sendPush(`${server.url}/me/fsck`, { commands, pack: packOf(...objects) })).unpack;
+    return (await sendPush(`${server.url}/messages/fsck`, { commands, pack: packOf(...objects) })).unpack;
   };
   const blob = makeObject("blob", "x");
   const dotgit = makeTree(["100644", ".GIT", blob]);
@@ -144,23 +147,23 @@ test("a finding of fsck is told with its meaning, and whether a setting would le
 });
 
 test("a shallow clone that cannot push is told what to do, and then can", async () => {
-  const url = `${server.url}/me/deep`;
+  const url = `${server.url}/messages/deep`;
   await push(dir, url, "main");
   const shallow = await makeRepository("shallow");
   await git(shallow, "fetch", "-q", "--depth=2", url, "main:fetched");
-  const shown = await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main");
+  const shown = await push(shallow, `${server.url}/messages/elsewhere`, "fetched:refs/heads/main");
   expect(shown).toContain(
     "fetched -> main (shallow update not allowed: commits before the clone's shallow boundary are missing here",
   );
   expect(shown).toContain("run git fetch --unshallow, then push again");
   expect(await push(shallow, url, "fetched:refs/heads/copy")).toContain("[new branch]");
   await git(shallow, "fetch", "-q", "--unshallow", url);
-  expect(await push(shallow, `${server.url}/me/elsewhere`, "fetched:refs/heads/main")).toContain("[new branch]");
+  expect(await push(shallow, `${server.url}/messages/elsewhere`, "fetched:refs/heads/main")).toContain("[new branch]");
 });
 
 test.each([
   ["/repo.git", "in /repo.git the owner is missing"],
-  ["/group/me/repo.git", "/group/me/repo.git has 3 parts instead of two"],
+  ["/group/messages/repo.git", "/group/messages/repo.git has 3 parts instead of two"],
 ])("a URL that can be no repository's is told what is wrong: %s", async (path, reason) => {
   for (const args of [
     ["push", server.url + path, "main"],
@@ -174,7 +177,7 @@ test.each([
 
 test("LFS is told that it is not there, in its own form; pointers are files", async () => {
   for (const path of ["objects/batch", "locks/verify", "locks"]) {
-    for (const repository of ["me/deep.git", "me/none"]) {
+    for (const repository of ["messages/deep.git", "messages/none"]) {
       const url = `${server.url}/${repository}/info/lfs/${path}`;
       const headers = { Accept: "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json" };
       const response = await fetch(url, { method: "POST", headers, body: "{}" });
@@ -188,6 +191,6 @@ test("LFS is told that it is not there, in its own form; pointers are files", as
   await writeFile(join(pointers, ".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n");
   await git(pointers, "add", ".");
   await git(pointers, "commit", "-q", "-m", "pointers");
-  await git(pointers, "push", "-q", `${server.url}/me/pointers`, "main");
-  expect((await askApi(server, "/repos/me/pointers/raw/main/a.bin")).body).toEqual(expect.anything());
+  await git(pointers, "push", "-q", `${server.url}/messages/pointers`, "main");
+  expect((await askApi(server, "/repos/messages/pointers/raw/main/a.bin")).body).toEqual(expect.anything());
 });

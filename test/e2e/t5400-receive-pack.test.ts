@@ -1,10 +1,11 @@
 // Raw requests to git-receive-pack: what it advertises, accepts and reports. @see
 // gitprotocol-pack(5)
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { decodeLines, decodePkts, encodePkt, FLUSH, request } from "../harness/raw.ts";
 import { encodePushHead, NULL_HEX, PUSH_TYPE, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
-import { startServer, type Server } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 const blob = makeObject("blob", "content\n");
 const tree = makeTree(["100644", "file", blob]);
@@ -16,15 +17,14 @@ const create = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack 
 const CAPABILITIES =
   "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options object-format=sha1";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let url: string;
 let repositories = 0;
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("t5400");
 });
-afterAll(() => server.close());
 beforeEach(() => {
-  url = `${server.url}/me/repo-${repositories++}.git`;
+  url = `${server.url}/t5400/repo-${repositories++}.git`;
 });
 
 async function advertise(headers: Record<string, string> = {}): Promise<{ lines: string[]; type: string }> {

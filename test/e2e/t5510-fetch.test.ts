@@ -1,24 +1,24 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { countMissing, countReceived } from "../harness/received-pack.ts";
 import { sendPush } from "../harness/raw-push.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("t5510");
 });
-afterAll(() => server.close());
 
 let remotes = 0;
 
 /** The URL of a repository that does not exist yet. */
 function newRemote(): string {
-  return `${server.url}/me/fetch-${++remotes}.git`;
+  return `${server.url}/t5510/fetch-${++remotes}.git`;
 }
 
 async function clone(url: string, ...options: readonly string[]): Promise<string> {

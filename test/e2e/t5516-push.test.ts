@@ -2,22 +2,22 @@
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { git, listRefs, makeRepository, tryGit } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { startServer, type Server } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let url: string;
 let work: string;
 let repositories = 0;
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("t5516");
 });
-afterAll(() => server.close());
 beforeEach(async () => {
-  url = `${server.url}/me/repo-${repositories++}.git`;
+  url = `${server.url}/t5516/repo-${repositories++}.git`;
   work = await makeRepository("work");
   await commitFile("first");
 });

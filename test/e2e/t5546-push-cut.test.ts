@@ -3,16 +3,16 @@
 import { randomBytes } from "node:crypto";
 import { request as sendRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makeCommit, makeObject, makeTree, packOf } from "../harness/pack-builder.ts";
 import { encodePushHead, PUSH_TYPE, readRefs, sendPush } from "../harness/raw-push.ts";
-import { startServer, type Server } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("t5546");
 });
-afterAll(() => server.close());
 
 /** Sends the beginning of a body with a Content-Length, then ends the connection. */
 async function cut(url: string, body: Uint8Array, sentBytes: number): Promise<void> {
@@ -28,7 +28,7 @@ test.each([
   ["small", 10_000],
   ["large", 6_000_000],
 ])("a %s push, cut early, midway, late, and right behind its end", async (size, blobBytes) => {
-  const url = `${server.url}/me/${size}.git`;
+  const url = `${server.url}/t5546/${size}.git`;
   const blob = makeObject("blob", randomBytes(blobBytes));
   const tree = makeTree(["100644", "file", blob]);
   const commit = makeCommit(tree);

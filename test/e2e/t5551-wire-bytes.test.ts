@@ -7,12 +7,13 @@ import { makeHistory } from "../harness/history.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
 import { decodePkts, decodeTexts, demux, type RawResponse, request } from "../harness/raw.ts";
 import { encodePushHead, NULL_HEX, PUSH_TYPE, type RawPush } from "../harness/raw-push.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { packRevisions } from "../repository/pushing.ts";
 
 let origin = "";
-let server: Server;
+let server: Pick<Server, "url">;
 let native: NativeServer;
 /** Ids by revision. */
 const oids: Record<string, string> = {};
@@ -31,15 +32,15 @@ beforeAll(async () => {
     await git(dir, "config", "transfer.advertiseObjectInfo", "true");
     await git(dir, "config", "receive.advertisePushOptions", "true");
   }
-  [server, native] = await Promise.all([startServer(), startNative(root)]);
-  await git(origin, "push", "-q", "--mirror", `${server.url}/me/full.git`);
+  [server, native] = await Promise.all([shareServer("t5551"), startNative(root)]);
+  await git(origin, "push", "-q", "--mirror", `${server.url}/t5551/full.git`);
   await request(`${server.url}/api/repos`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: Buffer.from(JSON.stringify({ owner: "me", name: "empty" })),
+    body: Buffer.from(JSON.stringify({ owner: "t5551", name: "empty" })),
   });
 });
-afterAll(() => Promise.all([server.close(), native.close()]));
+afterAll(() => native.close());
 
 /** Sends the same to both and returns what both must have in common: neither the names of the
  * programs nor what only one of them offers. */
@@ -49,7 +50,7 @@ async function askBoth(
   read: (body: Buffer) => unknown,
 ): Promise<unknown[]> {
   const responses = await Promise.all(
-    [`${server.url}/me/${path}`, `${native.url}/${path}`].map((url) => request(url, options)),
+    [`${server.url}/t5551/${path}`, `${native.url}/${path}`].map((url) => request(url, options)),
   );
   return responses.map(({ status, headers, body }: RawResponse) => ({
     status,

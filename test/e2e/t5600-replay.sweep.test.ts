@@ -9,5 +9,5 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 test("a history pushed commit by commit: no fetch brings an object twice", async () => {
-  await expectReplayed(server, 129);
+  await expectReplayed(`${server.url}/me/replay.git`, 129);
 }, 240_000);

@@ -3,27 +3,28 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, makeRepository } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { encodeRequest, post, readAnswer } from "../harness/transcript.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let native: NativeServer;
 /** The same history on both. */
 let urls: { holdfast: string; native: string };
 const oids: Record<string, string> = {};
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("t5702");
   const root = makeTempDir("root");
   const origin = await makeHistory({ commits: 60, files: 30, branches: 4, merges: 2, tags: 6 });
   await git(makeTempDir("cwd"), "clone", "-q", "--mirror", origin, join(root, "history.git"));
   native = await startNative(root);
-  urls = { holdfast: `${server.url}/me/history.git`, native: `${native.url}/history.git` };
+  urls = { holdfast: `${server.url}/t5702/history.git`, native: `${native.url}/history.git` };
   await git(origin, "push", "-q", "--mirror", urls.holdfast);
   for (const name of ["main", "main~10", "side-0", "side-3", "v0"]) oids[name] = await git(origin, "rev-parse", name);
 });
-afterAll(() => Promise.all([server.close(), native.close()]));
+afterAll(() => native.close());
 
 test.each([
   [

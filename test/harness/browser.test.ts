@@ -1,18 +1,18 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noteProblems, startBrowser } from "./browser.ts";
-import { startServer, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
+import { shareServer } from "./shared-server.ts";
 
 let browser: Browser;
-let server: Server;
+let server: Pick<Server, "url">;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), startServer()]);
+  [browser, server] = await Promise.all([startBrowser(), shareServer("browser")]);
 });
 
 afterAll(async () => {
   await browser.close();
-  await server.close();
 });
 
 test("a page that the Worker serves renders, and nothing goes wrong in it", async () => {

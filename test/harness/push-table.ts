@@ -7,7 +7,8 @@ import { startNative, type NativeServer } from "./native.ts";
 import { makeCommit, makeObject, makeTag, makeTree, packOf, type MadeObject } from "./pack-builder.ts";
 import { decodeLines } from "./raw.ts";
 import { type PushAnswer, type RawCommand, readRefs, sendPush } from "./raw-push.ts";
-import { startServer, type Server } from "./server.ts";
+import type { Server } from "./server.ts";
+import { shareServer } from "./shared-server.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { encodeRequest, post } from "./transcript.ts";
 
@@ -54,22 +55,23 @@ export interface PushRow {
 /** Declares one test per row. A refused push must move no ref, leave none of its objects fetchable,
  * readable or usable, and not prevent the next good push. */
 export function testPushes(rows: readonly PushRow[]): void {
-  let server: Server;
+  let server: Pick<Server, "url">;
   let native: NativeServer;
   let url: string;
   let nativeUrl: string;
+  const owner = `table-${++tables}`;
   beforeAll(async () => {
     const rootDir = makeTempDir("native-root");
     await git(rootDir, "init", "-q", "--bare", "repo.git");
     const repoDir = join(rootDir, "repo.git");
     for (const [key, value] of STRICT) await git(repoDir, "config", key, value);
-    [server, native] = await Promise.all([startServer(), startNative(rootDir)]);
-    url = urlOf(server);
+    [server, native] = await Promise.all([shareServer(owner), startNative(rootDir)]);
+    url = `${server.url}/${owner}/repo.git`;
     nativeUrl = `${native.url}/repo.git`;
     for (const remote of [url, nativeUrl])
       expect(isAccepted(await pushGround(remote, BASE, "refs/heads/main"))).toBe(true);
   });
-  afterAll(() => Promise.all([server.close(), native.close()]));
+  afterAll(() => native.close());
 
   rows.forEach((row, number) => {
     test(row.name, async () => {
@@ -88,7 +90,7 @@ export function testPushes(rows: readonly PushRow[]): void {
         expect(await readRefs(url)).toEqual(movedBy(push.commands, before));
       } else {
         expect(await readRefs(url)).toEqual(before);
-        await expectUnreadable(server, made.objects ?? [ground.blob, ground.tree, ground.commit]);
+        await expectUnreadable(server, owner, made.objects ?? [ground.blob, ground.tree, ground.commit]);
         const known = new Set(before.values());
         for (const { new: tip } of push.commands)
           if (tip !== undefined && !known.has(tip)) await expectUnfetchable(url, tip);
@@ -118,12 +120,8 @@ const STRICT = [
   ["receive.unpackLimit", "1"],
 ] as const;
 
-/** The repository that all rows push to. */
-const API_PATH = "/repos/me/repo";
-
-function urlOf(server: Server): string {
-  return `${server.url}/me/repo.git`;
-}
+/** Tables so far: each pushes to a repository of its own. */
+let tables = 0;
 
 function makeGround(seed: string, parents: readonly string[]): Ground {
   const blob = makeObject("blob", `${seed}\n`);
@@ -154,13 +152,17 @@ function expectAnswer(row: PushRow, { status, unpack, refs, text }: PushAnswer):
 
 /** No object may be accessible: to a fetch, to the API, or as the target of a tag that is pushed
  * without it. */
-async function expectUnreadable(server: Server, objects: readonly MadeObject[]): Promise<void> {
+async function expectUnreadable(
+  server: Pick<Server, "url">,
+  owner: string,
+  objects: readonly MadeObject[],
+): Promise<void> {
   if (objects.length === 0) return;
-  const url = urlOf(server);
+  const url = `${server.url}/${owner}/repo.git`;
   await Promise.all(
     objects.map(async ({ oid, type }) => {
       await expectUnfetchable(url, oid);
-      expect(await askApi(server, `${API_PATH}/git/${type}/${oid}`)).toMatchObject({ status: 404 });
+      expect(await askApi(server, `/repos/${owner}/repo/git/${type}/${oid}`)).toMatchObject({ status: 404 });
     }),
   );
   const tags = objects.map((object) => makeTag(object, object.type, "probe"));

@@ -11,18 +11,18 @@ import { startBrowser } from "../harness/browser.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { request, type RawRequest } from "../harness/raw.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let port: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("open");
   ({ port } = new URL(server.url));
-  await git(await makeHistory({ commits: 2, files: 2 }), "push", `${server.url}/me/repo`, "HEAD:refs/heads/main");
+  await git(await makeHistory({ commits: 2, files: 2 }), "push", `${server.url}/open/repo`, "HEAD:refs/heads/main");
 });
-afterAll(() => server.close());
 
 /** Every route, with whatever its path needs. */
 async function allRoutes(): Promise<{ method: string; path: string }[]> {
@@ -34,11 +34,11 @@ async function allRoutes(): Promise<{ method: string; path: string }[]> {
     method,
     path: `/{owner}/{repo}${path}${service === undefined ? "" : `?service=${service}`}`,
   }));
-  const others = ["/", "/me/repo", "/healthz", "/api/docs", "/api/openapi.json", "/nothing"];
+  const others = ["/", "/open/repo", "/healthz", "/api/docs", "/api/openapi.json", "/nothing"];
   return [...documented, ...ofGit, ...others.map((path) => ({ method: "GET", path }))].map(({ method, path }) => ({
     method,
     path: path
-      .replace("{owner}", "me")
+      .replace("{owner}", "open")
       .replace("{repo}", "repo")
       .replace(/\{\w+\}|:\w+/g, "main"),
   }));
@@ -85,7 +85,7 @@ test.each(Object.keys(FOREIGN))("no route answers %s", async (from) => {
 });
 
 test("no preflight is granted", async () => {
-  for (const path of ["/api/repos/me/repo", "/me/repo/git-receive-pack"]) {
+  for (const path of ["/api/repos/open/repo", "/open/repo/git-receive-pack"]) {
     for (const origin of ["https://evil.example", server.url]) {
       const headers = { Origin: origin, "Access-Control-Request-Method": "DELETE" };
       const response = await fetch(server.url + path, { method: "OPTIONS", headers });
@@ -110,16 +110,16 @@ test("every name of this machine is served, to git, to scripts and to the server
       page,
       { Host: host, "Sec-Fetch-Site": "none", "Sec-Fetch-Mode": "navigate" },
     ]) {
-      expect((await ask("GET", "/api/repos/me/repo", headers)).status, JSON.stringify(headers)).toBe(200);
+      expect((await ask("GET", "/api/repos/open/repo", headers)).status, JSON.stringify(headers)).toBe(200);
     }
   }
   const clone = makeTempDir("clone");
-  await git(clone, "clone", `http://localhost:${port}/me/repo`, ".");
+  await git(clone, "clone", `http://localhost:${port}/open/repo`, ".");
 });
 
 test("git shows why a name is refused", async () => {
   const headers = ["-c", `http.extraHeader=Host: evil.example:${port}`];
-  await expect(git(makeTempDir("clone"), ...headers, "clone", `${server.url}/me/repo`, ".")).rejects.toThrow(
+  await expect(git(makeTempDir("clone"), ...headers, "clone", `${server.url}/open/repo`, ".")).rejects.toThrow(
     `remote: the Host evil.example:${port} is not allowed`,
   );
 });
@@ -152,7 +152,10 @@ describe("in Chromium", () => {
   }
 
   const state = async () => {
-    const [repositories, log] = await Promise.all([askApi(server, "/repos"), askApi(server, "/repos/me/repo/pushes")]);
+    const [repositories, log] = await Promise.all([
+      askApi(server, "/repos"),
+      askApi(server, "/repos/open/repo/pushes"),
+    ]);
     return [repositories.body, log.body];
   };
 
@@ -177,15 +180,15 @@ describe("in Chromium", () => {
         operations: [{ op: "put", path: "evil", content: "evil" }],
       };
       await attempt("/api/repos", {});
-      await attempt("/api/repos/me/repo/files?ref=main", {});
-      await attempt("/me/repo/info/refs?service=git-upload-pack", {});
-      await attempt("/api/repos/me/repo/maintenance", { method: "POST" });
-      await attempt("/api/repos/me/repo/maintenance", { method: "POST", mode: "no-cors" });
-      await attempt("/api/repos/me/repo/commits", { method: "POST", mode: "no-cors", body: JSON.stringify(commit) });
+      await attempt("/api/repos/open/repo/files?ref=main", {});
+      await attempt("/open/repo/info/refs?service=git-upload-pack", {});
+      await attempt("/api/repos/open/repo/maintenance", { method: "POST" });
+      await attempt("/api/repos/open/repo/maintenance", { method: "POST", mode: "no-cors" });
+      await attempt("/api/repos/open/repo/commits", { method: "POST", mode: "no-cors", body: JSON.stringify(commit) });
       await attempt("/api/repos", { method: "POST", headers: json, body: '{"owner":"evil","name":"made"}' });
-      await attempt("/api/repos/me/repo", { method: "PATCH", headers: json, body: '{"visibility":"public"}' });
-      await attempt("/api/repos/me/repo/branches/main", { method: "DELETE" });
-      await attempt("/api/repos/me/repo", { method: "DELETE" });
+      await attempt("/api/repos/open/repo", { method: "PATCH", headers: json, body: '{"visibility":"public"}' });
+      await attempt("/api/repos/open/repo/branches/main", { method: "DELETE" });
+      await attempt("/api/repos/open/repo", { method: "DELETE" });
       return read;
     }, target);
   }
@@ -199,7 +202,7 @@ describe("in Chromium", () => {
     ]) {
       const page = await openPage(origin);
       for (const target of [server.url, `http://localhost:${port}`]) expect(await attack(page, target)).toEqual([]);
-      await page.setContent(`<form method=post action="${server.url}/api/repos/me/repo/maintenance"></form>`);
+      await page.setContent(`<form method=post action="${server.url}/api/repos/open/repo/maintenance"></form>`);
       const answer = page.waitForResponse(/maintenance/);
       await page.$eval("form", (form) => (form as unknown as { submit(): void }).submit());
       expect((await answer).status()).toBe(403);

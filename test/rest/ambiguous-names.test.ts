@@ -1,16 +1,16 @@
 // Names that several refs have: the API uses the branch, and reports that there are others.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
-const ADMIN = "correct-horse-battery";
 const ADA = { name: "Ada Example", email: "ada@example.com" };
 const TOLD = "refs/heads/main, refs/tags/main";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 /** May write tags, and nothing else. */
 let tagger: string;
@@ -18,13 +18,16 @@ let tagger: string;
 let branch: string;
 let tag: string;
 
-const urlOf = (token: string): string => `${server.url.replace("://", `://git:${token}@`)}/me/repo`;
+const urlOf = (token: string): string => `${server.url.replace("://", `://git:${token}@`)}/ambiguous/repo`;
 
 function ask<Body = Record<string, unknown>>(
   path: string,
   init: { method?: string; json?: unknown } = {},
 ): Promise<Answer<Body>> {
-  return askApi<Body>(server, `/repos/me/repo${path}`, { ...init, headers: { Authorization: `Bearer ${ADMIN}` } });
+  return askApi<Body>(server, `/repos/ambiguous/repo${path}`, {
+    ...init,
+    headers: { Authorization: `Bearer ${ADMIN_TOKEN}` },
+  });
 }
 
 const told = ({ headers }: Answer): string | null => headers.get("Holdfast-Ambiguous");
@@ -41,13 +44,13 @@ async function commit(files: Record<string, string>, message: string): Promise<s
 }
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
+  server = await shareServer("ambiguous", WITH_TOKENS);
   dir = await makeRepository("source");
   await commit({ a: "first\n" }, "first");
   branch = await commit({ a: "the branch's\n", "scripts/run": "the branch's\n" }, "second");
-  await git(dir, "push", "-q", urlOf(ADMIN), "main", "main:side");
-  const json = { owner: "me", name: "tags", right: "write", refs: [{ pattern: "refs/tags/**" }] };
-  const headers = { Authorization: `Bearer ${ADMIN}` };
+  await git(dir, "push", "-q", urlOf(ADMIN_TOKEN), "main", "main:side");
+  const json = { owner: "ambiguous", name: "tags", right: "write", refs: [{ pattern: "refs/tags/**" }] };
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
   tagger = (await askApi<{ token: string }>(server, "/tokens", { method: "POST", json, headers })).body.token;
   await git(dir, "checkout", "-q", "-b", "evil", "main~1");
   await commit({ more: "" }, "more");
@@ -61,7 +64,6 @@ beforeAll(async () => {
   for (const name of ["main", "HEAD"]) await git(dir, "push", "-q", urlOf(tagger), `evil:refs/tags/${name}`);
   expect((await tryGit(dir, ["push", "-q", urlOf(tagger), "evil:refs/heads/main"])).code).not.toBe(0);
 });
-afterAll(() => server.close());
 
 /** Requests that show which commit a name means: by its id, or by its content. */
 const ASKS: readonly [name: string, ask: () => Promise<Answer>, ofBranch: unknown][] = [
@@ -191,14 +193,14 @@ test("no tag takes over the paths of a branch, of HEAD, or of an id", async () =
 
 test("a tag that looks like a commit's id is told", async () => {
   const short = branch.slice(0, 7);
-  await git(dir, "push", "-q", urlOf(ADMIN), `evil:refs/tags/${short}`);
+  await git(dir, "push", "-q", urlOf(ADMIN_TOKEN), `evil:refs/tags/${short}`);
   const answer = await ask(`/commits/${short}`);
   expect([(answer.body as { oid: string }).oid, told(answer)]).toEqual([tag, `refs/tags/${short}, ${branch}`]);
 });
 
 test("names that no header can hold are encoded", async () => {
   const name = 'ä,";%';
-  await git(dir, "push", "-q", urlOf(ADMIN), `main:refs/heads/${name}`, `main:refs/tags/${name}`);
+  await git(dir, "push", "-q", urlOf(ADMIN_TOKEN), `main:refs/heads/${name}`, `main:refs/tags/${name}`);
   const shown = "%C3%A4%2C%22%3B%25";
   const answer = await ask(`/compare/${encodeURIComponent(name)}...${encodeURIComponent(name)}`);
   expect(told(answer)).toBe(`refs/heads/${shown}, refs/tags/${shown}`);
@@ -207,6 +209,6 @@ test("names that no header can hold are encoded", async () => {
 test("git itself goes on taking the tag", async () => {
   await git(dir, "push", "-q", urlOf(tagger), ":refs/tags/main/scripts");
   await git(dir, "push", "-q", urlOf(tagger), "evil:refs/tags/main");
-  await git(dir, "fetch", "-q", urlOf(ADMIN), "main");
+  await git(dir, "fetch", "-q", urlOf(ADMIN_TOKEN), "main");
   expect(await git(dir, "rev-parse", "FETCH_HEAD")).toBe(tag);
 });

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { request } from "../harness/raw.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("app");
   const dir = await makeRepository("source");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main");
+  await git(dir, "push", "-q", `${server.url}/app/repo.git`, "main");
 });
-
-afterAll(() => server.close());
 
 test("GET tells, POST runs all or some of the jobs", async () => {
   const status = { commits: 1, refs: 1, chunks: { hot: 1, unmerged: 1 } };
-  expect(await askApi(server, "/repos/me/repo/maintenance")).toMatchObject({ status: 200, body: status });
-  const post = (query: string) => askApi(server, `/repos/me/repo/maintenance${query}`, { method: "POST" });
+  expect(await askApi(server, "/repos/app/repo/maintenance")).toMatchObject({ status: 200, body: status });
+  const post = (query: string) => askApi(server, `/repos/app/repo/maintenance${query}`, { method: "POST" });
   expect(await post("?kind=prune&kind=repack")).toMatchObject({
     status: 200,
     body: {
@@ -31,20 +30,20 @@ test("GET tells, POST runs all or some of the jobs", async () => {
 
 test("what cannot be done is said in JSON", async () => {
   const error = (code: string, field = {}) => ({ error: { code, message: expect.any(String), ...field } });
-  expect(await askApi(server, "/repos/me/other/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
-  expect(await askApi(server, "/repos/me/.git/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
+  expect(await askApi(server, "/repos/app/other/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
+  expect(await askApi(server, "/repos/app/.git/maintenance")).toMatchObject({ status: 404, body: error("not-found") });
   expect(await askApi(server, "/nothing")).toMatchObject({ status: 404, body: error("not-found") });
-  const wrong = await askApi(server, "/repos/me/repo/maintenance?kind=sweep", { method: "POST" });
+  const wrong = await askApi(server, "/repos/app/repo/maintenance?kind=sweep", { method: "POST" });
   expect(wrong).toMatchObject({ status: 422, body: error("invalid", { field: "kind" }) });
 });
 
 test("bodies are JSON, and bounded before they are parsed", async () => {
   const post = (body: BodyInit, type = "application/json") =>
-    askApi(server, "/repos/me/repo/maintenance", { method: "POST", body, headers: { "Content-Type": type } });
+    askApi(server, "/repos/app/repo/maintenance", { method: "POST", body, headers: { "Content-Type": type } });
   expect(await post("{}", "text/plain")).toMatchObject({ status: 415 });
   expect(await post("[".repeat(10_000))).toMatchObject({ status: 400, body: { error: { code: "bad-request" } } });
   expect(await post(new Uint8Array([0x22, 0xff, 0x22]))).toMatchObject({ status: 400 });
-  const refused = await request(`${server.url}/api/repos/me/repo/maintenance`, {
+  const refused = await request(`${server.url}/api/repos/app/repo/maintenance`, {
     headers: { "Content-Type": "application/json", "Content-Length": String(25 * 1024 * 1024) },
     body: [Buffer.from("[")],
   });
@@ -59,25 +58,24 @@ test("the document describes the routes", async () => {
 });
 
 test("a path that other methods serve is 405", async () => {
-  const answer = await askApi(server, "/repos/me/repo/maintenance", { method: "DELETE" });
+  const answer = await askApi(server, "/repos/app/repo/maintenance", { method: "DELETE" });
   expect(answer).toMatchObject({ status: 405, body: { error: { code: "method-not-allowed" } } });
   expect(answer.headers.get("Allow")).toBe("HEAD, GET, POST");
-  expect(await askApi(server, "/repos/me/repo/nothing", { method: "DELETE" })).toMatchObject({ status: 404 });
+  expect(await askApi(server, "/repos/app/repo/nothing", { method: "DELETE" })).toMatchObject({ status: 404 });
 });
 
 test("where a token is asked for, pages of any origin may use git and the API", async () => {
-  const asking = await startServer({ vars: { ACCESS: "token" } });
+  const asking = await shareServer("asking", WITH_TOKENS);
   const preflight = {
     method: "OPTIONS",
     headers: { Origin: "https://example.com", "Access-Control-Request-Method": "PUT" },
   };
-  for (const path of ["/me/repo/git-upload-pack", "/api/repos/me/repo/maintenance"]) {
+  for (const path of ["/app/repo/git-upload-pack", "/api/repos/app/repo/maintenance"]) {
     const response = await fetch(asking.url + path, preflight);
     expect(response.status).toBe(204);
     expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
     expect(response.headers.get("Access-Control-Allow-Methods")).toContain("PUT");
   }
-  const refs = await fetch(`${asking.url}/me/repo/info/refs?service=git-upload-pack`);
+  const refs = await fetch(`${asking.url}/app/repo/info/refs?service=git-upload-pack`);
   expect(refs.headers.get("Access-Control-Allow-Origin")).toBe("*");
-  await asking.close();
 });

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 let path: string;
 
 beforeAll(async () => {
-  [server, dir] = await Promise.all([startServer(), makeHistory({ commits: 30, files: 4, upheavals: 2 })]);
-  await git(dir, "push", "-q", "--mirror", `${server.url}/me/repo.git`);
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main:refs/heads/topic/one");
+  [server, dir] = await Promise.all([shareServer("blame"), makeHistory({ commits: 30, files: 4, upheavals: 2 })]);
+  await git(dir, "push", "-q", "--mirror", `${server.url}/blame/repo.git`);
+  await git(dir, "push", "-q", `${server.url}/blame/repo.git`, "main:refs/heads/topic/one");
   path = (await git(dir, "ls-tree", "-r", "--name-only", "main")).split("\n")[0]!;
 });
 
-afterAll(() => server.close());
-
 const ask = (rest: string, headers = {}) =>
-  askApi<{ ranges: unknown[] }>(server, `/repos/me/repo/blame/${rest}`, { headers });
+  askApi<{ ranges: unknown[] }>(server, `/repos/blame/repo/blame/${rest}`, { headers });
 
 test("a file's lines, by any name of a commit", async () => {
   const commit = await git(dir, "rev-parse", "main");

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, gitEnv, makeRepository, tryGit } from "../harness/git.ts";
 import { Random } from "../harness/random.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 interface ChangedFile {
   path: string;
@@ -23,7 +24,7 @@ interface Diff {
 }
 
 const FILES = 30;
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 
 /** A history with a branch of a slashed name, renames, a merge, binary files and other object
@@ -67,15 +68,13 @@ async function makeSource(): Promise<string> {
 }
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("compare");
   dir = await makeSource();
-  await git(dir, "push", "-q", "--mirror", `${server.url}/me/repo.git`);
+  await git(dir, "push", "-q", "--mirror", `${server.url}/compare/repo.git`);
 });
 
-afterAll(() => server.close());
-
 const get = <Body = Diff>(path: string, headers: Record<string, string> = {}) =>
-  askApi<Body>(server, `/repos/me/repo${path}`, { headers });
+  askApi<Body>(server, `/repos/compare/repo${path}`, { headers });
 
 async function gitDiff(...args: string[]): Promise<string> {
   return (await tryGit(dir, ["diff", "-M", "--no-color", ...args])).stdout;

@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git, tryGit } from "../harness/git.ts";
 import { makeOddRepository } from "../harness/odd-tree.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 
 const large = new Uint8Array(9 * 1024 * 1024);
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("objects");
   dir = await makeOddRepository([
     {
       branch: "main",
@@ -24,15 +25,13 @@ beforeAll(async () => {
     },
   ]);
   await git(dir, "tag", "-a", "v1", "-m", "Version 1\n\nwith a body", "main");
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main", "v1");
+  await git(dir, "push", "-q", `${server.url}/objects/repo.git`, "main", "v1");
   const hidden = await tryGit(dir, ["hash-object", "-w", "--stdin"], { stdin: "hidden" });
   expect(hidden.code).toBe(0);
 });
 
-afterAll(() => server.close());
-
 const read = async <Body = unknown>(type: string, revision: string, init = {}) =>
-  askApi<Body>(server, `/repos/me/repo/git/${type}/${await git(dir, "rev-parse", revision)}`, init);
+  askApi<Body>(server, `/repos/objects/repo/git/${type}/${await git(dir, "rev-parse", revision)}`, init);
 
 test("blobs are text where they are UTF-8, else base64", async () => {
   expect((await read("blob", "main:a.txt")).body).toMatchObject({ size: 5, encoding: "utf-8", content: "\ufeffä" });
@@ -77,7 +76,7 @@ test("another type, and what no ref leads to, are refused", async () => {
   expect(await read("commit", "main:")).toMatchObject({ status: 422 });
   expect(await read("tree", "main:a.txt")).toMatchObject({ status: 422 });
   const hidden = (await tryGit(dir, ["hash-object", "--stdin"], { stdin: "hidden" })).stdout.trim();
-  expect(await askApi(server, `/repos/me/repo/git/blob/${hidden}`)).toMatchObject({ status: 404 });
-  expect(await askApi(server, "/repos/me/repo/git/blob/abc")).toMatchObject({ status: 422 });
-  expect(await askApi(server, `/repos/me/repo/git/thing/${hidden}`)).toMatchObject({ status: 404 });
+  expect(await askApi(server, `/repos/objects/repo/git/blob/${hidden}`)).toMatchObject({ status: 404 });
+  expect(await askApi(server, "/repos/objects/repo/git/blob/abc")).toMatchObject({ status: 422 });
+  expect(await askApi(server, `/repos/objects/repo/git/thing/${hidden}`)).toMatchObject({ status: 404 });
 });

@@ -1,28 +1,27 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 interface Page {
   readonly commits: { readonly oid: string }[];
   readonly nextCursor: string | null;
 }
 
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 
 beforeAll(async () => {
   [server, dir] = await Promise.all([
-    startServer(),
+    shareServer("logs"),
     makeHistory({ commits: 40, files: 20, branches: 6, merges: 4, upheavals: 4 }),
   ]);
-  await git(dir, "push", "-q", "--mirror", `${server.url}/me/repo.git`);
+  await git(dir, "push", "-q", "--mirror", `${server.url}/logs/repo.git`);
 });
 
-afterAll(() => server.close());
-
-const ask = (query: string, headers = {}) => askApi<Page>(server, `/repos/me/repo/log${query}`, { headers });
+const ask = (query: string, headers = {}) => askApi<Page>(server, `/repos/logs/repo/log${query}`, { headers });
 
 const list = async (...args: string[]) => (await git(dir, "log", "--format=%H", ...args)).split("\n");
 
@@ -71,7 +70,7 @@ test.each([
 test("merge bases of two commits, and of several", async () => {
   const find = async (...refs: string[]) => (await git(dir, "merge-base", "--all", ...refs)).split("\n");
   const base = await git(dir, "rev-parse", "main");
-  const ask = (query: string) => askApi(server, `/repos/me/repo/merge-base${query}`);
+  const ask = (query: string) => askApi(server, `/repos/logs/repo/merge-base${query}`);
   const both = await Promise.all(["side-5", "side-1"].map((ref) => git(dir, "rev-parse", ref)));
   expect(await ask("?base=main&head=side-5")).toMatchObject({
     status: 200,

@@ -1,9 +1,10 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
 import { git, makeRepository } from "../harness/git.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 interface Moved {
   readonly kind: string;
@@ -23,7 +24,7 @@ const ADA = { name: "Ada Example", email: "ada@example.com", date: "2023-11-14T2
 const text = (changes: Record<number, string> = {}): string =>
   Array.from({ length: 20 }, (_, i) => `${changes[i] ?? `line ${i}`}\n`).join("");
 
-let server: Server;
+let server: Pick<Server, "url">;
 let source: string;
 let path: string;
 
@@ -40,9 +41,9 @@ async function commit(message: string, files: Record<string, string | null>): Pr
 }
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("merges");
   source = await makeRepository("source");
-  path = "/repos/me/source";
+  path = "/repos/merges/source";
   await commit("first", { a: text(), "dir/b": text(), c: "c\n" });
   await git(source, "checkout", "-q", "-b", "topic");
   await commit("topic\n\nWith more to say.", { a: text({ 2: "topic" }), "dir/new": "new\n" });
@@ -55,18 +56,16 @@ beforeAll(async () => {
   await git(source, "tag", "v1", "moving");
   await git(source, "checkout", "-q", "-b", "merged");
   await git(source, "merge", "-q", "--no-edit", "topic");
-  await git(source, "push", "-q", `${server.url}/me/source.git`, "--all");
-  await git(source, "push", "-q", `${server.url}/me/source.git`, "--tags");
+  await git(source, "push", "-q", `${server.url}/merges/source.git`, "--all");
+  await git(source, "push", "-q", `${server.url}/merges/source.git`, "--tags");
 });
-
-afterAll(() => server.close());
 
 let branches = 0;
 
 /** A new branch, locally and on the server. */
 async function branch(from: string, name = `branch-${branches++}`): Promise<string> {
   await git(source, "checkout", "-q", "-B", name, from);
-  await git(source, "push", "-q", `${server.url}/me/source.git`, name);
+  await git(source, "push", "-q", `${server.url}/merges/source.git`, name);
   return name;
 }
 
@@ -78,7 +77,7 @@ const merge = <Body = Moved>(base: string, head: string, further: object = {}) =
 
 /** The commit of a branch on the server. */
 async function remote(name: string): Promise<string> {
-  return (await git(source, "ls-remote", `${server.url}/me/source.git`, `refs/heads/${name}`)).slice(0, 40);
+  return (await git(source, "ls-remote", `${server.url}/merges/source.git`, `refs/heads/${name}`)).slice(0, 40);
 }
 
 const local = (revision: string): Promise<string> => git(source, "rev-parse", "--verify", revision);
@@ -117,7 +116,7 @@ test("a merge takes a message, and a committer of its own", async () => {
   const name = await branch("main");
   const committer = { name: "Bö", email: "b@example.com", date: "2024-01-01T00:00:00Z" };
   const { body } = await merge(name, "topic", { message: "Bring it in", committer });
-  await git(source, "fetch", "-q", `${server.url}/me/source.git`, name);
+  await git(source, "fetch", "-q", `${server.url}/merges/source.git`, name);
   const shown = await git(source, "log", "-1", "--format=%an %ae %aI %cn %ce %cI %B", body.commit!);
   expect(shown).toBe(`${ADA.name} ${ADA.email} ${ADA.date} Bö b@example.com 2024-01-01T00:00:00+00:00 Bring it in\n`);
   await git(source, "fsck", "--strict", "--no-dangling");
@@ -210,7 +209,7 @@ test("a change is taken back, as git does", async () => {
   await expectAsGit(reverted, ofMerge, "reverted");
   const again = await revert(ofMerge, { commit: ofMerge });
   expect(again.body.tree).toBe(await local("merged^{tree}"));
-  await git(source, "fetch", "-q", `${server.url}/me/source.git`, ofMerge);
+  await git(source, "fetch", "-q", `${server.url}/merges/source.git`, ofMerge);
   expect(await git(source, "log", "-1", "--format=%s", again.body.commit!)).toBe(
     `Reapply "Merge branch 'topic' into merged"`,
   );
@@ -245,7 +244,7 @@ test("what does not fit is refused", async () => {
   // An unrelated history.
   await git(source, "checkout", "-q", "--orphan", "alone");
   await git(source, "commit", "-q", "-m", "alone");
-  await git(source, "push", "-q", `${server.url}/me/source.git`, "alone");
+  await git(source, "push", "-q", `${server.url}/merges/source.git`, "alone");
   await refused(merge(name, "alone"), 409, { code: "conflict" });
 });
 
@@ -267,7 +266,7 @@ test("merges into one branch at the same time all come in", async () => {
   );
   const answers = await Promise.all(heads.map((head) => merge(name, head)));
   expect(answers.map(({ status }) => status)).toEqual(heads.map(() => 201));
-  await git(source, "fetch", "-q", `${server.url}/me/source.git`, name);
+  await git(source, "fetch", "-q", `${server.url}/merges/source.git`, name);
   expect(await git(source, "ls-tree", "--name-only", "FETCH_HEAD", "side/")).toBe(
     heads.map((_, i) => `side/${i}`).join("\n"),
   );

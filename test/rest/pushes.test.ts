@@ -1,23 +1,27 @@
 /** The push log names who made the request, whatever its author field says; only some callers may
  * read that. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
-const ADMIN = "correct-horse-battery";
 const PERSON = { name: "The President", email: "president@example.com" };
-let server: Server;
+let server: Pick<Server, "url">;
 let writer: { readonly id: string; readonly token: string };
 
 beforeAll(async () => {
-  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
-  const json = { owner: "me", name: "Ümit's laptop", right: "write" };
-  writer = (await ask<typeof writer>("/tokens", ADMIN, "POST", json)).body;
-  await git(await makeHistory({ commits: 2, files: 2 }), "push", urlOf("me/repo", ADMIN), "HEAD:refs/heads/main");
+  server = await shareServer("pushes", WITH_TOKENS);
+  const json = { owner: "pushes", name: "Ümit's laptop", right: "write" };
+  writer = (await ask<typeof writer>("/tokens", ADMIN_TOKEN, "POST", json)).body;
+  await git(
+    await makeHistory({ commits: 2, files: 2 }),
+    "push",
+    urlOf("pushes/repo", ADMIN_TOKEN),
+    "HEAD:refs/heads/main",
+  );
 });
-afterAll(() => server.close());
 
 const urlOf = (name: string, token: string): string => `${server.url.replace("://", `://git:${token}@`)}/${name}`;
 
@@ -27,7 +31,7 @@ function ask<Body>(path: string, token: string | null, method = "GET", json?: un
 }
 
 async function whoPushed(token: string | null): Promise<(string | null)[]> {
-  const { status, body } = await ask<{ pushes: { who: string | null }[] }>("/repos/me/repo/pushes", token);
+  const { status, body } = await ask<{ pushes: { who: string | null }[] }>("/repos/pushes/repo/pushes", token);
   expect(status).toBe(200);
   return body.pushes.map(({ who }) => who);
 }
@@ -53,18 +57,26 @@ test("every change is its maker's, whoever its commits are by", async () => {
     ["DELETE", "/branches/late", undefined],
   ];
   for (const [method, path, json] of changes) {
-    const { status, body } = await ask(`/repos/me/repo${path}`, writer.token, method, json);
+    const { status, body } = await ask(`/repos/pushes/repo${path}`, writer.token, method, json);
     expect([200, 201, 204], `${method} ${path}: ${JSON.stringify(body)}`).toContain(status);
   }
-  expect(await whoPushed(ADMIN)).toEqual([...changes.map(() => by), "operator"]);
+  expect(await whoPushed(ADMIN_TOKEN)).toEqual([...changes.map(() => by), "operator"]);
 });
 
 test("who may not write is not told who did", async () => {
-  await ask("/repos/me/repo", ADMIN, "PATCH", { visibility: "public" });
-  const reader = await ask<{ token: string }>("/tokens", ADMIN, "POST", { owner: "me", name: "reader", right: "read" });
-  const stranger = await ask<{ token: string }>("/tokens", ADMIN, "POST", { owner: "you", name: "s", right: "admin" });
+  await ask("/repos/pushes/repo", ADMIN_TOKEN, "PATCH", { visibility: "public" });
+  const reader = await ask<{ token: string }>("/tokens", ADMIN_TOKEN, "POST", {
+    owner: "pushes",
+    name: "reader",
+    right: "read",
+  });
+  const stranger = await ask<{ token: string }>("/tokens", ADMIN_TOKEN, "POST", {
+    owner: "you",
+    name: "s",
+    right: "admin",
+  });
   for (const token of [null, reader.body.token, stranger.body.token]) {
-    const { body } = await ask("/repos/me/repo/pushes", token);
+    const { body } = await ask("/repos/pushes/repo/pushes", token);
     expect(JSON.stringify(body)).not.toMatch(/token|operator|laptop/);
     expect(new Set(await whoPushed(token))).toEqual(new Set([null]));
   }

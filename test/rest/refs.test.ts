@@ -1,20 +1,21 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { type Answer, askApi } from "../harness/api.ts";
 import { git, makeRepository } from "../harness/git.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
 const ADA = { name: "Ada Example", email: "ada@example.com", date: "2023-11-14T23:13:20+01:00" };
 
-let server: Server;
+let server: Pick<Server, "url">;
 let source: string;
 let count = 0;
 let url: string;
 let path: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("refs");
   source = await makeRepository("source");
   const commit = (message: string) => git(source, "commit", "-q", "--allow-empty", "-m", message);
   for (const message of ["one", "two", "three"]) await commit(message);
@@ -29,12 +30,10 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   const name = `repo-${count++}`;
-  url = `${server.url}/me/${name}.git`;
-  path = `/repos/me/${name}`;
+  url = `${server.url}/refs/${name}.git`;
+  path = `/repos/refs/${name}`;
   await git(source, "push", "-q", url, "--mirror");
 });
-
-afterAll(() => server.close());
 
 const ask = (method: string, below: string, json?: unknown): Promise<Answer> =>
   askApi(server, `${path}${below}`, { method, ...(json === undefined ? {} : { json }) });

@@ -1,21 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { join } from "node:path";
 import { askApi } from "../harness/api.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 /** A repository of one commit on `main`. */
 let source: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("ann");
   source = await makeRepository("source");
   await git(source, "commit", "-q", "--allow-empty", "-m", "first");
 });
-
-afterAll(() => server.close());
 
 interface Repository {
   readonly id: string;

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { git } from "../harness/git.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 import { appendHistory, importHistory, putFile } from "../repository/tally/authored-history.ts";
 
-let server: Server;
+let server: Pick<Server, "url">;
 let dir: string;
 let tip: string;
 
 const DAY_MS = 24 * 60 * 60_000;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await shareServer("stats");
   const yesterday = Math.floor(Date.now() / 1_000) - 86_400;
   dir = await importHistory([
     { author: "Old <old@x>", date: "1000000000 +0000", changes: putFile("src/a.ts", "twelve bytes") },
@@ -19,12 +20,10 @@ beforeAll(async () => {
     { author: "Old <OLD@x>", date: `${yesterday} +0000`, changes: putFile(".mailmap", "Older <old@x>") },
   ]);
   tip = await git(dir, "rev-parse", "main");
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "main", "main~1:refs/heads/topic", "main:refs/tags/v1");
+  await git(dir, "push", "-q", `${server.url}/stats/repo.git`, "main", "main~1:refs/heads/topic", "main:refs/tags/v1");
 });
 
-afterAll(() => server.close());
-
-const ask = <Body>(path: string, init: RequestInit = {}) => askApi<Body>(server, `/repos/me/repo${path}`, init);
+const ask = <Body>(path: string, init: RequestInit = {}) => askApi<Body>(server, `/repos/stats/repo${path}`, init);
 
 test("stats", async () => {
   const { status, body } = await ask("/stats");
@@ -68,7 +67,7 @@ test("contributors come in pages, of one commit though the branch moves on", asy
   const first = (await ask<Page>("/contributors?limit=2")).body;
   expect(first).toMatchObject({ commit: tip, total: 3, contributors: [{ name: "J\xfcrgen", commits: 1 }, {}] });
   await appendHistory(dir, [{ author: "New <new@x>", date: "1700000000 +0000" }], "refs/heads/topic", "main~1");
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, "topic");
+  await git(dir, "push", "-q", `${server.url}/stats/repo.git`, "topic");
   const last = (await ask<Page>(`/contributors?limit=2&cursor=${first.nextCursor}`)).body;
   expect(last).toMatchObject({ commit: tip, total: 3, nextCursor: null, contributors: [{}] });
   const lines = [...first.contributors, ...last.contributors].map(({ name, email }) => `     1\t${name} <${email}>`);
@@ -95,7 +94,7 @@ test("pushes are listed, the newest first, all or those of one ref", async () =>
     pushes: { id: number; refs: { name: string }[]; refCount: number; objects: number }[];
     nextCursor: string | null;
   }
-  await git(dir, "push", "-q", `${server.url}/me/repo.git`, ":refs/tags/v1");
+  await git(dir, "push", "-q", `${server.url}/stats/repo.git`, ":refs/tags/v1");
   const { body } = await ask<Page>("/pushes");
   expect(body.pushes[0]).toMatchObject({
     refs: [{ name: "refs/tags/v1", old: tip, new: null }],
@@ -122,7 +121,7 @@ test.each(["/stats", "/languages", "/contributors", "/activity", "/pushes"])(
 
 test.each(["/stats", "/languages", "/contributors", "/activity"])("%s of what is not there", async (path) => {
   expect(await ask(`${path}?ref=none`)).toMatchObject({ status: 404, body: { error: { code: "not-found" } } });
-  expect(await askApi(server, `/repos/me/none${path}`)).toMatchObject({ status: 404 });
+  expect(await askApi(server, `/repos/stats/none${path}`)).toMatchObject({ status: 404 });
   expect(await ask(`${path}?ref=`)).toMatchObject({ status: 422, body: { error: { field: "ref" } } });
 });
 

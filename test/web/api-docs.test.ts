@@ -6,7 +6,8 @@ import { renderApiDocs } from "../../src/web/api-docs.ts";
 import type { Operation, Schema } from "../../src/web/open-api.ts";
 import { askApi } from "../harness/api.ts";
 import { noteProblems, startBrowser } from "../harness/browser.ts";
-import { type Server, startServer } from "../harness/server.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
@@ -14,17 +15,16 @@ interface Document {
 }
 
 let browser: Browser;
-let server: Server;
+let server: Pick<Server, "url">;
 let document: Document;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), startServer()]);
+  [browser, server] = await Promise.all([startBrowser(), shareServer("docs")]);
   document = (await askApi<Document>(server, "/openapi.json")).body;
 });
 
 afterAll(async () => {
   await browser.close();
-  await server.close();
 });
 
 /** A phone and a desktop screen. */
