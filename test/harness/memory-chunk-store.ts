@@ -113,6 +113,11 @@ export class MemoryChunkStore implements ChunkStore {
   }
 }
 
+/** By an object's bytes, which nobody changes. */
+const ETAGS = new WeakMap<Uint8Array, string>();
+
 function etagOf(bytes: Uint8Array): string {
-  return createHash("md5").update(bytes).digest("hex");
+  let etag = ETAGS.get(bytes);
+  if (etag === undefined) ETAGS.set(bytes, (etag = createHash("md5").update(bytes).digest("hex")));
+  return etag;
 }

