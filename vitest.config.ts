@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
+import { RuntimeFirst } from "./test/harness/runtime-first.ts";
 
 // Tests, and the tools that they start, must not access the network beyond this machine.
 process.env["WRANGLER_SEND_METRICS"] = "false";
@@ -38,6 +39,7 @@ export default defineConfig({
   test: {
     // More than there are cores, since tests spend time waiting for git and for the runtime.
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    sequence: { sequencer: RuntimeFirst },
     reporters: ["default", "./test/harness/closing-line.ts"],
     projects: [
       {
