@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FetchEvent } from "../../src/repository/state/repository-event.ts";
-import { git, makeRepository } from "../harness/git.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { DELIM, encodePkt, FLUSH } from "../harness/raw.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
@@ -25,9 +25,17 @@ beforeAll(async () => {
   url = new URL(`${server.url}/me/storm.git/git-upload-pack`);
   const dir = await makeRepository("storm");
   for (let i = 0; i < 22; i++) writeFileSync(join(dir, `noise-${i}`), randomBytes(MIB));
+  // Random bytes do not compress.
+  await git(dir, "config", "core.compression", "0");
   await git(dir, "add", ".");
   await git(dir, "commit", "-q", "-m", "noise");
-  for (let i = 1; i < 3 * CLONES; i++) await git(dir, "commit", "-q", "--allow-empty", "-m", `${i}`);
+  const stream = Array.from(
+    { length: 3 * CLONES - 1 },
+    (_, i) =>
+      `commit refs/heads/main\ncommitter A <a@example.com> ${1_700_001_000 + i} +0000\ndata 0\n` +
+      (i === 0 ? "from refs/heads/main^0\n" : ""),
+  );
+  expect((await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("\n") })).code).toBe(0);
   await git(dir, "push", "-q", `${server.url}/me/storm.git`, "main");
   tips = (await git(dir, "rev-list", "main")).split("\n");
 });
