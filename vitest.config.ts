@@ -51,6 +51,8 @@ export default defineConfig({
           exclude: [WORKERS, LARGE, COMMANDS, ...SWEEPS],
           // In a worker of its own, each file would load everything again, which takes a second.
           isolate: false,
+          // A worker that goes through many files keeps much: fewer, longer collections cost less.
+          execArgv: ["--max-semi-space-size=64"],
           ...IN_NODE,
         },
       },
