@@ -10,6 +10,10 @@ import type { BundledWorker, WorkerModule } from "./bundle.ts";
 /** The version of the file's format. */
 const FORMAT = 1;
 
+/** How far the time of a change may lie before the change: file systems count in steps, of 10 ms on
+ * Linux, of 2 s at worst. */
+const FILE_TIME_STEP_MS = 2_000;
+
 interface Kept {
   readonly format: number;
   /** SHA-256 of every input file, by its path in the project. */
@@ -30,7 +34,7 @@ export async function keepModules(
 ): Promise<readonly WorkerModule[]> {
   const kept = readKept(file, project);
   if (kept !== null) return kept;
-  const startMs = Date.now();
+  const startMs = Date.now() - FILE_TIME_STEP_MS;
   const { modules, inputs } = await bundle();
   // Otherwise an input that changed after it was read would be cached with the wrong hash.
   if (inputs.every((path) => isOlder(join(project, path), startMs))) writeKept(file, project, modules, inputs);
