@@ -1,0 +1,44 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { git } from "../harness/git.ts";
+import { startServer } from "../harness/server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+import { type Contents, describeRepository, REPOSITORY } from "./contents.ts";
+
+const FOLDERS = readdirSync(import.meta.dirname, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test("there is a data folder of an earlier version", () => expect(FOLDERS).toContain("schema-3"));
+
+test.each(FOLDERS)("%s: a data folder of that version is opened, whole, and goes on", async (name) => {
+  const folder = join(import.meta.dirname, name);
+  const contents = JSON.parse(readFileSync(join(folder, "contents.json"), "utf8")) as Contents;
+  const persistDir = makeTempDir("data");
+  cpSync(join(folder, "data"), persistDir, { recursive: true });
+  const server = await startServer({ persistDir });
+  try {
+    const remote = `${server.url}/${REPOSITORY}.git`;
+    expect(await describeRepository(remote)).toEqual(contents);
+    const check = async (): Promise<unknown> =>
+      (await fetch(`${server.url}/api/repos/${REPOSITORY}/fsck`, { method: "POST" })).json();
+    const healthy = { problems: [], nextCursor: null };
+    expect(await check()).toMatchObject(healthy);
+    const dir = makeTempDir("clone");
+    await git(dir, "clone", "--quiet", remote, ".");
+    writeFileSync(join(dir, "new.txt"), "new");
+    await git(dir, "add", ".");
+    await git(dir, "commit", "--quiet", "-m", "go on");
+    await git(dir, "push", remote, "main", ":side-0");
+    await fetch(`${server.url}/api/repos/${REPOSITORY}/maintenance`, { method: "POST" });
+    const after = await describeRepository(remote);
+    expect(after.refs).toContain(`${(await git(dir, "rev-parse", "HEAD")).trim()}\trefs/heads/main`);
+    expect(await check()).toMatchObject(healthy);
+    // Once more from disk, as the new version left it.
+    await server.restart();
+    expect(await describeRepository(remote)).toEqual(after);
+  } finally {
+    await server.close();
+  }
+});
