@@ -3,7 +3,6 @@ import { BundleTable } from "./jobs/bundle-table.ts";
 import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
 import { JobQueue } from "./jobs/jobs.ts";
-import { GitError } from "../format/errors.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
 import { ObjectIndex } from "./index/object-index.ts";
 import { PushLog } from "./refs/push-log.ts";
@@ -11,7 +10,7 @@ import { RefRuleTable } from "./refs/ref-rule-table.ts";
 import { Reachability } from "./graph/reachability.ts";
 import { RefStore } from "./refs/refs.ts";
 import { removeRows } from "./index/removed-rows.ts";
-import { BLOB_MAX_BYTES, type Sql } from "./sql/sql.ts";
+import type { Sql } from "./sql/sql.ts";
 import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
@@ -38,14 +37,16 @@ export class Tables {
 
   readonly #sql: Sql;
 
-  constructor(sql: Sql) {
+  /** @param objects the index of the same repository, if it was opened before: there is only one,
+   * and it has forgotten what it read */
+  constructor(sql: Sql, objects: ObjectIndex = new ObjectIndex(sql)) {
     this.#sql = sql;
     this.refs = new RefStore(sql);
     this.refRules = new RefRuleTable(sql);
-    this.objects = new ObjectIndex(sql);
+    this.objects = objects;
     this.graph = CommitGraph.load(sql);
     this.reachability = new Reachability(sql, this.objects, this.graph);
-    this.chunks = new ChunkTable(sql);
+    this.chunks = new ChunkTable(sql, this.objects);
     this.trees = new TreeTable(sql);
     this.treeSums = new TreeSumTable(sql);
     this.authors = new AuthorTable(sql, this.graph);
@@ -59,23 +60,10 @@ export class Tables {
 
   /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not
    * changed: reopen the tables.
-   * @throws GitError "too-large" when the set of all removed objects does not fit into a row */
+   * @throws GitError as `ObjectIndex.remove` */
   remove(objects: NumberSet, nodes: NumberSet): void {
+    this.objects.remove(objects);
     removeRows(this.#sql, objects, nodes);
-    const pruned = this.objects.pruned().union(objects);
-    const numbers = pruned.encode();
-    if (numbers.length > BLOB_MAX_BYTES) {
-      throw new GitError("too-large", {
-        what: "the set of pruned objects",
-        limit: BLOB_MAX_BYTES,
-        actual: numbers.length,
-      });
-    }
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO pruned (id, last, numbers) VALUES (1, ?, ?)",
-      pruned.runs.at(-1)! - 1,
-      numbers,
-    );
   }
 
   /** Writes the graph's nodes from position `from` on.

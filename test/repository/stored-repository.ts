@@ -68,7 +68,7 @@ export class StoredRepository implements FetchSource {
   readonly objects = new ObjectIndex(this.sql);
   readonly graph: CommitGraph;
   readonly refStore = new RefStore(this.sql);
-  readonly chunkTable = new ChunkTable(this.sql);
+  readonly chunkTable = new ChunkTable(this.sql, this.objects);
   readonly reachability: Reachability;
   readonly known = new Map<string, Known>();
   readonly #closures = new Map<number, Set<number>>();
@@ -223,6 +223,7 @@ export class StoredRepository implements FetchSource {
           whole: numbers.length === held.length,
           ofsFloor: floor(bases.filter((entry) => entry.distance > 0)),
           baseFloor: floor(bases),
+          objects: null,
         });
         if (key !== null) await this.chunkStore.put(`${key}-${id}`, bytes);
         starts.push({ id: id++, start, end: start + size });

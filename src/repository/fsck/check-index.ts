@@ -1,5 +1,5 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { toHex } from "../../format/oid.ts";
+import { concatOids, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { pause } from "../pacing/pause.ts";
@@ -8,8 +8,8 @@ import type { FsckRun, FsckStage } from "./fsck-run.ts";
 /** Rows that are checked at a time. */
 const PAGE_ROWS = 2_000;
 
-/** Checks the rows of objects by number: that each number not pruned exists, and that the chunk,
- * base and graph nodes named by a row exist. */
+/** Checks the rows of objects by number: that each number not pruned exists and is found by its id,
+ * and that the chunk, base and graph nodes named by a row exist. */
 export const checkIndex: FsckStage = async (run, after) => {
   let last = Number(after);
   const pruned = run.tables.objects.pruned();
@@ -18,6 +18,7 @@ export const checkIndex: FsckStage = async (run, after) => {
     if (rows.length === 0) return null;
     const end = rows.at(-1)!.number;
     checkNumbers(run, NumberSet.range(last + 1, end + 1), rows, pruned);
+    checkIds(run, rows);
     checkPlaces(run, rows);
     checkIntroducers(run, rows);
     last = end;
@@ -38,6 +39,14 @@ function checkNumbers(run: FsckRun, range: NumberSet, rows: readonly ObjectRow[]
     if (pruned.has(number))
       run.report({ kind: "object-row", oid: toHex(oid), detail: "it exists, but is listed as pruned" });
   }
+}
+
+/** Checks that each object is found by its id. */
+function checkIds(run: FsckRun, rows: readonly ObjectRow[]): void {
+  const found = run.tables.objects.lookupMany(concatOids(rows.map(({ oid }) => oid))).number;
+  rows.forEach(({ number, oid }, i) => {
+    if (found[i] !== number) run.report({ kind: "object-row", oid: toHex(oid), detail: "its id does not lead to it" });
+  });
 }
 
 function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {

@@ -71,7 +71,9 @@ export class FsckRun {
     this.repository = repository;
     this.refused = refused;
     this.repair = repair;
-    this.audit = new RowAudit(repository.state.platform.sql);
+    // What is checked is what is stored, not what was read before.
+    this.tables.objects.forget();
+    this.audit = new RowAudit(repository.state.platform.sql, this.tables.objects);
     this.entries = new StoredEntries(this.audit, () => this.tables, this.store, repository.state.platform.codec);
   }
 

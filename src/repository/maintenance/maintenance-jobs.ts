@@ -71,14 +71,15 @@ export interface JobOutcome {
   readonly again: boolean;
 }
 
-/** Adds the job `repack` when there are enough hot chunks. Must run in the transaction that added
- * them.
+/** Adds the job `repack` when there are enough hot chunks, or runs of ids to merge. Must run in the
+ * transaction that added them.
  *
  * Chunks are repacked before they are sealed. If they went to R2 as pushed, they would keep their
  * long delta chains for good, and the next thin push would read its bases through them. */
-export function scheduleRepack({ chunks, jobs }: Tables, nowMs: number): void {
+export function scheduleRepack({ chunks, objects, jobs }: Tables, nowMs: number): void {
   const { sizeBytes, unmerged } = chunks.hot();
-  if (unmerged >= REPACK_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES)) jobs.add("repack", "", nowMs);
+  const isManyChunks = unmerged >= REPACK_CHUNKS || (unmerged > 0 && sizeBytes >= SEAL_BYTES);
+  if (isManyChunks || objects.isMergeDue()) jobs.add("repack", "", nowMs);
 }
 
 /** Adds the job `prune` after a push that left unreachable objects. Must run in the push's

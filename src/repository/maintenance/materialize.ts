@@ -1,5 +1,7 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { isGitError } from "../../format/errors.ts";
+import type { Oid } from "../../format/oid.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/jobs/worktree-table.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
@@ -99,7 +101,7 @@ class Materialization {
     if (!isPruned) return changes;
     const kept = new Set(changes.map(({ path }) => path));
     const gone = worktrees.paths(known!.id).filter((path) => !kept.has(path));
-    return [...changes, ...gone.map((path) => ({ path, source: REMOVED, mode: 0 }))];
+    return [...changes, ...gone.map((path) => ({ path, file: null }))];
   }
 
   /** Writes and removes some of the pending files.
@@ -120,14 +122,19 @@ class Materialization {
 
   /** @returns whether nothing is left */
   #record(id: number, removed: readonly string[], written: readonly WrittenFile[]): boolean {
-    const { worktrees } = this.#tables;
+    const { worktrees, objects } = this.#tables;
+    // A commit that was pruned meanwhile has no id any more.
+    const oidOf = (commit: ObjectNumber): Oid | null => {
+      const { oid } = objects.locateExisting(NumberSet.of(commit));
+      return oid.length === 0 ? null : oid;
+    };
     this.#counts.files += written.length;
     this.#counts.bytes += written.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.#counts.deletedObjects += removed.length;
     return this.#run.repository.platform.transactor.transactionSync(() => {
       worktrees.recordRemoved(id, removed);
       worktrees.recordWritten(id, written);
-      return worktrees.finishPlan(id, this.#run.nowMs);
+      return worktrees.finishPlan(id, oidOf, this.#run.nowMs);
     });
   }
 }

@@ -106,7 +106,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable |
   if (unreachable.objects.size === 0 || tables.objects.dependents(unreachable.objects).size > 0) return null;
   platform.transactor.transactionSync(() => {
     const chunks = tables.chunks.byIds(tables.objects.chunksOf(unreachable.objects));
-    for (const { object, introducer } of unreachable.orphaned) tables.reachability.promote(object, introducer);
+    tables.reachability.promote(unreachable.orphaned);
     tables.remove(unreachable.objects, unreachable.nodes);
     tables.chunks.release(chunks.map(({ id }) => id));
     retireObjects(

@@ -21,14 +21,15 @@ const SLICE_INFLATED_BYTES = 4_000_000;
 
 /** Joins the many chunks of small pushes into few, and shortens their delta chains: a thin push
  * bases its deltas on earlier ones, so chains would grow by one with each push. Each object is
- * rewritten at most once by this. */
+ * rewritten at most once by this. Their index goes to its pages with them; then its runs of ids are
+ * merged. */
 export async function repack(run: JobRun): Promise<JobOutcome> {
   const { tables } = run.repository;
   const counts = { chunks: 0, objects: 0, bytes: 0, undeltified: 0, peakBytes: 0 };
   if (tables === null) return { counts, again: false };
   for (;;) {
     const slice = takeSlice(tables.chunks.unmerged(SLICE_CHUNKS));
-    if (slice.length === 0) return { counts, again: false };
+    if (slice.length === 0) return { counts, again: !(await mergeIds(run)) };
     const isEnough = counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS;
     if (isEnough || run.pace.isInterrupted) return { counts, again: true };
     const numbers = numbersOf(slice).difference(tables.objects.pruned());
@@ -46,6 +47,17 @@ export async function repack(run: JobRun): Promise<JobOutcome> {
     counts.peakBytes = Math.max(counts.peakBytes, rewritten.peakBytes);
     await run.pace.rest();
   }
+}
+
+/** Merges runs of ids, page by page.
+ * @returns whether none is left to merge */
+async function mergeIds({ repository, pace }: JobRun): Promise<boolean> {
+  const { objects } = repository.tables!;
+  for (; objects.isMergeDue(); await pace.rest()) {
+    if (pace.isInterrupted) return false;
+    repository.platform.transactor.transactionSync(() => objects.mergeIds());
+  }
+  return true;
 }
 
 /** The first of the chunks, as many as are rewritten at a time. */

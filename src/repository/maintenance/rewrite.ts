@@ -191,6 +191,7 @@ class Rewriting {
       whole: isGapless && bases.every((base, k) => base < number[from + k]!),
       ofsFloor: lowest(bases.filter((_, k) => distance[from + k] !== 0)),
       baseFloor: lowest(bases),
+      objects: null,
     });
     this.#doneBytes += bytes.length;
     this.#open = [];

@@ -18,7 +18,7 @@ import type { WrittenChunk } from "./chunk-writer.ts";
 import { introduce, type Introductions } from "./introduce.ts";
 import type { PushStep, RefCommand } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
-import { findTargets, groupByIntroducer, newNodes, storedObjects, type Target } from "./push-graph.ts";
+import { findTargets, newNodes, storedObjects, type Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
@@ -264,7 +264,7 @@ class PushApplication {
     chunks.insert(rows.chunks, firstChunk);
     objects.insertMany(rows.objects);
     this.#tables.writeNodes(before, introduced);
-    for (const [introducer, set] of groupByIntroducer(adopted)) objects.setIntroducer(set, introducer);
+    objects.setIntroducers(new Map(adopted.map(({ object, introducer }) => [object, introducer])));
     reachability.reintroduce(reintroduced);
     pushed.index.nodeFlags.forEach((flags, packNode) => {
       if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[packNode] !== 0)

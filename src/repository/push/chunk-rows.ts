@@ -4,14 +4,17 @@ import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { type MadeEntry, NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
 import type { NewChunk } from "../../store/index/chunk-table.ts";
-import { newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
+import { joinRows, newObjectColumns, type ObjectColumns, sliceRows } from "../../store/index/object-columns.ts";
+import { encodeObjectPage } from "../../store/index/object-page.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
 /** The rows that a push adds to the tables of chunks and objects. */
 export interface StoredRows {
-  /** Chunks that hold a fresh object, in pack order. */
+  /** Chunks that hold a fresh object, in pack order. Inline ones have their objects' index beside
+   * them. */
   readonly chunks: NewChunk[];
+  /** The index of the objects in the other chunks. */
   readonly objects: ObjectColumns;
   /** R2 objects without a fresh object: all of theirs were stored already. */
   readonly unusedKeys: string[];
@@ -31,7 +34,7 @@ export function layOutRows(
   const { index, fresh, firstNumber, numbers } = pushed;
   const objects = newObjectColumns(fresh.length);
   objects.introducer.set(introducers);
-  const chunks: NewChunk[] = [];
+  const chunks: Omit<NewChunk, "objects">[] = [];
   const unusedKeys: string[] = [];
   const places = listPlaces(index);
   let next = places.next();
@@ -87,7 +90,25 @@ export function layOutRows(
       baseFloor: floors.base,
     });
   }
-  return { chunks, objects, unusedKeys };
+  return { ...divideIndex(chunks, objects), unusedKeys };
+}
+
+/** Puts the index of the objects in inline chunks beside these. */
+function divideIndex(
+  chunks: readonly Omit<NewChunk, "objects">[],
+  objects: ObjectColumns,
+): Pick<StoredRows, "chunks" | "objects"> {
+  const filed: ObjectColumns[] = [];
+  let end = 0;
+  const indexed = chunks.map((chunk): NewChunk => {
+    const from = end;
+    end += chunk.lastNumber - chunk.firstNumber + 1;
+    const rows = sliceRows(objects, from, end);
+    if (chunk.bytes !== null) return { ...chunk, objects: encodeObjectPage(rows) };
+    filed.push(rows);
+    return { ...chunk, objects: null };
+  });
+  return { chunks: indexed, objects: joinRows(filed) };
 }
 
 /** The position of an entry, bytes. */

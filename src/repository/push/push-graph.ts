@@ -2,7 +2,6 @@
 import { COMMIT, TAG, TREE } from "../../format/object.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import type { NewNode } from "../../store/graph/commit-graph.ts";
-import type { Reintroduction } from "../../store/graph/reachability.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -101,15 +100,4 @@ export function storedObjects(
     },
     entries: (tree) => returned.entries(tree),
   };
-}
-
-/** Objects by what introduces them. */
-export function groupByIntroducer(pairs: readonly Reintroduction[]): Map<ObjectNumber, NumberSet> {
-  const groups = Map.groupBy(pairs, ({ introducer }) => introducer);
-  return new Map(
-    [...groups].map(([introducer, members]) => [
-      introducer,
-      NumberSet.fromUnsorted(members.map(({ object }) => object)),
-    ]),
-  );
 }

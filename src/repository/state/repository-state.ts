@@ -10,12 +10,12 @@ import {
   readRepository,
   type RepositoryRecord,
   setFsckSetting,
-  upgradeRepository,
 } from "../../store/sql/schema.ts";
 import { JobQueue } from "../../store/jobs/jobs.ts";
 import type { RegistryPort } from "../../store/registry/registry-answers.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
+import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
@@ -85,7 +85,11 @@ export class RepositoryState {
 
   constructor(platform: RepositoryPlatform, followers: readonly PushFollower[]) {
     this.followers = followers;
-    this.platform = { ...platform, sql: new CountedSql(platform.sql, this.sqlCounters) };
+    this.platform = {
+      ...platform,
+      sql: new CountedSql(platform.sql, this.sqlCounters),
+      transactor: { transactionSync: (f) => this.#runTransaction(platform.transactor, f) },
+    };
     this.#record = readRepository(this.platform.sql) ?? {
       key: platform.id,
       createdMs: 0,
@@ -103,7 +107,7 @@ export class RepositoryState {
   /** The tables; null when the repository does not exist yet, or no longer. */
   get tables(): Tables | null {
     if (this.#isStale) {
-      this.#tables = new Tables(this.platform.sql);
+      this.#tables = new Tables(this.platform.sql, this.#tables?.objects);
       this.#advertised = null;
       this.#isStale = false;
     }
@@ -214,11 +218,22 @@ export class RepositoryState {
     return true;
   }
 
+  /** Runs a transaction. What is in memory of the index follows one that is rolled back. */
+  #runTransaction<T>(transactor: Transactor, f: () => T): T {
+    try {
+      return transactor.transactionSync(f);
+    } catch (error) {
+      this.#tables?.objects.forget();
+      throw error;
+    }
+  }
+
   /** Makes the tables be read again, since cached data may differ from what is stored. The next
    * access does it, so that a database which cannot be read at the moment leaves nothing out of
    * date behind. */
   reload(): void {
     this.#isStale = this.#tables !== null;
+    this.#tables?.objects.forget();
   }
 
   /** Runs `f` while object numbers are held across waits: none is pruned meanwhile. */

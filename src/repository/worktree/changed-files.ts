@@ -4,7 +4,7 @@ import { checkLimit } from "../../format/limits.ts";
 import { concatOids, equalOids, type Oid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { isTreeMode, parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import { type FileChange, REMOVED } from "../../store/jobs/worktree-table.ts";
+import type { FileChange } from "../../store/jobs/worktree-table.ts";
 import type { ObjectReader, ObjectTables } from "../objects/object-reader.ts";
 import { TimeSlice } from "../pacing/time-slice.ts";
 import { keptTree } from "../objects/tree-contents.ts";
@@ -56,19 +56,21 @@ export async function findChangedFiles(
     const entries = await compareDirectories(reader, objects, left.splice(-BATCH_TREES));
     for (const { path } of entries) pathBytes += path.length + PLACE_BYTES;
     checkLimit("a worktree's paths (bytes)", limitBytes, pathBytes);
-    const numberOf = findNumbers(objects, entries);
+    const find = findObjects(objects, entries);
     entries.forEach(({ path, from, to }, i) => {
       const before = kindOf(from);
       const after = kindOf(to);
       if (before === "tree" || after === "tree") {
         left.push({
           path: `${path}/`,
-          from: before === "tree" ? numberOf(2 * i) : 0,
-          to: after === "tree" ? numberOf(2 * i + 1) : 0,
+          from: before === "tree" ? find(2 * i).number : 0,
+          to: after === "tree" ? find(2 * i + 1).number : 0,
         });
       }
-      if (after === "blob") changes.push({ path, source: numberOf(2 * i + 1), mode: to!.mode });
-      else if (before === "blob") changes.push({ path, source: REMOVED, mode: 0 });
+      if (after === "blob") {
+        const { number: source, sizeBytes } = find(2 * i + 1);
+        changes.push({ path, file: { source, oid: to!.oid, mode: to!.mode, sizeBytes } });
+      } else if (before === "blob") changes.push({ path, file: null });
     });
   }
   return changes;
@@ -116,8 +118,12 @@ async function compareDirectories(
 }
 
 /** Looks up the ids in entries.
- * @returns maps an entry's `from` (twice its index) or `to` (one more) to its object number */
-function findNumbers(objects: ObjectTables["objects"], entries: readonly ChangedEntry[]): (slot: number) => number {
+ * @returns maps an entry's `from` (twice its index) or `to` (one more) to its object's number and
+ * size */
+function findObjects(
+  objects: ObjectTables["objects"],
+  entries: readonly ChangedEntry[],
+): (slot: number) => { number: ObjectNumber; sizeBytes: number } {
   const slots: number[] = [];
   const oids: Oid[] = [];
   entries.forEach(({ from, to }, i) => {
@@ -129,12 +135,12 @@ function findNumbers(objects: ObjectTables["objects"], entries: readonly Changed
       oids.push(entry!.oid);
     });
   });
-  const { number } = objects.lookupMany(concatOids(oids));
+  const { number, size } = objects.lookupMany(concatOids(oids));
   const missing = number.indexOf(0);
   if (missing >= 0) {
     throw new GitError("storage-failed", { key: "object_chunks", reason: `has no ${toHex(oids[missing]!)}` });
   }
-  const found = new Map(slots.map((slot, i) => [slot, number[i]!]));
+  const found = new Map(slots.map((slot, i) => [slot, { number: number[i]!, sizeBytes: size[i]! }]));
   return (slot) => found.get(slot)!;
 }
 

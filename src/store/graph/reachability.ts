@@ -25,12 +25,8 @@ const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
 const REINTRODUCE = `INSERT INTO reintroductions (object, node) ${WITH_ROWS}
   SELECT ${integerCell(PAIR_BYTES, 0)}, ${integerCell(PAIR_BYTES, INTEGER_CELL_BYTES)} FROM row`;
 
-/** Introducers of the objects that have several: the first, then the others, object by object. */
-const SEVERAL = `${WITH_ROWS}, several(object) AS (
-    SELECT DISTINCT object FROM row CROSS JOIN reintroductions ON ${inRange("object")})
-  SELECT object, introducer FROM several JOIN object_chunks ON number = object
-  UNION ALL SELECT object, node FROM several JOIN reintroductions USING (object)
-  ORDER BY 1`;
+/** Further introducers, object by object. */
+const FURTHER = `${WITH_ROWS} SELECT object, node FROM row CROSS JOIN reintroductions ON ${inRange("object")} ORDER BY 1`;
 
 /** An object and a further introducer of it; by their numbers. */
 export interface Reintroduction {
@@ -65,11 +61,13 @@ export class Reachability {
     if (count > 0) this.#sql.exec(REINTRODUCE, cells.subarray(0, count * PAIR_BYTES), count);
   }
 
-  /** Makes a further introducer the first one, whose node is removed; 0: the object is unreachable
-   * from now on. */
-  promote(object: ObjectNumber, introducer: ObjectNumber): void {
-    this.#sql.exec("UPDATE object_chunks SET introducer = ? WHERE number = ?", introducer, object);
-    this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
+  /** Makes further introducers the first ones, whose nodes are removed; 0: the object is
+   * unreachable from now on. */
+  promote(successors: readonly Reintroduction[]): void {
+    this.#objects.setIntroducers(new Map(successors.map(({ object, introducer }) => [object, introducer])));
+    for (const { object, introducer } of successors) {
+      this.#sql.exec("DELETE FROM reintroductions WHERE object = ? AND node = ?", object, introducer);
+    }
   }
 
   /** The objects reachable from `wanted` and not from `had`, both closed under parents, as from
@@ -130,7 +128,7 @@ export class Reachability {
     const several = new Map<ObjectNumber, ObjectNumber[]>();
     if (this.#sql.exec("SELECT 1 FROM reintroductions LIMIT 1").toArray().length === 0) return several;
     for (const ranges of packRanges(objects.runs)) {
-      for (const [object, node] of this.#sql.exec(SEVERAL, ranges.cells, ranges.rows).raw() as Iterable<
+      for (const [object, node] of this.#sql.exec(FURTHER, ranges.cells, ranges.rows).raw() as Iterable<
         [ObjectNumber, ObjectNumber]
       >) {
         const nodes = several.get(object);
@@ -138,6 +136,8 @@ export class Reachability {
         else nodes.push(node);
       }
     }
+    const { number, introducer } = this.#objects.locate(NumberSet.fromUnsorted(several.keys()));
+    number.forEach((object, i) => several.get(object)!.unshift(introducer[i]!));
     return several;
   }
 }

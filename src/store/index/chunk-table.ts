@@ -1,6 +1,7 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+import type { ObjectIndex } from "./object-index.ts";
 
 /** A chunk to insert: a run of whole entries, contiguous in the pack of one push, or assembled by
  * maintenance. */
@@ -28,10 +29,13 @@ export interface NewChunk {
   readonly ofsFloor: ObjectNumber;
   /** Lowest object number that any delta in this chunk is based on; 0: none. */
   readonly baseFloor: ObjectNumber;
+  /** The index of its objects, from `encodeObjectPage`, if it is kept beside the chunk; null: it is
+   * in `ObjectPages`. */
+  readonly objects: Uint8Array | null;
 }
 
 /** A chunk's row, without its bytes. */
-export interface ChunkRow extends Omit<NewChunk, "bytes"> {
+export interface ChunkRow extends Omit<NewChunk, "bytes" | "objects"> {
   readonly id: ChunkId;
   /** Offset of the chunk in the R2 object, bytes; 0 while hot. */
   readonly start: number;
@@ -74,12 +78,14 @@ const NO_CHECKSUM = new Uint8Array(0);
  * an R2 object, and may be moved to a larger one. Nothing else about it ever changes. */
 export class ChunkTable {
   readonly #sql: Sql;
+  readonly #objects: ObjectIndex;
   /** The inline bytes that were read last. A walk down through directories reads the same chunk for
    * each level, and its bytes from the database would be garbage each time. */
   #lastHot: WeakRef<{ readonly checksum: Uint8Array; readonly bytes: Uint8Array }> | null = null;
 
-  constructor(sql: Sql) {
+  constructor(sql: Sql, objects: ObjectIndex) {
     this.#sql = sql;
+    this.#objects = objects;
   }
 
   /** The id that the next inserted chunk will get. */
@@ -95,10 +101,12 @@ export class ChunkTable {
       if (chunk.bytes !== null && chunk.bytes.length > BLOB_MAX_BYTES) {
         throw new GitError("too-large", { what: "an inline chunk", limit: BLOB_MAX_BYTES, actual: chunk.bytes.length });
       }
+      // First, because what is in memory may be read only now.
+      if (chunk.objects !== null) this.#objects.noteUnfiled(id, chunk.objects);
       this.#sql.exec(
         `INSERT INTO chunks (id, key, start, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor,
-          base_floor, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        id++,
+          base_floor, objects, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        id,
         chunk.key,
         chunk.size,
         chunk.checksum,
@@ -109,8 +117,10 @@ export class ChunkTable {
         chunk.whole ? 1 : 0,
         chunk.ofsFloor,
         chunk.baseFloor,
+        chunk.objects,
         chunk.bytes,
       );
+      id += 1;
     }
   }
 
@@ -212,24 +222,21 @@ export class ChunkTable {
   /** The chunks that are not whole, with the size of the objects in them. Reads all object rows
    * within their ranges. */
   unwhole(): ChunkUse[] {
-    const used = `SELECT ifnull(sum(length), 0) FROM object_chunks WHERE number BETWEEN first_number AND last_number
-      AND chunk = chunks.id`;
-    const usedBytes = new Map(
-      this.#sql
-        .exec<{ id: number; bytes: number }>(`SELECT id, (${used}) AS bytes FROM chunks WHERE whole = 0`)
-        .toArray()
-        .map(({ id, bytes }) => [id, bytes]),
-    );
-    return this.#select("WHERE whole = 0 ORDER BY id").map((row) => ({ ...row, usedBytes: usedBytes.get(row.id)! }));
+    return this.#select("WHERE whole = 0 ORDER BY id").map((row) => ({
+      ...row,
+      usedBytes: this.#objects.bytesIn(row.id, row.firstNumber, row.lastNumber),
+    }));
   }
 
   /** Removes those chunks that contain no object any more, and marks the others as not whole. */
-  release(ids: readonly ChunkId[]): void {
-    const bound = JSON.stringify(ids);
-    const given = "id IN (SELECT value FROM json_each(?))";
-    const isUsed = "SELECT 1 FROM object_chunks WHERE number BETWEEN first_number AND last_number AND chunk = id";
-    this.#sql.exec(`DELETE FROM chunks WHERE ${given} AND NOT EXISTS (${isUsed})`, bound).toArray();
-    this.#sql.exec(`UPDATE chunks SET whole = 0 WHERE ${given}`, bound).toArray();
+  release(ids: Iterable<ChunkId>): void {
+    for (const { id, firstNumber, lastNumber } of this.byIds(ids)) {
+      if (this.#objects.inChunk(id, firstNumber, lastNumber).size === 0) {
+        this.#sql.exec("DELETE FROM chunks WHERE id = ?", id);
+      } else {
+        this.#sql.exec("UPDATE chunks SET whole = 0, objects = ? WHERE id = ?", this.#objects.besideChunk(id), id);
+      }
+    }
   }
 
   /** Whether a chunk is in this R2 object. Below the repository's chunk prefix, an object without

@@ -1,10 +1,10 @@
-// Rows of table `object_chunks` in memory: many of them as one array per column.
+// Rows of the object index in memory: many of them as one array per column.
 import type { Column } from "../../format/kinds.ts";
 import { OID_BYTES, type Oid } from "../../format/oid.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
-import { INTEGER_CELL_BYTES, writeInteger } from "../sql/packed-rows.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
 
-/** The integer columns of `object_chunks`, in the order of their cells. */
+/** The integer columns of a row. */
 export const INTEGERS = [
   "number",
   "chunk",
@@ -41,7 +41,7 @@ export interface ObjectColumns extends Readonly<Record<(typeof INTEGERS)[number]
   readonly introducer: Column<ObjectNumber>;
 }
 
-/** The columns for an object's location, in the order of their cells. */
+/** The columns for an object's location. */
 export const PLACE = ["chunk", "offset", "length", "base", "distance"] as const;
 
 /** New locations of objects, one array per column: see `ObjectColumns`. */
@@ -68,7 +68,90 @@ export function newObjectColumns(count: number): ObjectColumns {
   return { oid: new Uint8Array(count * OID_BYTES), ...integers } as unknown as ObjectColumns;
 }
 
-/** Writes the cells of row `i`, one for each column. */
-export function writeIntegers(cells: Uint8Array, offset: number, columns: readonly Uint32Array[], i: number): void {
-  columns.forEach((column, k) => writeInteger(cells, offset + k * INTEGER_CELL_BYTES, column[i]!));
+/** Row `i`, without its id. */
+export function rowAt(rows: ObjectColumns, i: number): Omit<ObjectRow, "oid"> {
+  return {
+    number: rows.number[i]!,
+    chunk: rows.chunk[i]!,
+    offset: rows.offset[i]!,
+    length: rows.length[i]!,
+    type: rows.type[i]!,
+    size: rows.size[i]!,
+    base: rows.base[i]!,
+    distance: rows.distance[i]!,
+    introducer: rows.introducer[i]!,
+  };
+}
+
+/** All rows, each a copy. */
+export function toRows(rows: ObjectColumns): ObjectRow[] {
+  return Array.from(rows.number, (_, i) => ({
+    oid: rows.oid.slice(i * OID_BYTES, (i + 1) * OID_BYTES),
+    ...rowAt(rows, i),
+  }));
+}
+
+/** Rows `from` to `end - 1`: views. */
+export function sliceRows(rows: ObjectColumns, from: number, end: number): ObjectColumns {
+  const integers = Object.fromEntries(INTEGERS.map((name) => [name, rows[name].subarray(from, end)]));
+  return { oid: rows.oid.subarray(from * OID_BYTES, end * OID_BYTES), ...integers } as unknown as ObjectColumns;
+}
+
+/** Copies rows `from` to `end - 1` to row `into` and the following. */
+export function copyRows(rows: ObjectColumns, from: number, end: number, target: ObjectColumns, into: number): void {
+  target.oid.set(rows.oid.subarray(from * OID_BYTES, end * OID_BYTES), into * OID_BYTES);
+  for (const name of INTEGERS) (target[name] as Uint32Array).set(rows[name].subarray(from, end) as Uint32Array, into);
+}
+
+/** One list of rows by number from two; of a number in both, the newer row. */
+export function mergeRows(older: ObjectColumns, newer: ObjectColumns): ObjectColumns {
+  const merged = newObjectColumns(older.number.length + newer.number.length);
+  let length = 0;
+  const take = (rows: ObjectColumns, from: number, end: number): void => {
+    copyRows(rows, from, end, merged, length);
+    length += end - from;
+  };
+  let o = 0;
+  for (let n = 0; n < newer.number.length;) {
+    const startOlder = o;
+    while (o < older.number.length && older.number[o]! < newer.number[n]!) o++;
+    take(older, startOlder, o);
+    const startNewer = n;
+    const next = older.number[o] ?? Infinity;
+    while (n < newer.number.length && newer.number[n]! < next) n++;
+    if (newer.number[n] === next) {
+      n++;
+      o++;
+    }
+    take(newer, startNewer, n);
+  }
+  take(older, o, older.number.length);
+  return sliceRows(merged, 0, length);
+}
+
+/** The rows with one of the numbers, and the others: copies. */
+export function divideRows(
+  rows: ObjectColumns,
+  numbers: NumberSet,
+): { readonly named: ObjectColumns; readonly others: ObjectColumns } {
+  const pick = (isPicked: boolean): ObjectColumns => {
+    const picked = newObjectColumns(rows.number.length);
+    let length = 0;
+    rows.number.forEach((number, i) => {
+      if (numbers.has(number) === isPicked) copyRows(rows, i, i + 1, picked, length++);
+    });
+    return sliceRows(picked, 0, length);
+  };
+  return { named: pick(true), others: pick(false) };
+}
+
+/** One list of the rows of several: a copy. */
+export function joinRows(parts: readonly ObjectColumns[]): ObjectColumns {
+  const joined = newObjectColumns(parts.reduce((sum, { number }) => sum + number.length, 0));
+  let length = 0;
+  for (const part of parts) {
+    copyRows(part, 0, part.number.length, joined, length);
+    length += part.number.length;
+  }
+  return joined;
 }

@@ -1,100 +1,72 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
-import { OID_BYTES, type Oid } from "../../format/oid.ts";
+import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../numbers/number-set.ts";
+import { sortIndices } from "../numbers/sort.ts";
+import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+import { IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
 import {
-  bytesCell,
-  INTEGER_CELL_BYTES,
-  inRange,
-  integerCell,
-  PACKED_ROWS,
-  packRanges,
-  readBytes,
-  readIntegers,
-  WITH_ROWS,
-} from "../sql/packed-rows.ts";
-import type { Sql } from "../sql/sql.ts";
-import {
-  INTEGERS,
+  copyRows,
+  divideRows,
+  joinRows,
   type Lookup,
   type MovedObjects,
   newObjectColumns,
   type ObjectColumns,
   type ObjectRow,
   PLACE,
-  writeIntegers,
 } from "./object-columns.ts";
-
-const ROW_BYTES = OID_BYTES + INTEGERS.length * INTEGER_CELL_BYTES;
-
-/** Rows are inserted by number. Sorting them by oid takes as long (20 ms per 10,000 either way):
- * what the unique index saves, the table costs. */
-const INSERT = `INSERT INTO object_chunks (oid, ${INTEGERS.join(", ")}) ${WITH_ROWS}
-  SELECT ${bytesCell(ROW_BYTES, 0, OID_BYTES)}, ${INTEGERS.map((_, k) =>
-    integerCell(ROW_BYTES, OID_BYTES + k * INTEGER_CELL_BYTES),
-  ).join(", ")} FROM row`;
-
-const MOVED_ROW_BYTES = (1 + PLACE.length) * INTEGER_CELL_BYTES;
-
-const MOVE = `${WITH_ROWS}
-  UPDATE object_chunks SET ${PLACE.map(
-    (name, k) => `${name} = ${integerCell(MOVED_ROW_BYTES, (k + 1) * INTEGER_CELL_BYTES)}`,
-  ).join(", ")} FROM row WHERE number = ${integerCell(MOVED_ROW_BYTES, 0)}`;
-
-/** CROSS JOIN keeps SQLite from making the index the outer loop. */
-const LOOK_UP = `${WITH_ROWS}
-  SELECT json_group_array(i), json_group_array(number), json_group_array(type), json_group_array(size),
-    json_group_array(introducer)
-  FROM row CROSS JOIN object_chunks ON oid = ${bytesCell(OID_BYTES, 0, OID_BYTES)}`;
-
-const LOCATE = `${WITH_ROWS}
-  SELECT group_concat(hex(oid), ''), ${INTEGERS.map((name) => `json_group_array(${name})`).join(", ")}
-  FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
-
-/** For a single number, a separate statement costs less. */
-const LOCATE_ONE = `SELECT oid, ${INTEGERS.join(", ")} FROM object_chunks WHERE number = ?`;
-
-type LocatedRow = { oid: ArrayBuffer } & Record<(typeof INTEGERS)[number], number>;
-
-/** The requested objects and their delta chains down to the undeltified bases. */
-const CHAINS = `${WITH_ROWS}, chain(number) AS (
-    SELECT number FROM row CROSS JOIN object_chunks ON ${inRange("number")}
-    UNION SELECT base FROM chain JOIN object_chunks USING (number) WHERE base <> 0)
-  SELECT number FROM chain`;
-
-const DELTAS = `SELECT json_group_array(number), json_group_array(base) FROM
-  (SELECT number, base FROM object_chunks WHERE number > ? AND base <> 0 ORDER BY number LIMIT ${PACKED_ROWS})`;
-
-const CHUNKS_OF = `${WITH_ROWS} SELECT DISTINCT chunk FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
+import { ObjectPage } from "./object-page.ts";
+import { ObjectPages } from "./object-pages.ts";
+import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
 const ALL_TYPES = 4;
 
-const PASSING = `${WITH_ROWS}
-  SELECT json_group_array(number) FROM row CROSS JOIN object_chunks ON ${inRange("number")}
-  WHERE type IN (SELECT value FROM json_each(?3)) AND (type <> 3 OR size < ?4)`;
+/** From this many ids on, the pages that they lead to are decoded whole. */
+const MANY = 1_000;
 
-/** The objects of the repository and their locations: table `object_chunks`. */
+/** The most objects that a prefix of an id may stand for. */
+const MAX_ALIKE = 1_000;
+
+/** The objects of the repository and their locations. Rows lie in pages by number (`ObjectPages`),
+ * found by id through `IdRuns`; those of small pushes lie beside their chunks at first
+ * (`UnfiledObjects`). A repository has one index in memory, since it keeps what it read; after a
+ * transaction was rolled back it must `forget`. Whatever writes must run in a transaction. */
 export class ObjectIndex {
   readonly #sql: Sql;
+  readonly #pages: ObjectPages;
+  readonly #ids: IdRuns;
+  readonly #unfiled: UnfiledObjects;
+  #pruned: NumberSet | null = null;
 
   constructor(sql: Sql) {
     this.#sql = sql;
+    this.#pages = new ObjectPages(sql);
+    this.#ids = new IdRuns(sql);
+    this.#unfiled = new UnfiledObjects(sql);
+  }
+
+  /** Forgets what is in memory: it may differ from what is stored. */
+  forget(): void {
+    this.#pages.forget();
+    this.#ids.forget();
+    this.#unfiled.forget();
+    this.#pruned = null;
   }
 
   /** The highest number ever assigned; 0: none. Numbers of pruned objects are not reused. */
   lastNumber(): ObjectNumber {
-    return this.#sql
-      .exec<{ last: number }>(
-        `SELECT max(ifnull((SELECT max(number) FROM object_chunks), 0), ifnull((SELECT last FROM pruned), 0)) AS last`,
-      )
-      .one().last;
+    const pruned = this.pruned();
+    return Math.max(this.#pages.lastNumber(), this.#unfiled.lastNumber(), pruned.size === 0 ? 0 : pruned.last);
   }
 
   /** The numbers of pruned objects. */
   pruned(): NumberSet {
+    if (this.#pruned !== null) return this.#pruned;
     const [row] = this.#sql.exec<{ numbers: ArrayBuffer }>("SELECT numbers FROM pruned").toArray();
-    return row === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(row.numbers));
+    this.#pruned = row === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(row.numbers));
+    return this.#pruned;
   }
 
   /** The numbers of all objects. */
@@ -102,31 +74,41 @@ export class ObjectIndex {
     return NumberSet.range(1, this.lastNumber() + 1).difference(this.pruned());
   }
 
-  /** Inserts rows: 20 ms per 10,000.
-   * @throws when a number or an oid exists already; must run in a transaction */
+  /** Inserts rows: 4 ms per 10,000.
+   * @param rows ascending by number
+   * @throws GitError "storage-failed" when a number or an id exists already */
   insertMany(rows: ObjectColumns): void {
-    const columns = INTEGERS.map((name) => rows[name]);
-    for (const [from, to] of slices(rows.number.length)) {
-      const cells = new Uint8Array((to - from) * ROW_BYTES);
-      for (let i = from, at = 0; i < to; i++, at += ROW_BYTES) {
-        for (let o = 0; o < OID_BYTES; o++) cells[at + o] = rows.oid[i * OID_BYTES + o]!;
-        writeIntegers(cells, at + OID_BYTES, columns, i);
-      }
-      this.#sql.exec(INSERT, cells, to - from);
-    }
+    this.#checkNew(rows);
+    this.#file(rows);
   }
 
-  /** Updates the locations of rewritten objects: 50 ms per 10,000. Must run in a transaction. */
-  move(rows: MovedObjects): void {
-    const columns = [rows.number, ...PLACE.map((name) => rows[name])];
-    for (const [from, to] of slices(rows.number.length)) {
-      const cells = new Uint8Array((to - from) * MOVED_ROW_BYTES);
-      for (let i = from; i < to; i++) writeIntegers(cells, (i - from) * MOVED_ROW_BYTES, columns, i);
-      this.#sql.exec(MOVE, cells, to - from);
-    }
+  /** Notes the rows that are about to be written beside a chunk.
+   * @param page from `encodeObjectPage`
+   * @throws as `insertMany` */
+  noteUnfiled(chunk: ChunkId, page: Uint8Array): void {
+    this.#checkNew(new ObjectPage(page).all());
+    this.#unfiled.add(chunk, page);
   }
 
-  /** Looks up packed oids: 16 ms per 10,000. An empty index answers at once. */
+  /** Updates the locations of rewritten objects. The chunks they leave must be released. */
+  move(moved: MovedObjects): void {
+    const numbers = NumberSet.fromSorted(moved.number);
+    const change = (rows: ObjectColumns, i: number): void => {
+      const at = numbers.indexOf(rows.number[i]!);
+      for (const name of PLACE) rows[name][i] = moved[name][at]!;
+    };
+    this.#pages.edit(numbers, change);
+    const filed: ObjectColumns[] = [];
+    this.#unfiled.rewrite(numbers, (rows) => {
+      const { named, others } = divideRows(rows, numbers);
+      named.number.forEach((_, i) => change(named, i));
+      filed.push(named);
+      return others;
+    });
+    if (filed.length > 0) this.#file(joinRows(filed));
+  }
+
+  /** Looks up packed oids: 5 ms per 10,000. An empty index answers at once. */
   lookupMany(oids: Uint8Array): Lookup {
     const count = oids.length / OID_BYTES;
     const found: Lookup = {
@@ -135,62 +117,50 @@ export class ObjectIndex {
       size: new Uint32Array(count),
       introducer: new Uint32Array(count),
     };
-    if (count <= FEW) {
-      for (let i = 0; i < count; i++) {
-        const row = this.find(oids.subarray(i * OID_BYTES, (i + 1) * OID_BYTES));
-        if (row === null) continue;
-        found.number[i] = row.number;
-        found.type[i] = row.type;
-        found.size[i] = row.size;
-        found.introducer[i] = row.introducer;
-      }
-      return found;
-    }
-    if (this.lastNumber() === 0) return found;
-    for (let from = 0; from < count; from += PACKED_ROWS) {
-      const to = Math.min(from + PACKED_ROWS, count);
-      const [columns] = [...this.#sql.exec(LOOK_UP, oids.subarray(from * OID_BYTES, to * OID_BYTES), to - from).raw()];
-      const [slots, numbers, types, sizes, introducers] = columns!.map(readIntegers);
-      slots!.forEach((slot, k) => {
-        found.number[from + slot] = numbers![k]!;
-        found.type[from + slot] = types![k]!;
-        found.size[from + slot] = sizes![k]!;
-        found.introducer[from + slot] = introducers![k]!;
-      });
-    }
+    this.#search(oids, (i, page, at, number) => {
+      const row = page.row(at);
+      found.number[i] = number;
+      found.type[i] = row.type;
+      found.size[i] = row.size;
+      found.introducer[i] = row.introducer;
+    });
     return found;
   }
 
-  /** Reads the rows of these numbers, ascending: 7 ms per 10,000.
+  /** Reads the rows of these numbers, ascending: 2 ms per 10,000.
    * @throws GitError "storage-failed" when one is missing */
   locate(numbers: NumberSet): ObjectColumns {
-    const count = numbers.size;
-    const rows = newObjectColumns(count);
-    if (count === 1) {
-      const [row] = this.#sql.exec<LocatedRow>(LOCATE_ONE, numbers.runs[0]!).toArray();
-      if (row === undefined) throw damaged("has not the object");
-      rows.oid.set(new Uint8Array(row.oid));
-      for (const name of INTEGERS) rows[name][0] = row[name];
-      return rows;
-    }
-    let at = 0;
-    for (const ranges of packRanges(numbers.runs)) {
-      const [columns] = [...this.#sql.exec(LOCATE, ranges.cells, ranges.rows).raw()];
-      const oids = readBytes(columns![0]);
-      if (at + oids.length / OID_BYTES > count) throw damaged("has more rows than numbers");
-      rows.oid.set(oids, at * OID_BYTES);
-      INTEGERS.forEach((name, k) => rows[name].set(readIntegers(columns![k + 1]), at));
-      at += oids.length / OID_BYTES;
-    }
-    if (at !== count) throw damaged(`has only ${at} of ${count} objects`);
+    const rows = this.locateExisting(numbers);
+    if (rows.number.length < numbers.size) throw damaged(`has only ${rows.number.length} of ${numbers.size} objects`);
     return rows;
+  }
+
+  /** Reads the rows of those numbers that exist, ascending. */
+  locateExisting(numbers: NumberSet): ObjectColumns {
+    const rows = newObjectColumns(numbers.size);
+    let count = 0;
+    for (const { page, wanted } of this.#parts(numbers)) {
+      for (const [from, end] of runsIn(page, wanted)) {
+        const part = page.rows(from, end);
+        copyRows(part, 0, end - from, rows, numbers.indexOf(part.number[0]!));
+        count += end - from;
+      }
+    }
+    // Those left out are number 0.
+    return count === numbers.size ? rows : divideRows(rows, NumberSet.of(0)).others;
   }
 
   /** Adds all objects on the delta chains of these objects. */
   withBases(numbers: NumberSet): NumberSet {
-    const found = new Set<number>();
-    for (const ranges of packRanges(numbers.runs)) {
-      for (const [number] of this.#sql.exec(CHAINS, ranges.cells, ranges.rows).raw()) found.add(number as number);
+    const found = new Set<ObjectNumber>();
+    let page: ObjectPage | null = null;
+    for (const number of numbers.toArray()) {
+      for (let at = number; at !== 0 && !found.has(at);) {
+        if (page === null || !page.numbers.has(at)) page = this.#pageOf(at);
+        if (page === null) break;
+        found.add(at);
+        at = page.row(page.numbers.indexOf(at)).base;
+      }
     }
     return NumberSet.fromUnsorted(found);
   }
@@ -198,99 +168,210 @@ export class ObjectIndex {
   /** Those of the objects that have one of the types, without blobs of `blobLimitBytes` or more. */
   passing(numbers: NumberSet, types: ReadonlySet<number>, blobLimitBytes: number): NumberSet {
     if (types.size === ALL_TYPES && blobLimitBytes === Infinity) return numbers;
-    const found: number[] = [];
-    for (const ranges of packRanges(numbers.runs)) {
-      const limit = Math.min(blobLimitBytes, Number.MAX_SAFE_INTEGER);
-      const [row] = [...this.#sql.exec(PASSING, ranges.cells, ranges.rows, JSON.stringify([...types]), limit).raw()];
-      for (const number of readIntegers(row![0])) found.push(number);
-    }
-    return NumberSet.fromSorted(found);
+    return this.#select(
+      numbers,
+      ({ type, size }, i) => types.has(type[i]!) && (type[i] !== 3 || size[i]! < blobLimitBytes),
+    );
   }
 
-  /** The other objects that are stored as deltas on one of these. Reads every delta's row. */
+  /** The other objects that are stored as deltas on one of these. Reads every row. */
   dependents(bases: NumberSet): NumberSet {
-    const found: number[] = [];
-    for (let last = 0; bases.size > 0;) {
-      const [row] = [...this.#sql.exec(DELTAS, last).raw()];
-      const [numbers, baseNumbers] = row!.map(readIntegers);
-      numbers!.forEach((number, i) => {
-        if (bases.has(baseNumbers![i]!) && !bases.has(number)) found.push(number);
-      });
-      if (numbers!.length < PACKED_ROWS) break;
-      last = numbers!.at(-1)!;
-    }
-    return NumberSet.fromSorted(found);
+    if (bases.size === 0) return NumberSet.EMPTY;
+    return this.#select(this.present(), ({ number, base }, i) => bases.has(base[i]!) && !bases.has(number[i]!));
   }
 
   /** The objects in a chunk.
    * @param first lowest possible number, `last` the highest */
   inChunk(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): NumberSet {
-    const query = "SELECT number FROM object_chunks WHERE number BETWEEN ? AND ? AND chunk = ? ORDER BY number";
-    const rows = this.#sql.exec(query, first, last, chunk).raw();
-    return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
+    return this.#select(NumberSet.range(first, last + 1), (rows, i) => rows.chunk[i] === chunk);
+  }
+
+  /** Stored bytes of the objects in a chunk; parameters as `inChunk`. */
+  bytesIn(chunk: ChunkId, first: ObjectNumber, last: ObjectNumber): number {
+    let sum = 0;
+    this.#select(NumberSet.range(first, last + 1), (rows, i) => {
+      if (rows.chunk[i] === chunk) sum += rows.length[i]!;
+      return false;
+    });
+    return sum;
   }
 
   /** The ids of the chunks that contain objects. */
   chunksOf(numbers: NumberSet): Set<ChunkId> {
     const found = new Set<ChunkId>();
-    for (const ranges of packRanges(numbers.runs)) {
-      for (const [chunk] of this.#sql.exec(CHUNKS_OF, ranges.cells, ranges.rows).raw()) found.add(chunk as number);
-    }
+    this.#select(numbers, ({ chunk }, i) => {
+      found.add(chunk[i]!);
+      return false;
+    });
     return found;
   }
 
   /** Reads the row of one oid. */
   find(oid: Oid): ObjectRow | null {
-    const [row] = this.#sql
-      .exec<Record<(typeof INTEGERS)[number], number>>(
-        `SELECT ${INTEGERS.join(", ")} FROM object_chunks WHERE oid = ?`,
-        oid,
-      )
-      .toArray();
-    return row === undefined ? null : { oid, ...row };
+    let row: ObjectRow | null = null;
+    this.#search(oid, (_, page, at) => {
+      row = { oid, ...page.row(at) };
+    });
+    return row;
   }
 
   /** The numbers of objects whose ids begin with a prefix, at most 1,000.
-   * @param prefix hex digits */
+   * @param prefix at least one hex digit */
   withPrefix(prefix: string): ObjectNumber[] {
-    const from = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "0"));
-    const to = Uint8Array.fromHex(prefix.padEnd(2 * OID_BYTES, "f"));
-    const rows = this.#sql
-      .exec("SELECT number FROM object_chunks WHERE oid BETWEEN ? AND ? LIMIT 1000", from, to)
-      .raw();
-    return Array.from(rows, ([number]) => number as number);
+    const bound = (digit: string): number => Number.parseInt(prefix.slice(0, 8).padEnd(8, digit), 16);
+    const found = new Set<ObjectNumber>();
+    for (const source of [this.#unfiled, this.#ids]) {
+      for (const number of source.inRange(bound("0"), bound("f"))) {
+        const page = this.#pageOf(number);
+        if (page === null || !toHex(page.oid(page.numbers.indexOf(number))).startsWith(prefix)) continue;
+        found.add(number);
+        if (found.size === MAX_ALIKE) return [...found];
+      }
+    }
+    return [...found];
   }
 
   /** Whether any object has no introducer. */
   hasUnintroduced(): boolean {
-    return this.#sql.exec("SELECT 1 FROM object_chunks WHERE introducer = 0 LIMIT 1").toArray().length > 0;
+    return this.#pages.hasUnintroduced() || this.#unfiled.pages().some((page) => page.all().introducer.includes(0));
   }
 
   /** The objects without an introducer. */
   unintroduced(): NumberSet {
-    const rows = this.#sql.exec("SELECT number FROM object_chunks WHERE introducer = 0 ORDER BY number").raw();
-    return NumberSet.fromSorted(Iterator.from(rows).map(([number]) => number as number));
+    const pages = [...this.#pages.unintroducedPages(), ...this.#unfiled.pages()];
+    return NumberSet.fromUnsorted(
+      pages.flatMap((page) => {
+        const { number, introducer } = page.all();
+        return Array.from(number.filter((_, i) => introducer[i] === 0));
+      }),
+    );
   }
 
-  /** Sets the introducer of objects that had none. */
-  setIntroducer(objects: NumberSet, introducer: ObjectNumber): void {
-    for (let r = 0; r < objects.runs.length; r += 2) {
-      this.#sql.exec(
-        "UPDATE object_chunks SET introducer = ? WHERE number >= ? AND number < ?",
-        introducer,
-        objects.runs[r]!,
-        objects.runs[r + 1]!,
-      );
+  /** Sets the introducers of objects; 0: none. */
+  setIntroducers(introducers: ReadonlyMap<ObjectNumber, ObjectNumber>): void {
+    if (introducers.size === 0) return;
+    const numbers = NumberSet.fromUnsorted(introducers.keys());
+    const change = (rows: ObjectColumns, i: number): void => {
+      rows.introducer[i] = introducers.get(rows.number[i]!)!;
+    };
+    this.#pages.edit(numbers, change);
+    const touched = this.#unfiled.rewrite(numbers, (rows) => {
+      const changed = joinRows([rows]);
+      changed.number.forEach((number, i) => introducers.has(number) && change(changed, i));
+      return changed;
+    });
+    this.#unfiled.write(touched);
+  }
+
+  /** Removes objects for good.
+   * @throws GitError "too-large" when the set of all removed objects does not fit into a row */
+  remove(objects: NumberSet): void {
+    const pruned = this.pruned().union(objects);
+    const numbers = pruned.encode();
+    if (numbers.length > BLOB_MAX_BYTES) {
+      const what = "the set of pruned objects";
+      throw new GitError("too-large", { what, limit: BLOB_MAX_BYTES, actual: numbers.length });
+    }
+    this.#sql.exec("INSERT OR REPLACE INTO pruned (id, last, numbers) VALUES (1, ?, ?)", pruned.last, numbers);
+    this.#pages.remove(objects);
+    this.#unfiled.write(this.#unfiled.rewrite(objects, (rows) => divideRows(rows, objects).others));
+    this.#pruned = pruned;
+  }
+
+  /** The rows that belong beside a chunk, encoded; null: they are filed. */
+  besideChunk(chunk: ChunkId): Uint8Array | null {
+    return this.#unfiled.encoded(chunk);
+  }
+
+  /** Whether `mergeIds` has something to do. */
+  isMergeDue(): boolean {
+    return this.#ids.isMergeDue();
+  }
+
+  /** Moves one page of ids from a run to another, if a merge is due. */
+  mergeIds(): void {
+    const pruned = this.pruned();
+    this.#ids.merge((number) => pruned.has(number));
+  }
+
+  #checkNew({ number, oid }: ObjectColumns): void {
+    for (const { wanted } of this.#parts(NumberSet.fromSorted(number))) {
+      throw damaged(`has object number ${wanted.first} already`);
+    }
+    this.#search(oid, (i) => {
+      throw damaged(`has the object of number ${number[i]} already`);
+    });
+  }
+
+  #file(rows: ObjectColumns): void {
+    this.#pages.put(rows);
+    this.#ids.add(toEntries(rows.oid, rows.number));
+  }
+
+  /** The page that has a number; null: none. */
+  #pageOf(number: ObjectNumber): ObjectPage | null {
+    const page = this.#unfiled.pageOf(number) ?? this.#pages.pageOf(number);
+    return page !== null && page.numbers.has(number) ? page : null;
+  }
+
+  /** The pages that have some of the numbers, and which. */
+  *#parts(numbers: NumberSet): Generator<{ page: ObjectPage; wanted: NumberSet }> {
+    if (numbers.size === 0) return;
+    const end = numbers.last + 1;
+    for (const pages of [this.#unfiled.pagesIn(numbers.first, end), this.#pages.pagesIn(numbers)]) {
+      for (const page of pages) {
+        const wanted = numbers.within(page.numbers.first, page.numbers.last + 1).intersection(page.numbers);
+        if (wanted.size > 0) yield { page, wanted };
+      }
+    }
+  }
+
+  /** Those of the existing numbers whose rows pass. */
+  #select(numbers: NumberSet, passes: (rows: ObjectColumns, i: number) => boolean): NumberSet {
+    const found: ObjectNumber[] = [];
+    for (const { page, wanted } of this.#parts(numbers)) {
+      for (const [from, end] of runsIn(page, wanted)) {
+        const rows = page.rows(from, end);
+        for (let i = 0; i < end - from; i++) if (passes(rows, i)) found.push(rows.number[i]!);
+      }
+    }
+    return NumberSet.fromUnsorted(found);
+  }
+
+  /** Finds packed ids.
+   * @param found gets the index of an id that exists, its page, its row there, and its number */
+  #search(oids: Uint8Array, found: (i: number, page: ObjectPage, at: number, number: ObjectNumber) => void): void {
+    const prefixes = prefixesOf(oids);
+    const order = sortIndices(prefixes);
+    const indices: number[] = [];
+    const numbers: ObjectNumber[] = [];
+    const note = (at: number, number: ObjectNumber): void => {
+      indices.push(order[at]!);
+      numbers.push(number);
+    };
+    const sorted = order.map((i) => prefixes[i]!);
+    this.#unfiled.find(sorted, note);
+    this.#ids.find(sorted, note);
+    let page: ObjectPage | null = null;
+    for (const k of sortIndices(Uint32Array.from(numbers))) {
+      const number = numbers[k]!;
+      let at = page?.numbers.indexOf(number) ?? -1;
+      if (at < 0) {
+        page = this.#pageOf(number);
+        if (numbers.length >= MANY) page?.all();
+        at = page?.numbers.indexOf(number) ?? -1;
+      }
+      if (page?.hasOid(at, oids, indices[k]! * OID_BYTES) === true) found(indices[k]!, page, at, number);
     }
   }
 }
 
-/** Number of rows up to which single statements are faster than one for all. */
-const FEW = 3;
-
-/** Divides rows among statements: start and end of each slice. */
-function* slices(count: number): Generator<readonly [from: number, to: number]> {
-  for (let from = 0; from < count; from += PACKED_ROWS) yield [from, Math.min(from + PACKED_ROWS, count)];
+/** Where the rows of some numbers are in a page: start and end of each run. */
+function* runsIn(page: ObjectPage, { runs }: NumberSet): Generator<readonly [from: number, end: number]> {
+  for (let r = 0; r < runs.length; r += 2) {
+    const from = page.numbers.indexOf(runs[r]!);
+    yield [from, from + runs[r + 1]! - runs[r]!];
+  }
 }
 
 function damaged(reason: string): GitError {

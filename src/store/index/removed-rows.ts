@@ -4,7 +4,6 @@ import type { Sql } from "../sql/sql.ts";
 
 /** Columns with the number of an object, without which the row has no use. */
 const OF_OBJECTS = [
-  ["object_chunks", "number"],
   ["trees", "tree"],
   ["tree_sums", "tree"],
   ["vetted_blobs", "object"],
@@ -18,7 +17,7 @@ const OF_NODES = [
   ["reintroductions", "node"],
 ] as const;
 
-/** Removes all rows of objects and of nodes; must run in a transaction. */
+/** Removes all that other tables have of objects, and the rows of nodes; must run in a transaction. */
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   for (const [table, column] of OF_NODES) removeFrom(sql, table, column, nodes);

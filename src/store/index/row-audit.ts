@@ -1,6 +1,7 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
-import type { ObjectRow } from "./object-columns.ts";
+import { type ObjectRow, toRows } from "./object-columns.ts";
+import type { ObjectIndex } from "./object-index.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -31,12 +32,6 @@ export interface AuditedResponse {
   readonly sizeBytes: number;
 }
 
-const OBJECT_COLUMNS = "oid, number, chunk, offset, length, type, size, base, distance, introducer";
-
-type StoredObjectRow = Omit<ObjectRow, "oid"> & { oid: ArrayBuffer };
-
-const NAMED = `${WITH_ROWS} SELECT ${OBJECT_COLUMNS} FROM row CROSS JOIN object_chunks ON ${inRange("number")}`;
-
 const NODES = `${WITH_ROWS}
   SELECT number, parents, tree, generation, time, introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
 
@@ -44,33 +39,33 @@ const NODES = `${WITH_ROWS}
  * are returned as they are. The other tables rely on what pushes and jobs maintain. */
 export class RowAudit {
   readonly #sql: Sql;
+  readonly #objects: ObjectIndex;
 
-  constructor(sql: Sql) {
+  /** @param objects the repository's index, which has forgotten what it read */
+  constructor(sql: Sql, objects: ObjectIndex) {
     this.#sql = sql;
+    this.#objects = objects;
   }
 
-  /** Rows of objects, by number. */
+  /** Rows of objects, by number.
+   * @throws GitError "storage-failed" when a page of them cannot be read; the same below */
   objects(after: number, limit: number): ObjectRow[] {
-    return this.#objects(
-      `SELECT ${OBJECT_COLUMNS} FROM object_chunks WHERE number > ? ORDER BY number LIMIT ?`,
-      after,
-      limit,
-    );
+    const last = this.#objects.lastNumber();
+    for (let first = after + 1; first <= last; first += limit) {
+      const rows = toRows(this.#objects.locateExisting(NumberSet.range(first, first + limit)));
+      if (rows.length > 0) return rows;
+    }
+    return [];
   }
 
   /** The rows of the objects in a chunk, by number. */
   objectsIn({ id, firstNumber, lastNumber }: Pick<AuditedChunk, "id" | "firstNumber" | "lastNumber">): ObjectRow[] {
-    const query = `SELECT ${OBJECT_COLUMNS} FROM object_chunks WHERE number BETWEEN ? AND ? AND chunk = ? ORDER BY number`;
-    return this.#objects(query, firstNumber, lastNumber, id);
+    return this.#rows(NumberSet.range(firstNumber, lastNumber + 1)).filter(({ chunk }) => chunk === id);
   }
 
   /** The existing rows of objects, by number. */
   namedObjects(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, ObjectRow> {
-    const found = new Map<ObjectNumber, ObjectRow>();
-    for (const ranges of packRanges(toSet(numbers).runs)) {
-      for (const row of this.#objects(NAMED, ranges.cells, ranges.rows)) found.set(row.number, row);
-    }
-    return found;
+    return new Map(this.#rows(toSet(numbers)).map((row) => [row.number, row]));
   }
 
   /** The existing rows of nodes, by number. */
@@ -130,9 +125,8 @@ export class RowAudit {
     return this.#sql.exec(query, worktree, path).toArray().length > 0;
   }
 
-  #objects(query: string, ...bindings: (Uint8Array | number)[]): ObjectRow[] {
-    const rows = this.#sql.exec<StoredObjectRow>(query, ...bindings).toArray();
-    return rows.map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
+  #rows(numbers: NumberSet): ObjectRow[] {
+    return toRows(this.#objects.locateExisting(numbers));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
-import type { Oid } from "../../format/oid.ts";
+import { type Oid, toHex } from "../../format/oid.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** A branch that is materialized, or whose files are being removed. */
@@ -42,12 +42,17 @@ export interface PendingFile extends Omit<WorktreeFile, "etag"> {
 /** The `source` of a file that must be removed. */
 export const REMOVED = -1;
 
-/** The new content of a path: an object and a mode, or nothing. */
+/** The new content of a path. */
 export interface FileChange {
   readonly path: string;
-  /** Object number; `REMOVED`. */
-  readonly source: number;
-  readonly mode: number;
+  /** Null: the path is removed. */
+  readonly file: {
+    /** Object number. */
+    readonly source: number;
+    readonly oid: Oid;
+    readonly mode: number;
+    readonly sizeBytes: number;
+  } | null;
 }
 
 /** A file that was written. */
@@ -62,12 +67,11 @@ const COLUMNS = "id, branch, materialized, planned, files, size AS sizeBytes, re
 
 const FILE_COLUMNS = "path, oid, mode, size AS sizeBytes";
 
-/** Rows of changes: [path, source, mode] each. Files that are already right stay. Pending ones get
+/** Rows of changes: [path, source, mode, oid, size] each. Files that are already right stay. Pending ones get
  * the new source, since an object that was pruned and pushed again has another number. */
 const ENTER = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source)
-  SELECT ?1, change.value ->> 0, oid, change.value ->> 2, size, number
-  FROM json_each(?2) change CROSS JOIN object_chunks ON number = change.value ->> 1
-  WHERE true ON CONFLICT (worktree, path) DO UPDATE
+  SELECT ?1, value ->> 0, unhex(value ->> 3), value ->> 2, value ->> 4, value ->> 1
+  FROM json_each(?2) WHERE value ->> 1 <> ${REMOVED} ON CONFLICT (worktree, path) DO UPDATE
     SET oid = excluded.oid, mode = excluded.mode, size = excluded.size, source = excluded.source, etag = NULL
     WHERE oid <> excluded.oid OR mode <> excluded.mode OR source <> 0`;
 
@@ -146,8 +150,10 @@ export class WorktreeTable {
   plan(id: number, commit: ObjectNumber, changes: readonly FileChange[]): void {
     let files = 0;
     let sizeBytes = 0;
-    const batches = [...toJson(changes.map(({ path, source, mode }) => [path, source, mode]))];
-    for (const batch of batches) {
+    const rows = changes.map(({ path, file }) =>
+      file === null ? [path, REMOVED] : [path, file.source, file.mode, toHex(file.oid), file.sizeBytes],
+    );
+    for (const batch of toJson(rows)) {
       const before = this.#measure(id, batch);
       this.#sql.exec(ENTER, id, batch);
       this.#sql.exec(REMOVE, id, batch);
@@ -197,15 +203,12 @@ export class WorktreeTable {
   /** If no work is left, records that the planned commit is materialized, or removes an empty
    * worktree.
    * @returns whether no work is left */
-  finishPlan(id: number, nowMs: number): boolean {
+  finishPlan(id: number, oidOf: (commit: ObjectNumber) => Oid | null, nowMs: number): boolean {
     if (this.pending(id, 1).length > 0) return false;
     this.#sql.exec("DELETE FROM worktrees WHERE id = ? AND planned = 0", id);
-    this.#sql.exec(
-      `UPDATE worktrees SET changed_ms = ?, materialized = (SELECT oid FROM object_chunks WHERE number = planned)
-        WHERE id = ?`,
-      nowMs,
-      id,
-    );
+    for (const { planned } of this.#select("WHERE id = ?", id)) {
+      this.#sql.exec("UPDATE worktrees SET changed_ms = ?, materialized = ? WHERE id = ?", nowMs, oidOf(planned), id);
+    }
     return true;
   }
 

@@ -11,6 +11,8 @@ export class NumberSet {
 
   /** Start and end (exclusive) of each run, ascending, no two runs touching. */
   readonly runs: Column<ObjectNumber>;
+  /** How many members precede each run; made when first asked for. */
+  #before: Uint32Array | null = null;
 
   private constructor(runs: Uint32Array) {
     this.runs = runs;
@@ -76,6 +78,16 @@ export class NumberSet {
     return new NumberSet(Uint32Array.from(runs));
   }
 
+  /** The lowest member; the set must not be empty. */
+  get first(): ObjectNumber {
+    return this.runs[0]!;
+  }
+
+  /** The highest member; the set must not be empty. */
+  get last(): ObjectNumber {
+    return this.runs.at(-1)! - 1;
+  }
+
   /** Number of members. */
   get size(): number {
     let size = 0;
@@ -86,6 +98,46 @@ export class NumberSet {
   /** Whether `number` is a member. */
   has(number: ObjectNumber): boolean {
     // With an odd number of boundaries at or below it, the number is inside a run.
+    return this.#boundariesTo(number) % 2 === 1;
+  }
+
+  /** How many members are lower than `number`, if it is a member; else −1. */
+  indexOf(number: ObjectNumber): number {
+    const boundaries = this.#boundariesTo(number);
+    if (boundaries % 2 === 0) return -1;
+    const r = (boundaries - 1) / 2;
+    return this.#countBefore()[r]! + number - this.runs[2 * r]!;
+  }
+
+  /** The members from index `from` to `end - 1`. */
+  slice(from: number, end: number): Column<ObjectNumber> {
+    const numbers = new Uint32Array(Math.max(0, end - from));
+    const before = this.#countBefore();
+    let r = 0;
+    for (let high = before.length; r + 1 < high;) {
+      const middle = (r + high) >>> 1;
+      if (before[middle]! <= from) r = middle;
+      else high = middle;
+    }
+    for (let n = 0, number = this.runs[2 * r]! + from - before[r]!; n < numbers.length; n++, number++) {
+      if (number === this.runs[2 * r + 1]) number = this.runs[2 * ++r]!;
+      numbers[n] = number;
+    }
+    return numbers;
+  }
+
+  /** The members from `start` to `end - 1`. */
+  within(start: ObjectNumber, end: ObjectNumber): NumberSet {
+    const from = this.#boundariesTo(start);
+    const to = this.#boundariesTo(end - 1);
+    const runs = [...this.runs.subarray(from, to)];
+    if (from % 2 === 1) runs.unshift(start);
+    if (to % 2 === 1) runs.push(end);
+    return start < end ? new NumberSet(Uint32Array.from(runs)) : NumberSet.EMPTY;
+  }
+
+  /** How many boundaries of runs are at or below a number. */
+  #boundariesTo(number: ObjectNumber): number {
     let low = 0;
     let high = this.runs.length;
     while (low < high) {
@@ -93,7 +145,16 @@ export class NumberSet {
       if (this.runs[middle]! <= number) low = middle + 1;
       else high = middle;
     }
-    return low % 2 === 1;
+    return low;
+  }
+
+  #countBefore(): Uint32Array {
+    if (this.#before !== null) return this.#before;
+    this.#before = new Uint32Array(this.runs.length / 2);
+    for (let r = 1; r < this.#before.length; r++) {
+      this.#before[r] = this.#before[r - 1]! + this.runs[2 * r - 1]! - this.runs[2 * r - 2]!;
+    }
+    return this.#before;
   }
 
   /** Members of either set. */

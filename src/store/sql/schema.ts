@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -46,24 +46,23 @@ CREATE TABLE refs (
   peeled BLOB,                     -- what an annotated tag finally points to, else NULL
   symref TEXT                      -- HEAD only: the ref it names
 ) WITHOUT ROWID;
-CREATE TABLE object_chunks (
-  number INTEGER PRIMARY KEY,      -- order of arrival, from 1; never reused
-  oid BLOB NOT NULL UNIQUE,
-  chunk INTEGER NOT NULL,
-  offset INTEGER NOT NULL,         -- in the chunk
-  length INTEGER NOT NULL,         -- stored bytes of the entry, header included
-  type INTEGER NOT NULL,           -- of the object, even if stored as a delta: 1 commit 2 tree 3 blob 4 tag
-  size INTEGER NOT NULL,           -- inflated bytes of the object
-  base INTEGER NOT NULL,           -- number of the delta base, 0: not a delta
-  distance INTEGER NOT NULL,       -- OFS distance in the entry's header, 0: not an OFS delta
-  introducer INTEGER NOT NULL      -- number of the first node that introduced it, 0: none so far
+CREATE TABLE object_chunks (       -- the index of many objects each
+  first INTEGER PRIMARY KEY,       -- it has the objects with numbers from this one to before the next row's
+  last INTEGER NOT NULL,           -- the highest of them
+  unintroduced INTEGER NOT NULL,   -- how many of them have no introducer
+  objects BLOB NOT NULL            -- their rows: index/object-page.ts
 );
+CREATE TABLE object_ids (          -- object numbers by id
+  run INTEGER NOT NULL,
+  first INTEGER NOT NULL,          -- it has the ids of the run from these four bytes to before the next row's
+  entries BLOB NOT NULL,           -- u32 little-endian: the first four bytes of each id, ascending; then their numbers
+  PRIMARY KEY (run, first)
+) WITHOUT ROWID;
 CREATE TABLE pruned (              -- at most one row
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last INTEGER NOT NULL,           -- highest number among them
   numbers BLOB NOT NULL            -- of the pruned objects: a number set
 );
-CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
   key TEXT,                        -- R2 object, NULL while hot
@@ -77,6 +76,7 @@ CREATE TABLE chunks (
   whole INTEGER NOT NULL,          -- 1: every byte belongs to an indexed object, first_number to last_number in order, no delta before its base
   ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in it is based on, 0: none
   base_floor INTEGER NOT NULL,     -- lowest number that any delta in it is based on, 0: none
+  objects BLOB,                    -- rows of its objects, as in object_chunks, while these are nowhere else
   bytes BLOB                       -- inline while hot; last, so that the other columns are read without it
 );
 CREATE INDEX placed ON chunks(key, pack_offset, size);
@@ -173,22 +173,6 @@ CREATE TABLE worktree_files (
 CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
 `;
 
-/** Upgrades a database from the previous version to this one. */
-const UPGRADES: Readonly<Record<number, string>> = {
-  2: `
-ALTER TABLE pushes ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE pushes ADD COLUMN before_ms INTEGER;
-CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEXT NOT NULL, PRIMARY KEY (push, part)) WITHOUT ROWID;
-UPDATE pushes SET log_bytes = summed.bytes
-  FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
-`,
-  // Jobs of kind `repack` used to have the name of an operation on branches.
-  3: `
-UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
-UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
-`,
-};
-
 /** The one row of `repository`. */
 export interface RepositoryRecord {
   /** Opaque and random: every R2 key of the repository begins with it. */
@@ -221,15 +205,6 @@ export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "delet
     record.fsck,
     SCHEMA_VERSION,
   );
-}
-
-/** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
-export function upgradeRepository(sql: Sql): void {
-  const { schema } = sql.exec<{ schema: number }>("SELECT schema FROM repository").one();
-  for (let version = schema + 1; version <= SCHEMA_VERSION; version++) {
-    sql.exec(UPGRADES[version]!);
-    sql.exec("UPDATE repository SET schema = ?", version);
-  }
 }
 
 /** Reads the repository's row.

@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { fsck, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
+import { OID_BYTES, toHex } from "../../../src/format/oid.ts";
+import type { ObjectRow } from "../../../src/store/index/object-columns.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
 import { ANYONE } from "../../harness/requester.ts";
@@ -11,6 +13,7 @@ import { housekeep } from "../maintenance/housekeep.ts";
 import { TinyPushes } from "../maintenance/tiny-pushes.ts";
 import { PushedRepository } from "../pushing.ts";
 import { check, fill } from "./checked-repository.ts";
+import { Damage } from "./damage.ts";
 
 const HOUR_MS = 60 * 60_000;
 
@@ -88,19 +91,11 @@ describe("damage", () => {
     expect((await check(repository)).problems).toEqual([]);
   });
 
-  /** The problems found after a change of rows. */
-  async function withRows(statement: string, from: FsckStageName = "index"): Promise<FsckProblem[]> {
-    repository.sql.exec("BEGIN");
-    try {
-      repository.sql.exec(statement);
-      return (await check(repository, { from })).problems;
-    } finally {
-      repository.sql.exec("ROLLBACK");
-    }
-  }
+  const damage = new Damage(repository);
+  const withRows = (statement: string, from?: FsckStageName): Promise<FsckProblem[]> => damage.inRows(statement, from);
 
   /** The problems found after an R2 object is replaced; null: removed. */
-  async function withObject(
+  async function withStored(
     key: string,
     change: (bytes: Uint8Array) => Uint8Array | null,
     from: FsckStageName = "chunks",
@@ -121,8 +116,8 @@ describe("damage", () => {
     [...new Set(problems.map(({ kind }) => kind))].toSorted();
   const one = <T extends string | number>(query: string): T =>
     Object.values(repository.sql.exec<Record<string, T>>(query).one())[0]!;
-  const oidOf = (number: number): string =>
-    one(`SELECT lower(hex(oid)) AS oid FROM object_chunks WHERE number = ${number}`);
+  const isFat = ({ size }: ObjectRow): boolean => size === 700_000;
+  const isMain = ({ oid }: ObjectRow): boolean => toHex(oid) === main;
   const sealed = (): string => one("SELECT key FROM chunks WHERE key IS NOT NULL LIMIT 1");
   const flipAt =
     (at: number) =>
@@ -134,18 +129,17 @@ describe("damage", () => {
   test("a chunk's R2 object is gone, or cut", async () => {
     const key = sealed();
     const chunk = one<number>("SELECT id FROM chunks WHERE key IS NOT NULL LIMIT 1");
-    expect(await withObject(key, () => null)).toMatchObject([{ kind: "chunk-missing", chunk, key }]);
-    expect(await withObject(key, (bytes) => bytes.slice(0, -1))).toMatchObject([{ kind: "chunk-short", chunk, key }]);
+    expect(await withStored(key, () => null)).toMatchObject([{ kind: "chunk-missing", chunk, key }]);
+    expect(await withStored(key, (bytes) => bytes.slice(0, -1))).toMatchObject([{ kind: "chunk-short", chunk, key }]);
   });
 
   test("one bit of a chunk is another", async () => {
     const key = sealed();
-    const problems = await withObject(key, flipAt(300_000));
+    const problems = await withStored(key, flipAt(300_000));
     // The blob is one stored block of zlib: altered, it inflates to something else, or not at all.
     expect(problems).toMatchObject([{ kind: "chunk-checksum", key }, { chunk: problems[0]!.chunk }]);
     expect(problems[1]!.kind).toMatch(/^object-(changed|unreadable)$/);
-    const oid = one("SELECT lower(hex(oid)) AS oid FROM object_chunks WHERE size = 700000");
-    expect(problems[1]!.oid).toBe(oid);
+    expect(problems[1]!.oid).toBe(toHex(damage.findRow(isFat).oid));
   });
 
   test("a hot chunk's bytes are others, fewer, or not there", async () => {
@@ -171,36 +165,50 @@ describe("damage", () => {
   });
 
   test("an object's row says what is not so", async () => {
-    const number = one<number>("SELECT number FROM object_chunks WHERE type = 3 AND base <> 0 LIMIT 1");
-    const oid = oidOf(number);
-    const where = `WHERE number = ${number}`;
-    const found = async (set: string): Promise<FsckProblem[]> =>
-      (await withRows(`UPDATE object_chunks SET ${set} ${where}`)).filter((problem) => problem.oid === oid);
-    expect(await found("size = size + 1")).toMatchObject([{ kind: "object-row" }]);
-    expect(await found("length = length - 1")).toMatchObject([{ kind: "object-unreadable" }]);
-    expect(await found("chunk = 99999")).toMatchObject([{ kind: "object-row" }]);
-    expect(await found(`base = ${number}`)).toMatchObject([{ kind: "object-unreadable" }]);
-    expect(await found("base = 99999")).toMatchObject([{ kind: "object-row" }, { kind: "object-unreadable" }]);
-    expect(kinds(await found("base = base - 1"))).not.toEqual([]);
-    expect(await found("distance = distance + 1")).toMatchObject([{ kind: "object-row" }]);
+    const { number, oid, base } = damage.findRow((row) => row.type === 3 && row.base !== 0);
+    const found = async (
+      name: "size" | "length" | "chunk" | "base" | "distance",
+      value: number,
+    ): Promise<FsckProblem[]> => {
+      const problems = await damage.ofObject(number, (row, i) => (row[name][i] = value));
+      return problems.filter((problem) => problem.oid === toHex(oid));
+    };
+    const row = damage.findRow((one) => one.number === number);
+    expect(await found("size", row.size + 1)).toMatchObject([{ kind: "object-row" }]);
+    expect(await found("length", row.length - 1)).toMatchObject([{ kind: "object-unreadable" }]);
+    expect(await found("chunk", 99_999)).toMatchObject([{ kind: "object-row" }]);
+    expect(await found("base", number)).toMatchObject([{ kind: "object-unreadable" }]);
+    expect(await found("base", 99_999)).toMatchObject([{ kind: "object-row" }, { kind: "object-unreadable" }]);
+    expect(kinds(await found("base", base - 1))).not.toEqual([]);
+    expect(await found("distance", row.distance + 1)).toMatchObject([{ kind: "object-row" }]);
   });
 
   test("an object's row is gone, or names another object", async () => {
-    const blob = one<number>("SELECT number FROM object_chunks WHERE type = 3 AND size = 700000");
-    const oid = oidOf(blob);
-    const gone = await withRows(`DELETE FROM object_chunks WHERE number = ${blob}`);
+    const { number, oid } = damage.findRow(isFat);
+    const gone = await damage.withoutObject(number);
     expect(kinds(gone)).toEqual(["chunk-row", "object-row", "reachability", "reference-missing"]);
     expect(gone).toContainEqual(
-      expect.objectContaining({ kind: "reference-missing", detail: expect.stringContaining(oid) }),
+      expect.objectContaining({ kind: "reference-missing", detail: expect.stringContaining(toHex(oid)) }),
     );
-    const renamed = await withRows(`UPDATE object_chunks SET oid = zeroblob(20) WHERE number = ${blob}`);
+    const renamed = await damage.ofObject(number, ({ oid: oids }, i) => {
+      for (let o = 0; o < OID_BYTES; o++) oids[i * OID_BYTES + o] = 0;
+    });
     expect(renamed).toContainEqual(expect.objectContaining({ kind: "object-changed", oid: "0".repeat(40) }));
-    const typed = await withRows(`UPDATE object_chunks SET type = 2 WHERE number = ${blob}`);
+    const typed = await damage.ofObject(number, ({ type }, i) => (type[i] = 2));
     expect(kinds(typed)).toEqual(expect.arrayContaining(["object-row", "reference-type"]));
   });
 
+  test("ids lead to nothing, or pages of objects cannot be read", async () => {
+    const lost = await withRows("DELETE FROM object_ids");
+    const oid = toHex(damage.findRow(isFat).oid);
+    expect(lost).toContainEqual({ kind: "object-row", oid, detail: "its id does not lead to it" });
+    await expect(withRows("UPDATE object_chunks SET objects = x'05010001'")).rejects.toThrow(
+      /storage failed at object_chunks/,
+    );
+  });
+
   test("the graph says what is not so", async () => {
-    const number = one<number>(`SELECT number FROM object_chunks WHERE oid = x'${main}'`);
+    const { number } = damage.findRow(isMain);
     for (const set of ["parents = x''", "tree = 1", "time = time + 1", "generation = generation + 1"]) {
       const problems = await withRows(`UPDATE commits SET ${set} WHERE number = ${number}`);
       expect(problems).toContainEqual(expect.objectContaining({ kind: "node-row", oid: main }));
@@ -214,17 +222,17 @@ describe("damage", () => {
   });
 
   test("what is remembered of a tree is not so", async () => {
-    const tree = one<number>("SELECT number FROM object_chunks WHERE type = 2 LIMIT 1");
-    const problems = await withRows(`INSERT OR REPLACE INTO trees (tree, entries) VALUES (${tree}, x'02000000')`);
-    expect(problems).toEqual([{ kind: "tree-row", oid: oidOf(tree), detail: expect.any(String) }]);
+    const { number, oid } = damage.findRow(({ type }) => type === 2);
+    const problems = await withRows(`INSERT OR REPLACE INTO trees (tree, entries) VALUES (${number}, x'02000000')`);
+    expect(problems).toEqual([{ kind: "tree-row", oid: toHex(oid), detail: expect.any(String) }]);
   });
 
   test("the rows of reachability are not so", async () => {
-    const blob = one<number>("SELECT number FROM object_chunks WHERE size = 700000");
-    const only = { kind: "reachability", oid: oidOf(blob) };
-    expect(await withRows(`UPDATE object_chunks SET introducer = 0 WHERE number = ${blob}`)).toMatchObject([only]);
-    const other = one<number>(`SELECT number FROM object_chunks WHERE oid = x'${main}'`);
-    const moved = await withRows(`UPDATE object_chunks SET introducer = ${other} WHERE number = ${blob}`);
+    const blob = damage.findRow(isFat);
+    const only = { kind: "reachability", oid: toHex(blob.oid) };
+    expect(await damage.ofObject(blob.number, ({ introducer }, i) => (introducer[i] = 0))).toMatchObject([only]);
+    const other = damage.findRow(isMain).number;
+    const moved = await damage.ofObject(blob.number, ({ introducer }, i) => (introducer[i] = other));
     expect(moved.length).toBeGreaterThan(0);
     expect(moved.every(({ kind, oid }) => kind === "reachability" && oid === only.oid)).toBe(true);
     // A node that lacks entries, or cannot be read.
@@ -271,12 +279,12 @@ describe("damage", () => {
     const [file] = (await chunksBelow("/worktrees/")).toSorted();
     const bundle = tables.bundles.current()!.key;
     const response = (await chunksBelow("/packs/"))[0]!;
-    expect(await withObject(file!, () => null, "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
-    expect(await withObject(file!, flipAt(0), "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
-    expect(await withObject(bundle, (bytes) => bytes.slice(1), "bundle")).toMatchObject([
+    expect(await withStored(file!, () => null, "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
+    expect(await withStored(file!, flipAt(0), "bundle")).toMatchObject([{ kind: "worktree-file", key: file }]);
+    expect(await withStored(bundle, (bytes) => bytes.slice(1), "bundle")).toMatchObject([
       { kind: "bundle", key: bundle },
     ]);
-    expect(await withObject(response, () => null, "bundle")).toMatchObject([{ kind: "response", key: response }]);
+    expect(await withStored(response, () => null, "bundle")).toMatchObject([{ kind: "response", key: response }]);
     expect(await withRows("UPDATE worktree_files SET size = size + 1", "worktrees")).toHaveLength(worktree.files);
 
     await chunks.delete([file!, bundle, response]);

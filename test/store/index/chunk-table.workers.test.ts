@@ -17,18 +17,19 @@ const chunk = (over: Partial<NewChunk> = {}): NewChunk => ({
   whole: true,
   ofsFloor: 0,
   baseFloor: 0,
+  objects: null,
   ...over,
 });
 
 test("chunks come back as they went in, in order, with ids that count up", () =>
   withDatabase((sql) => {
-    const chunks = new ChunkTable(sql);
+    const chunks = new ChunkTable(sql, new ObjectIndex(sql));
     expect(chunks.nextId()).toBe(1);
     expect(chunks.allInOrder()).toEqual([]);
     const inBucket = chunk({ key: "k/1", bytes: null, size: 2_000_000, whole: false, ofsFloor: 2, baseFloor: 1 });
     chunks.insert([chunk(), inBucket]);
     chunks.insert([chunk({ push: 2, firstNumber: 4, lastNumber: 9 })]);
-    const { bytes: _, ...row } = inBucket;
+    const { bytes: _, objects: __, ...row } = inBucket;
     expect(chunks.byIds([2])).toEqual([{ id: 2, start: 0, ...row }]);
     expect(chunks.allInOrder().map(({ id, push }) => [id, push])).toEqual([
       [1, 1],
@@ -43,7 +44,7 @@ test("chunks come back as they went in, in order, with ids that count up", () =>
 
 test("hot chunks are sealed, and keep everything else", () =>
   withDatabase((sql, transactor) => {
-    const chunks = new ChunkTable(sql);
+    const chunks = new ChunkTable(sql, new ObjectIndex(sql));
     const hot = [chunk({ bytes: new Uint8Array([1, 2]) }), chunk({ bytes: new Uint8Array([3, 4, 5]) })];
     chunks.insert([...hot, chunk({ key: "k/1", bytes: null, size: 9 })]);
     expect(chunks.hot()).toMatchObject({ sizeBytes: 5 });
@@ -70,7 +71,7 @@ test("hot chunks are sealed, and keep everything else", () =>
 
 test("which chunks wait to be merged, and which to be sealed, is told by kind and size", () =>
   withDatabase((sql) => {
-    const chunks = new ChunkTable(sql);
+    const chunks = new ChunkTable(sql, new ObjectIndex(sql));
     chunks.insert([
       chunk({ bytes: new Uint8Array(30), packOffset: 12, firstNumber: 21, lastNumber: 22 }),
       chunk({ bytes: new Uint8Array(20), packOffset: 0, firstNumber: 11, lastNumber: 20 }),
@@ -90,8 +91,8 @@ test("which chunks wait to be merged, and which to be sealed, is told by kind an
 
 test("chunks are removed when no object lies in them, and are no longer whole when some do", () =>
   withDatabase((sql) => {
-    const chunks = new ChunkTable(sql);
     const objects = new ObjectIndex(sql);
+    const chunks = new ChunkTable(sql, objects);
     chunks.insert([
       chunk({ firstNumber: 1, lastNumber: 2 }),
       chunk({ firstNumber: 3, lastNumber: 3 }),
@@ -113,7 +114,7 @@ test("chunks are removed when no object lies in them, and are no longer whole wh
 
 test("inline bytes have a limit, which the local runtime would not enforce", () =>
   withDatabase((sql) => {
-    const chunks = new ChunkTable(sql);
+    const chunks = new ChunkTable(sql, new ObjectIndex(sql));
     chunks.insert([chunk({ bytes: new Uint8Array(BLOB_MAX_BYTES) })]);
     expect(chunks.hotBytesOf(1)).toHaveLength(BLOB_MAX_BYTES);
     const insert = () => chunks.insert([chunk({ bytes: new Uint8Array(BLOB_MAX_BYTES + 1) })]);
@@ -122,7 +123,7 @@ test("inline bytes have a limit, which the local runtime would not enforce", () 
 
 test("a missing chunk and cut bytes are errors", () =>
   withDatabase((sql) => {
-    const chunks = new ChunkTable(sql);
+    const chunks = new ChunkTable(sql, new ObjectIndex(sql));
     chunks.insert([chunk({ size: 4 }), chunk({ bytes: null })]);
     for (const id of [1, 2, 3]) expect(() => chunks.hotBytesOf(id)).toThrow(`chunk ${id} has no bytes`);
   }));

@@ -1,27 +1,24 @@
 import { expect, test } from "vitest";
-import { newObjectColumns } from "../../../src/store/index/object-columns.ts";
-import { ObjectIndex } from "../../../src/store/index/object-index.ts";
-import { CountedSql, newSqlCounters, type Sql } from "../../../src/store/sql/sql.ts";
+import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
 import { type FileChange, REMOVED, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";
 
-/** Adds blobs 1 to `count`, each with as many bytes as its number. */
-function addBlobs(sql: Sql, count: number): void {
-  const rows = newObjectColumns(count);
-  for (let i = 0; i < count; i++) {
-    rows.number[i] = rows.size[i] = i + 1;
-    rows.type[i] = 3;
-    new DataView(rows.oid.buffer).setUint32(i * 20, i + 1);
-  }
-  new ObjectIndex(sql).insertMany(rows);
+/** The id of an object. */
+function oidOf(number: number): Uint8Array {
+  const oid = new Uint8Array(20);
+  new DataView(oid.buffer).setUint32(0, number);
+  return oid;
 }
 
-const put = (path: string, source: number, mode = 0o100644): FileChange => ({ path, source, mode });
-const remove = (path: string): FileChange => ({ path, source: REMOVED, mode: 0 });
+/** Blobs have as many bytes as their number. */
+const put = (path: string, source: number, mode = 0o100644): FileChange => ({
+  path,
+  file: { source, mode, oid: oidOf(source), sizeBytes: source },
+});
+const remove = (path: string): FileChange => ({ path, file: null });
 
 test("rows are the files of the planned commit, and what is left to do for them", () =>
   withDatabase((sql) => {
-    addBlobs(sql, 20);
     const worktrees = new WorktreeTable(sql);
     const { id } = worktrees.add("main");
     worktrees.plan(id, 11, [put("b", 2), put("a", 1), put("odd\xe9\n\"'", 3), put("twin", 1)]);
@@ -34,12 +31,12 @@ test("rows are the files of the planned commit, and what is left to do for them"
     ]);
     const written = worktrees.pending(id, 3).map((file) => ({ ...file, etag: `tag ${file.path}` }));
     worktrees.recordWritten(id, written);
-    expect(worktrees.finishPlan(id, 5)).toBe(false);
+    expect(worktrees.finishPlan(id, oidOf, 5)).toBe(false);
     worktrees.recordWritten(id, [{ ...worktrees.pending(id, 1)[0]!, etag: "odd" }]);
-    expect(worktrees.finishPlan(id, 6)).toBe(true);
+    expect(worktrees.finishPlan(id, oidOf, 6)).toBe(true);
     expect(worktrees.get("main")).toMatchObject({
       changedMs: 6,
-      materialized: new Uint8Array([0, 0, 0, 11, ...Array<number>(16).fill(0)]),
+      materialized: oidOf(11),
     });
     expect(worktrees.files(id, "", "", 10).map(({ path, etag }) => [path, etag])).toEqual([
       ["a", "tag a"],
@@ -70,13 +67,12 @@ test("rows are the files of the planned commit, and what is left to do for them"
     worktrees.plan(id, 0, worktrees.paths(id).map(remove));
     expect(worktrees.get("main")).toMatchObject({ files: 0, sizeBytes: 0 });
     worktrees.recordRemoved(id, worktrees.paths(id));
-    expect(worktrees.finishPlan(id, 7)).toBe(true);
+    expect(worktrees.finishPlan(id, oidOf, 7)).toBe(true);
     expect(worktrees.all()).toEqual([]);
   }));
 
 test("files are listed below a prefix, page by page", () =>
   withDatabase((sql) => {
-    addBlobs(sql, 5);
     const worktrees = new WorktreeTable(sql);
     const { id } = worktrees.add("main");
     const other = worktrees.add("other").id;
@@ -98,7 +94,6 @@ test("files are listed below a prefix, page by page", () =>
 
 test("a change of one file among 5,000 reads and writes few rows", () =>
   withDatabase((sql) => {
-    addBlobs(sql, 5_001);
     const counters = newSqlCounters();
     const worktrees = new WorktreeTable(new CountedSql(sql, counters));
     const { id } = worktrees.add("main");
@@ -115,14 +110,14 @@ test("a change of one file among 5,000 reads and writes few rows", () =>
       );
       expect(counters.rowsRead - before).toBeLessThan(2_000);
     }
-    worktrees.finishPlan(id, 1);
+    worktrees.finishPlan(id, oidOf, 1);
     const { rowsRead, rowsWritten } = counters;
     worktrees.plan(id, 2, [put("dir/7", 5_001)]);
     worktrees.recordWritten(
       id,
       worktrees.pending(id, 250).map((file) => ({ ...file, etag: "tag" })),
     );
-    expect(worktrees.finishPlan(id, 2)).toBe(true);
+    expect(worktrees.finishPlan(id, oidOf, 2)).toBe(true);
     expect(counters.rowsRead - rowsRead).toBeLessThan(40);
     expect(counters.rowsWritten - rowsWritten).toBeLessThan(10);
   }));

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
+import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
+import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
+import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { PushLog } from "../../../src/store/refs/push-log.ts";
-import {
-  createRepository,
-  readRepository,
-  type RepositoryRecord,
-  upgradeRepository,
-} from "../../../src/store/sql/schema.ts";
+import { createRepository, readRepository, type RepositoryRecord } from "../../../src/store/sql/schema.ts";
+import { upgradeRepository } from "../../../src/store/upgrade.ts";
 import { withEmptyDatabase } from "../database.ts";
 
 const record: RepositoryRecord = { key: "0123", createdMs: 1_700_000_000_000, fsck: "strict", deleted: false };
@@ -35,7 +34,18 @@ test("a database of the first version becomes one of the newest, with all that i
   withEmptyDatabase((sql) => {
     createRepository(sql, record);
     // In its former shape.
-    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs;
+    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE chunks; DROP TABLE object_chunks; DROP TABLE object_ids;
+      CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
+        offset INTEGER NOT NULL, length INTEGER NOT NULL, type INTEGER NOT NULL, size INTEGER NOT NULL,
+        base INTEGER NOT NULL, distance INTEGER NOT NULL, introducer INTEGER NOT NULL);
+      CREATE INDEX unintroduced ON object_chunks(number) WHERE introducer = 0;
+      CREATE TABLE chunks (id INTEGER PRIMARY KEY, key TEXT, start INTEGER NOT NULL, size INTEGER NOT NULL,
+        checksum BLOB NOT NULL, push INTEGER NOT NULL, pack_offset INTEGER NOT NULL, first_number INTEGER NOT NULL,
+        last_number INTEGER NOT NULL, whole INTEGER NOT NULL, ofs_floor INTEGER NOT NULL, base_floor INTEGER NOT NULL,
+        bytes BLOB);
+      CREATE INDEX placed ON chunks(key, pack_offset, size);
+      INSERT INTO object_chunks VALUES (1, zeroblob(20), 3, 4, 5, 2, 6, 0, 0, 1), (2, x'${"01".repeat(20)}', 3, 9, 7, 3, 8, 1, 5, 1);
+      INSERT INTO chunks VALUES (3, NULL, 0, 16, zeroblob(20), 1, 12, 1, 2, 1, 1, 1, x'0102');
       CREATE TABLE pushes (id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, who TEXT, refs TEXT NOT NULL,
         pack_bytes INTEGER NOT NULL, objects INTEGER NOT NULL, total_bytes INTEGER NOT NULL);
       UPDATE repository SET schema = 1`);
@@ -49,6 +59,16 @@ test("a database of the first version becomes one of the newest, with all that i
     sql.exec(`INSERT INTO job_runs (kind, record) VALUES ('merge', '{"beganMs":5}')`);
     upgradeRepository(sql);
     upgradeRepository(sql);
+    const objects = new ObjectIndex(sql);
+    expect(objects.find(new Uint8Array(20).fill(1))).toMatchObject({
+      number: 2,
+      chunk: 3,
+      offset: 9,
+      base: 1,
+      distance: 5,
+    });
+    expect(objects.present()).toEqual(NumberSet.range(1, 3));
+    expect(new ChunkTable(sql, objects).allInOrder()).toMatchObject([{ id: 3, size: 16, lastNumber: 2, whole: true }]);
     const jobs = new JobQueue(sql);
     expect(jobs.find("repack", "")).toMatchObject({ dueMs: 7 });
     expect(jobs.lastRuns()).toEqual({ repack: { beganMs: 5 } });

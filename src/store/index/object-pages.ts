@@ -1,0 +1,187 @@
+import type { ObjectNumber } from "../numbers/kinds.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
+import type { Sql } from "../sql/sql.ts";
+import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
+import { encodeObjectPage, ObjectPage } from "./object-page.ts";
+
+/** Rows of a page. Encoded they take half a megabyte, and a megabyte at most. */
+export const PAGE_ROWS = 16_384;
+
+/** What is known of a page without reading it. */
+interface Fence {
+  /** All its numbers are from this one on, and below the next page's. */
+  readonly first: ObjectNumber;
+  readonly last: ObjectNumber;
+  /** How many of its objects have no introducer. */
+  readonly unintroduced: number;
+}
+
+/** The index rows of objects by number, many in a row: table `object_chunks`. Numbers belong to the
+ * page whose first number is the next lower one, as in the leaves of a tree. Fences are in memory;
+ * a page stays there as long as the garbage collector lets it. */
+export class ObjectPages {
+  readonly #sql: Sql;
+  #fences: Fence[] | null = null;
+  #pages = new Map<ObjectNumber, WeakRef<ObjectPage>>();
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Forgets what is in memory: it may differ from what is stored. */
+  forget(): void {
+    this.#fences = null;
+    this.#pages.clear();
+  }
+
+  /** The highest number; 0: none. */
+  lastNumber(): ObjectNumber {
+    return this.#all().at(-1)?.last ?? 0;
+  }
+
+  /** The page that a number belongs to; null: none. */
+  pageOf(number: ObjectNumber): ObjectPage | null {
+    const fence = this.#all()[this.#indexOf(number)];
+    return fence === undefined || number > fence.last ? null : this.#read(fence.first);
+  }
+
+  /** The pages that may have some of the numbers, one after another. */
+  *pagesIn(numbers: NumberSet): Generator<ObjectPage> {
+    for (const { first } of this.#fencesIn(numbers)) yield this.#read(first);
+  }
+
+  /** Whether an object has no introducer. */
+  hasUnintroduced(): boolean {
+    return this.#all().some(({ unintroduced }) => unintroduced > 0);
+  }
+
+  /** The pages with objects that have no introducer. */
+  *unintroducedPages(): Generator<ObjectPage> {
+    for (const { first, unintroduced } of this.#all()) if (unintroduced > 0) yield this.#read(first);
+  }
+
+  /** Writes rows, ascending by number; existing ones are replaced. Must run in a transaction. */
+  put(rows: ObjectColumns): void {
+    const count = rows.number.length;
+    for (let from = 0; from < count;) {
+      const index = this.#indexOf(rows.number[from]!);
+      const next = this.#all()[index + 1]?.first ?? Infinity;
+      let end = from;
+      while (end < count && rows.number[end]! < next) end++;
+      const added = sliceRows(rows, from, end);
+      if (index < 0) this.#write(0, null, added);
+      else this.#write(index, this.#all()[index]!.first, mergeRows(this.#columns(index), added));
+      from = end;
+    }
+  }
+
+  /** Changes rows; all of them must exist. Must run in a transaction.
+   * @param change gets a copy of a page's rows, and which of them */
+  edit(numbers: NumberSet, change: (rows: ObjectColumns, i: number) => void): void {
+    this.#rewrite(numbers, (rows) => {
+      const changed = joinRows([rows]);
+      rows.number.forEach((number, i) => {
+        if (numbers.has(number)) change(changed, i);
+      });
+      return changed;
+    });
+  }
+
+  /** Removes rows; must run in a transaction. */
+  remove(numbers: NumberSet): void {
+    this.#rewrite(numbers, (rows) => divideRows(rows, numbers).others);
+  }
+
+  /** Replaces the rows of each page that has one of the numbers. */
+  #rewrite(numbers: NumberSet, change: (rows: ObjectColumns) => ObjectColumns): void {
+    for (const { first } of this.#fencesIn(numbers)) {
+      const index = this.#indexOf(first);
+      this.#write(index, first, change(this.#columns(index)));
+    }
+  }
+
+  /** The fences around some of the numbers. */
+  #fencesIn(numbers: NumberSet): Fence[] {
+    if (numbers.size === 0) return [];
+    const found: Fence[] = [];
+    const fences = this.#all();
+    for (let f = Math.max(0, this.#indexOf(numbers.first)); f < fences.length; f++) {
+      const { first, last } = fences[f]!;
+      if (first > numbers.last) break;
+      if (numbers.within(first, last + 1).size > 0) found.push(fences[f]!);
+    }
+    return found;
+  }
+
+  #columns(index: number): ObjectColumns {
+    return this.#read(this.#all()[index]!.first).all();
+  }
+
+  /** Writes the rows of one page, as several if they are too many.
+   * @param index of the page among the fences; without `first`, of a new one */
+  #write(index: number, first: ObjectNumber | null, rows: ObjectColumns): void {
+    const fences: Fence[] = [];
+    for (let from = 0; from < rows.number.length; from += PAGE_ROWS) {
+      const part = sliceRows(rows, from, Math.min(from + PAGE_ROWS, rows.number.length));
+      const fence: Fence = {
+        first: from === 0 && first !== null ? first : part.number[0]!,
+        last: part.number.at(-1)!,
+        unintroduced: part.introducer.reduce((sum, introducer) => sum + (introducer === 0 ? 1 : 0), 0),
+      };
+      this.#store(fence, encodeObjectPage(part), from === 0 && first !== null);
+      fences.push(fence);
+    }
+    if (fences.length === 0 && first !== null) {
+      this.#sql.exec("DELETE FROM object_chunks WHERE first = ?", first);
+      this.#pages.delete(first);
+    }
+    const all = this.#all();
+    this.#fences = [...all.slice(0, index), ...fences, ...all.slice(index + (first === null ? 0 : 1))];
+  }
+
+  #store({ first, last, unintroduced }: Fence, page: Uint8Array, exists: boolean): void {
+    this.#sql.exec(
+      exists
+        ? "UPDATE object_chunks SET last = ?2, unintroduced = ?3, objects = ?4 WHERE first = ?1"
+        : "INSERT INTO object_chunks (first, last, unintroduced, objects) VALUES (?1, ?2, ?3, ?4)",
+      first,
+      last,
+      unintroduced,
+      page,
+    );
+    this.#pages.set(first, new WeakRef(new ObjectPage(page)));
+  }
+
+  #read(first: ObjectNumber): ObjectPage {
+    const known = this.#pages.get(first)?.deref();
+    if (known !== undefined) return known;
+    const { objects } = this.#sql
+      .exec<{ objects: ArrayBuffer }>("SELECT objects FROM object_chunks WHERE first = ?", first)
+      .one();
+    const page = new ObjectPage(new Uint8Array(objects));
+    this.#pages.set(first, new WeakRef(page));
+    return page;
+  }
+
+  #all(): Fence[] {
+    this.#fences ??= this.#sql
+      .exec<{ first: number; last: number; unintroduced: number }>(
+        "SELECT first, last, unintroduced FROM object_chunks ORDER BY first",
+      )
+      .toArray();
+    return this.#fences;
+  }
+
+  /** The last page that begins at or before a number; −1: none. */
+  #indexOf(number: ObjectNumber): number {
+    const fences = this.#all();
+    let low = 0;
+    let high = fences.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (fences[middle]!.first <= number) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}

@@ -1,0 +1,93 @@
+// LEB128 varints of integers below 2³³, and differences of 32-bit integers as zigzag varints.
+import { GitError } from "../../format/errors.ts";
+
+/** Writes bytes into a buffer of a size that is known to suffice. */
+export class VarintWriter {
+  readonly #bytes: Uint8Array<ArrayBuffer>;
+  #at = 0;
+
+  constructor(mostBytes: number) {
+    this.#bytes = new Uint8Array(mostBytes);
+  }
+
+  /** Bytes written so far. */
+  get length(): number {
+    return this.#at;
+  }
+
+  byte(value: number): void {
+    this.#bytes[this.#at++] = value;
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  /** Leaves out some bytes, to be written later.
+   * @returns where they begin */
+  skip(bytes: number): number {
+    this.#at += bytes;
+    return this.#at - bytes;
+  }
+
+  /** Writes a little-endian u32 at a place that was left out. */
+  u32(at: number, value: number): void {
+    for (let k = 0; k < 4; k++) this.#bytes[at + k] = value >>> (8 * k);
+  }
+
+  varint(value: number): void {
+    let rest = value;
+    // Bit operations take 32 bits only.
+    for (; rest >= 2 ** 31; rest = Math.floor(rest / 128)) this.#bytes[this.#at++] = (rest % 128) | 0x80;
+    for (; rest >= 0x80; rest >>>= 7) this.#bytes[this.#at++] = (rest & 0x7f) | 0x80;
+    this.#bytes[this.#at++] = rest;
+  }
+
+  /** Writes an integer that may be negative: 0, −1, 1, −2, … become 0, 1, 2, 3, … */
+  zigzag(value: number): void {
+    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  /** The bytes written. */
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.slice(0, this.#at);
+  }
+}
+
+/** Reads what a `VarintWriter` wrote. */
+export class VarintReader {
+  readonly #bytes: Uint8Array;
+  /** Where the next value begins. */
+  at: number;
+
+  constructor(bytes: Uint8Array, at: number) {
+    this.#bytes = bytes;
+    this.at = at;
+  }
+
+  /** @throws GitError "storage-failed" when the bytes have ended */
+  byte(): number {
+    const byte = this.#bytes[this.at++];
+    if (byte === undefined) throw new GitError("storage-failed", { key: "object_chunks", reason: "a page is cut" });
+    return byte;
+  }
+
+  /** @throws as `byte` */
+  varint(): number {
+    let byte = this.byte();
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
+      byte = this.byte();
+      value += (byte & 0x7f) * scale;
+    }
+    return value;
+  }
+
+  /** @throws as `byte` */
+  zigzag(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+}

@@ -1,0 +1,73 @@
+// Opens what an earlier version wrote. Each step makes one version's tables the next one's, in one
+// transaction: it happens whole or not at all.
+import { OID_BYTES } from "../format/oid.ts";
+import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
+import { ObjectIndex } from "./index/object-index.ts";
+import { SCHEMA_VERSION } from "./sql/schema.ts";
+import type { Sql, SqlValue } from "./sql/sql.ts";
+
+/** Rows of former tables that are read at a time. */
+const SLICE_ROWS = 65_536;
+
+/** What makes the previous version this one. */
+const UPGRADES: Readonly<Record<number, (sql: Sql) => void>> = {
+  2: (sql) =>
+    sql.exec(`
+ALTER TABLE pushes ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pushes ADD COLUMN before_ms INTEGER;
+CREATE TABLE pushed_refs (push INTEGER NOT NULL, part INTEGER NOT NULL, refs TEXT NOT NULL, PRIMARY KEY (push, part)) WITHOUT ROWID;
+UPDATE pushes SET log_bytes = summed.bytes
+  FROM (SELECT id, sum(octet_length(refs)) OVER (ORDER BY id) AS bytes FROM pushes) AS summed WHERE summed.id = pushes.id;
+`),
+  // Jobs of kind `repack` used to have the name of an operation on branches.
+  3: (sql) =>
+    sql.exec(`
+UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
+UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
+`),
+  4: packObjects,
+};
+
+/** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
+export function upgradeRepository(sql: Sql): void {
+  const { schema } = sql.exec<{ schema: number }>("SELECT schema FROM repository").one();
+  for (let version = schema + 1; version <= SCHEMA_VERSION; version++) {
+    UPGRADES[version]!(sql);
+    sql.exec("UPDATE repository SET schema = ?", version);
+  }
+}
+
+/** Objects had a row each, found by an index on their ids: 3 s for a million of them. */
+function packObjects(sql: Sql): void {
+  sql.exec(`
+DROP INDEX unintroduced;
+ALTER TABLE object_chunks RENAME TO object_rows;
+CREATE TABLE object_chunks (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, unintroduced INTEGER NOT NULL, objects BLOB NOT NULL);
+CREATE TABLE object_ids (run INTEGER NOT NULL, first INTEGER NOT NULL, entries BLOB NOT NULL, PRIMARY KEY (run, first)) WITHOUT ROWID;
+DROP INDEX placed;
+ALTER TABLE chunks RENAME TO former_chunks;
+CREATE TABLE chunks (id INTEGER PRIMARY KEY, key TEXT, start INTEGER NOT NULL, size INTEGER NOT NULL, checksum BLOB NOT NULL,
+  push INTEGER NOT NULL, pack_offset INTEGER NOT NULL, first_number INTEGER NOT NULL, last_number INTEGER NOT NULL,
+  whole INTEGER NOT NULL, ofs_floor INTEGER NOT NULL, base_floor INTEGER NOT NULL, objects BLOB, bytes BLOB);
+INSERT INTO chunks SELECT id, key, start, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor,
+  base_floor, NULL, bytes FROM former_chunks;
+DROP TABLE former_chunks;
+CREATE INDEX placed ON chunks(key, pack_offset, size);
+`);
+  const index = new ObjectIndex(sql);
+  const query = `SELECT oid, ${INTEGERS.join(", ")} FROM object_rows WHERE number > ? ORDER BY number LIMIT ${SLICE_ROWS}`;
+  for (let last = 0; ;) {
+    const rows = newObjectColumns(SLICE_ROWS);
+    let count = 0;
+    for (const [oid, ...integers] of sql.exec(query, last).raw() as Iterable<[ArrayBuffer, ...SqlValue[]]>) {
+      rows.oid.set(new Uint8Array(oid), count * OID_BYTES);
+      INTEGERS.forEach((name, k) => (rows[name][count] = integers[k] as number));
+      count += 1;
+    }
+    index.insertMany(sliceRows(rows, 0, count));
+    if (count < SLICE_ROWS) break;
+    last = rows.number.at(-1)!;
+  }
+  while (index.isMergeDue()) index.mergeIds();
+  sql.exec("DROP TABLE object_rows");
+}

@@ -1,0 +1,63 @@
+import type { FsckStageName } from "../../../src/repository/fsck/fsck.ts";
+import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
+import {
+  divideRows,
+  joinRows,
+  type ObjectColumns,
+  type ObjectRow,
+  toRows,
+} from "../../../src/store/index/object-columns.ts";
+import { NumberSet } from "../../../src/store/numbers/number-set.ts";
+import { editObjects } from "../../harness/edit-objects.ts";
+import type { PushedRepository } from "../pushing.ts";
+import { check } from "./checked-repository.ts";
+
+/** Changes what a repository has stored, checks it, and takes the change back. */
+export class Damage {
+  readonly #repository: PushedRepository;
+
+  constructor(repository: PushedRepository) {
+    this.#repository = repository;
+  }
+
+  /** The problems found after a statement. */
+  inRows(statement: string, from?: FsckStageName): Promise<FsckProblem[]> {
+    return this.#with(() => this.#repository.sql.exec(statement), from);
+  }
+
+  /** The problems found after a change of an object's row. */
+  ofObject(number: number, change: (rows: ObjectColumns, i: number) => void): Promise<FsckProblem[]> {
+    return this.#with(() =>
+      editObjects(this.#repository.sql, (rows) => {
+        const i = rows.number.indexOf(number);
+        if (i < 0) return null;
+        const changed = joinRows([rows]);
+        change(changed, i);
+        return changed;
+      }),
+    );
+  }
+
+  /** The problems found after an object's row was removed. */
+  withoutObject(number: number): Promise<FsckProblem[]> {
+    return this.#with(() => editObjects(this.#repository.sql, (rows) => divideRows(rows, NumberSet.of(number)).others));
+  }
+
+  /** The row of an object, the first of those that are as asked. */
+  findRow(holds: (row: ObjectRow) => boolean): ObjectRow {
+    const { objects } = this.#repository.tables;
+    return toRows(objects.locate(objects.present())).find(holds)!;
+  }
+
+  async #with(change: () => void, from: FsckStageName = "index"): Promise<FsckProblem[]> {
+    const { sql, tables } = this.#repository;
+    sql.exec("BEGIN");
+    try {
+      change();
+      return (await check(this.#repository, { from })).problems;
+    } finally {
+      sql.exec("ROLLBACK");
+      tables.objects.forget();
+    }
+  }
+}
