@@ -53,6 +53,15 @@ INSERT INTO chunks SELECT id, key, start, size, checksum, push, pack_offset, fir
   base_floor, NULL, bytes FROM former_chunks;
 DROP TABLE former_chunks;
 CREATE INDEX placed ON chunks(key, pack_offset, size);
+ALTER TABLE jobs RENAME TO former_jobs;
+CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+  taken INTEGER NOT NULL DEFAULT 0, last_error TEXT, again_ms INTEGER, PRIMARY KEY (kind, key)) WITHOUT ROWID;
+INSERT INTO jobs SELECT kind, key, due_ms, attempts, taken, last_error, again_ms FROM former_jobs;
+DROP TABLE former_jobs;
+ALTER TABLE job_runs RENAME TO former_runs;
+CREATE TABLE job_runs (kind TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO job_runs SELECT kind, record FROM former_runs;
+DROP TABLE former_runs;
 `);
   const index = new ObjectIndex(sql);
   const query = `SELECT oid, ${INTEGERS.join(", ")} FROM object_rows WHERE number > ? ORDER BY number LIMIT ${SLICE_ROWS}`;

@@ -28,7 +28,6 @@ export function isUrgent(kind: JobKind): boolean {
 
 /** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {
-  readonly id: number;
   readonly kind: JobKind;
   /** Distinguishes jobs of one kind; its meaning depends on the kind. */
   readonly key: string;
@@ -40,7 +39,7 @@ export interface Job {
 }
 
 /** A waiting or running job. */
-export interface WaitingJob extends Omit<Job, "id" | "sinceMs"> {
+export interface WaitingJob extends Omit<Job, "sinceMs"> {
   /** Error of its last attempt; null: none. */
   readonly lastError: string | null;
 }
@@ -126,21 +125,22 @@ export class JobQueue {
    * are taken */
   take(nowMs: number, isQuiet = true): Job | null {
     const [found] = this.#sql
-      .exec<{ id: number; sinceMs: number }>(
-        `SELECT id, due_ms AS sinceMs FROM jobs WHERE ${isQuiet ? "due_ms" : LATEST_MS} <= ? ORDER BY due_ms, id LIMIT 1`,
+      .exec<{ kind: JobKind; key: string; sinceMs: number }>(
+        `SELECT kind, key, due_ms AS sinceMs FROM jobs WHERE ${isQuiet ? "due_ms" : LATEST_MS} <= ? ORDER BY due_ms LIMIT 1`,
         nowMs,
       )
       .toArray();
     if (found === undefined) return null;
     const taken = this.#sql
-      .exec<{ id: number; kind: JobKind; key: string; dueMs: number; attempts: number }>(
-        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL WHERE id = ?
-        RETURNING id, kind, key, due_ms AS dueMs, attempts`,
+      .exec<{ dueMs: number; attempts: number }>(
+        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL WHERE kind = ? AND key = ?
+        RETURNING due_ms AS dueMs, attempts`,
         nowMs + LEASE_MS,
-        found.id,
+        found.kind,
+        found.key,
       )
       .one();
-    return { ...taken, sinceMs: found.sinceMs };
+    return { ...found, ...taken };
   }
 
   /** Makes jobs of dead runners due again; to be called when no job can be running. A job that
@@ -156,12 +156,14 @@ export class JobQueue {
 
   /** Removes a finished job; if it was added again since it was taken, it stays and is due then. */
   done(job: Job): void {
-    const taken = "id = ? AND due_ms = ?";
-    this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, job.id, job.dueMs);
+    const { kind, key, dueMs } = job;
+    const taken = "kind = ? AND key = ? AND due_ms = ?";
+    this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, kind, key, dueMs);
     this.#sql.exec(
       `UPDATE jobs SET due_ms = again_ms, attempts = 0, taken = 0, again_ms = NULL WHERE ${taken}`,
-      job.id,
-      job.dueMs,
+      kind,
+      key,
+      dueMs,
     );
   }
 
@@ -170,17 +172,22 @@ export class JobQueue {
   fail(job: Job, nowMs: number, error: string): void {
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
-      "UPDATE jobs SET due_ms = ?, taken = 0, last_error = ? WHERE id = ? AND due_ms = ?",
+      "UPDATE jobs SET due_ms = ?, taken = 0, last_error = ? WHERE kind = ? AND key = ? AND due_ms = ?",
       nowMs + backoffMs,
       error,
-      job.id,
+      job.kind,
+      job.key,
       job.dueMs,
     );
   }
 
   /** Records the last successful run of a kind. */
   noteRun(kind: JobKind, record: JobRecord): void {
-    this.#sql.exec("INSERT OR REPLACE INTO job_runs (kind, record) VALUES (?, ?)", kind, JSON.stringify(record));
+    this.#sql.exec(
+      "INSERT INTO job_runs (kind, record) VALUES (?, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
+      kind,
+      JSON.stringify(record),
+    );
   }
 
   /** The last successful run of each kind. */
@@ -191,7 +198,7 @@ export class JobQueue {
 
   /** All jobs, by due time. */
   all(): WaitingJob[] {
-    return this.#select("ORDER BY due_ms, id");
+    return this.#select("ORDER BY due_ms, kind, key");
   }
 
   /** When the next job is due; null: there is none. */

@@ -14,7 +14,6 @@ export const SCHEMA_VERSION = 4;
  * repository. */
 const JOBS_TABLE = `
 CREATE TABLE IF NOT EXISTS jobs (
-  id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
@@ -22,12 +21,12 @@ CREATE TABLE IF NOT EXISTS jobs (
   taken INTEGER NOT NULL DEFAULT 0, -- 1: it is running, or its runner died
   last_error TEXT,                 -- error of the last attempt
   again_ms INTEGER,                -- when it is due if it was added again since it was taken, else NULL
-  UNIQUE (kind, key)
-);
+  PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS job_runs (
   kind TEXT PRIMARY KEY,
   record TEXT NOT NULL             -- JSON: the last successful run's counts and time
-);
+) WITHOUT ROWID;
 `;
 
 const TABLES = `
