@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkRepository, type Problem, toCheckUrl } from "../../scripts/fsck/check-repository.ts";
+import { findProblems } from "../harness/find-problems.ts";
 import { git } from "../harness/git.ts";
 import { startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
@@ -22,11 +22,7 @@ test.each(FOLDERS)("%s: a data folder of that version is opened, whole, and goes
   try {
     const remote = `${server.url}/${REPOSITORY}.git`;
     expect(await describeRepository(remote)).toEqual(contents);
-    const findProblems = async (): Promise<Problem[]> => {
-      const reports = checkRepository({ url: toCheckUrl(remote), attempts: 1 });
-      return (await Array.fromAsync(reports)).flatMap(({ problems }) => problems);
-    };
-    expect(await findProblems()).toEqual([]);
+    expect(await findProblems(remote)).toEqual([]);
     const dir = makeTempDir("clone");
     await git(dir, "clone", "--quiet", remote, ".");
     writeFileSync(join(dir, "new.txt"), "new");
@@ -36,7 +32,7 @@ test.each(FOLDERS)("%s: a data folder of that version is opened, whole, and goes
     await fetch(`${server.url}/api/repos/${REPOSITORY}/maintenance`, { method: "POST" });
     const after = await describeRepository(remote);
     expect(after.refs).toContain(`${(await git(dir, "rev-parse", "HEAD")).trim()}\trefs/heads/main`);
-    expect(await findProblems()).toEqual([]);
+    expect(await findProblems(remote)).toEqual([]);
     // Once more from disk, as the new version left it.
     await server.restart();
     expect(await describeRepository(remote)).toEqual(after);
