@@ -1,6 +1,7 @@
 // Opens what an earlier version wrote. Each step makes one version's tables the next one's, in one
 // transaction: it happens whole or not at all.
 import { OID_BYTES } from "../format/oid.ts";
+import { writeNodes } from "./index/node-pages.ts";
 import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
 import { ObjectIndex } from "./index/object-index.ts";
 import { SCHEMA_VERSION } from "./sql/schema.ts";
@@ -26,6 +27,7 @@ UPDATE jobs SET kind = 'repack' WHERE kind = 'merge';
 UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
 `),
   4: packObjects,
+  5: packNodes,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -79,4 +81,39 @@ DROP TABLE former_runs;
   }
   while (index.isMergeDue()) index.mergeIds();
   sql.exec("DROP TABLE object_rows");
+}
+
+/** Nodes of the graph had a row each. */
+function packNodes(sql: Sql): void {
+  sql.exec(`
+ALTER TABLE commits RENAME TO commit_rows;
+CREATE TABLE commits (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, count INTEGER NOT NULL, parents INTEGER NOT NULL,
+  nodes BLOB NOT NULL);
+`);
+  const query = `SELECT number, parents, tree, generation, time, introduced FROM commit_rows WHERE number > ?
+    ORDER BY number LIMIT ${SLICE_ROWS}`;
+  for (let last = 0; ;) {
+    const nodes = sql
+      .exec<{
+        number: number;
+        parents: ArrayBuffer | null;
+        tree: number;
+        generation: number;
+        time: number;
+        introduced: ArrayBuffer | null;
+      }>(query, last)
+      .toArray();
+    writeNodes(
+      sql,
+      // An empty BLOB may come back as NULL.
+      nodes.map(({ parents, introduced, ...node }) => ({
+        ...node,
+        parents: Array.from(new Uint32Array(parents ?? new ArrayBuffer(0))),
+        introduced: new Uint8Array(introduced ?? new ArrayBuffer(0)),
+      })),
+    );
+    if (nodes.length < SLICE_ROWS) break;
+    last = nodes.at(-1)!.number;
+  }
+  sql.exec("DROP TABLE commit_rows");
 }

@@ -8,7 +8,8 @@ import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";
-import { NodeWriter, readNodes } from "./node-rows.ts";
+import { sortIndices } from "../numbers/sort.ts";
+import { readAllNodes, type StoredNode, writeNodes } from "../index/node-pages.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** A set of positions. */
@@ -44,18 +45,14 @@ export class CommitGraph {
   /** Reads the whole graph. */
   static load(sql: Sql): CommitGraph {
     const graph = new CommitGraph();
-    const columns = readNodes(sql);
+    const columns = readAllNodes(sql);
     const count = columns.numbers.length;
     // One spare slot in 32 lets the next pushes append without copying the whole graph.
     graph.#reserve(count + (count >>> 5), columns.parents.length);
-    // Sorted by generation, parents come before children. 2²⁶ nodes are far more than a database
-    // can hold.
-    const order = Float64Array.from(columns.numbers, (_, i) => columns.generations[i]! * 2 ** 26 + i).sort();
-    for (const key of order) {
-      const i = key % 2 ** 26;
-      const start = columns.parentStarts[i]!;
-      const end = columns.parentStarts[i + 1]!;
-      graph.#push(columns.numbers[i]!, columns.trees[i]!, columns.times[i]!, columns.parents.subarray(start, end));
+    const { numbers, trees, times, parents, parentStarts } = columns;
+    // Sorted by generation, parents come before children.
+    for (const i of sortIndices(columns.generations)) {
+      graph.#push(numbers[i]!, trees[i]!, times[i]!, parents, parentStarts[i]!, parentStarts[i + 1]!);
     }
     return graph;
   }
@@ -127,7 +124,7 @@ export class CommitGraph {
     try {
       for (const node of sortParentsFirst(nodes)) {
         if (this.position(node.number) >= 0) throw inconsistent(node.number, "is in the graph already");
-        this.#push(node.number, node.tree, node.time, node.parents);
+        this.#push(node.number, node.tree, node.time, node.parents, 0, node.parents.length);
       }
     } catch (error) {
       this.truncate(before);
@@ -160,22 +157,25 @@ export class CommitGraph {
     return reached.has(ancestor);
   }
 
-  /** Writes the rows of the nodes from position `from` on.
+  /** Stores the nodes from position `from` on.
    * @param introduced one set per node, in order of position
    * @throws GitError "too-large" when a set does not fit into a row */
   write(sql: Sql, from: GraphPosition, introduced: readonly NumberSet[]): void {
-    const writer = new NodeWriter(sql);
+    const nodes: StoredNode[] = [];
     for (let p = from; p < this.#length; p++) {
-      writer.add({
+      nodes.push({
         number: this.#numbers[p]!,
-        parents: this.parents(p).map((parent) => this.#numbers[parent]!),
+        parents: Array.from(this.parents(p), (parent) => this.#numbers[parent]!),
         tree: this.#trees[p]!,
         generation: this.#generations[p]!,
         time: this.#times[p]!,
-        introduced: introduced[p - from]!,
+        introduced: introduced[p - from]!.encode(),
       });
     }
-    writer.flush();
+    writeNodes(
+      sql,
+      nodes.toSorted((a, b) => a.number - b.number),
+    );
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */
@@ -187,12 +187,21 @@ export class CommitGraph {
     }
   }
 
-  /** Adds one node whose parents are in the graph. Space must have been reserved. */
-  #push(number: ObjectNumber, tree: ObjectNumber, time: number, parents: Iterable<ObjectNumber>): void {
+  /** Adds one node whose parents are in the graph. Space must have been reserved.
+   * @param from its parents are `parents` from this index to before `until` */
+  #push(
+    number: ObjectNumber,
+    tree: ObjectNumber,
+    time: number,
+    parents: { readonly [index: number]: ObjectNumber },
+    from: number,
+    until: number,
+  ): void {
     const position = this.#length;
     let end = this.#parentStarts[position]!;
     let generation = 0;
-    for (const parent of parents) {
+    for (let i = from; i < until; i++) {
+      const parent = parents[i]!;
       const at = this.position(parent);
       if (at < 0) throw inconsistent(number, `has a parent ${parent} that is not in the graph`);
       generation = Math.max(generation, this.#generations[at]!);

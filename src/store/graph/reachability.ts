@@ -5,6 +5,7 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import type { CommitGraph, PositionSet } from "./commit-graph.ts";
+import { readNodes } from "../index/node-pages.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { ObjectIndex } from "../index/object-index.ts";
 import {
@@ -17,8 +18,6 @@ import {
   writeInteger,
 } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
-
-const INTRODUCED = `${WITH_ROWS} SELECT introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
 
 const PAIR_BYTES = 2 * INTEGER_CELL_BYTES;
 
@@ -107,11 +106,9 @@ export class Reachability {
   /** The objects introduced by the nodes at these positions. */
   introducedBy(positions: PositionSet): NumberSet {
     const introduced = new Bitset<ObjectNumber>(this.#objects.lastNumber() + 1);
-    for (const ranges of packRanges(this.#graph.numbers(positions).runs)) {
-      for (const [bytes] of this.#sql.exec(INTRODUCED, ranges.cells, ranges.rows).raw()) {
-        const { runs } = NumberSet.decode(new Uint8Array(bytes as ArrayBuffer));
-        for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
-      }
+    for (const node of readNodes(this.#sql, this.#graph.numbers(positions))) {
+      const { runs } = NumberSet.decode(node.introduced);
+      for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
     }
     return NumberSet.fromBitset(introduced);
   }

@@ -89,7 +89,7 @@ export class ObjectPage {
 
   /** @throws GitError "storage-failed" when the bytes are no page */
   constructor(bytes: Uint8Array) {
-    const reader = new VarintReader(bytes, 0);
+    const reader = new VarintReader(bytes, 0, "object_chunks");
     this.#count = reader.varint();
     const setBytes = reader.varint();
     this.numbers = decodeSet(bytes.subarray(reader.at, reader.at + setBytes));
@@ -163,7 +163,7 @@ export class ObjectPage {
   #recordsFrom(start: number): RecordReader {
     const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
     const offset = start === 0 ? 0 : view.getUint32(this.#starts + (start / BLOCK - 1) * 4, true);
-    return new RecordReader(new VarintReader(this.#bytes, this.#records + offset));
+    return new RecordReader(new VarintReader(this.#bytes, this.#records + offset, "object_chunks"));
   }
 }
 

@@ -12,12 +12,11 @@ const OF_OBJECTS = [
 
 /** Columns with the number of a node, without which the row has no use. */
 const OF_NODES = [
-  ["commits", "number"],
   ["authored", "number"],
   ["reintroductions", "node"],
 ] as const;
 
-/** Removes all that other tables have of objects, and the rows of nodes; must run in a transaction. */
+/** Removes all that other tables have of objects and of nodes; must run in a transaction. */
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   for (const [table, column] of OF_NODES) removeFrom(sql, table, column, nodes);

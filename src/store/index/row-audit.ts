@@ -1,8 +1,8 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
+import { readNodes } from "./node-pages.ts";
 import { type ObjectRow, toRows } from "./object-columns.ts";
 import type { ObjectIndex } from "./object-index.ts";
-import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The row of a node. */
@@ -31,9 +31,6 @@ export interface AuditedResponse {
   readonly objectKey: string;
   readonly sizeBytes: number;
 }
-
-const NODES = `${WITH_ROWS}
-  SELECT number, parents, tree, generation, time, introduced FROM row CROSS JOIN commits ON ${inRange("number")}`;
 
 /** Reads rows without trusting them, for checks. Missing rows are left out, and contradictory ones
  * are returned as they are. The other tables rely on what pushes and jobs maintain. */
@@ -70,21 +67,10 @@ export class RowAudit {
 
   /** The existing rows of nodes, by number. */
   nodes(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, AuditedNode> {
-    const found = new Map<ObjectNumber, AuditedNode>();
-    for (const ranges of packRanges(toSet(numbers).runs)) {
-      const rows = this.#sql.exec<{
-        number: number;
-        parents: ArrayBuffer | null;
-        tree: number;
-        generation: number;
-        time: number;
-        introduced: ArrayBuffer | null;
-      }>(NODES, ranges.cells, ranges.rows);
-      for (const { number, parents, introduced, ...rest } of rows) {
-        found.set(number, { ...rest, parents: readWords(parents), introduced: readSet(introduced) });
-      }
-    }
-    return found;
+    const nodes = readNodes(this.#sql, toSet(numbers));
+    return new Map(
+      Array.from(nodes, ({ number, introduced, ...node }) => [number, { ...node, introduced: readSet(introduced) }]),
+    );
   }
 
   /** The existing rows of chunks, by id. */
@@ -134,15 +120,9 @@ function toSet(numbers: Iterable<ObjectNumber>): NumberSet {
   return NumberSet.fromUnsorted(numbers);
 }
 
-/** An empty BLOB may come back as NULL. */
-function readWords(blob: ArrayBuffer | null): number[] {
-  const view = new DataView(blob ?? new ArrayBuffer(0));
-  return Array.from({ length: view.byteLength >>> 2 }, (_, i) => view.getUint32(i * 4, true));
-}
-
-function readSet(blob: ArrayBuffer | null): NumberSet | null {
+function readSet(bytes: Uint8Array): NumberSet | null {
   try {
-    return NumberSet.decode(new Uint8Array(blob ?? new ArrayBuffer(0)));
+    return NumberSet.decode(bytes);
   } catch {
     return null;
   }

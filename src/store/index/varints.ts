@@ -1,5 +1,15 @@
-// LEB128 varints of integers below 2³³, and differences of 32-bit integers as zigzag varints.
+// LEB128 varints, also of integers above 2³², and of differences as zigzag.
 import { GitError } from "../../format/errors.ts";
+
+/** 0, −1, 1, −2, … become 0, 1, 2, 3, … */
+export function toZigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+/** The inverse of `toZigzag`. */
+export function fromZigzag(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
 
 /** Writes bytes into a buffer of a size that is known to suffice. */
 export class VarintWriter {
@@ -44,9 +54,9 @@ export class VarintWriter {
     this.#bytes[this.#at++] = rest;
   }
 
-  /** Writes an integer that may be negative: 0, −1, 1, −2, … become 0, 1, 2, 3, … */
+  /** Writes an integer that may be negative. */
   zigzag(value: number): void {
-    this.varint(value < 0 ? -2 * value - 1 : 2 * value);
+    this.varint(toZigzag(value));
   }
 
   /** The bytes written. */
@@ -58,18 +68,21 @@ export class VarintWriter {
 /** Reads what a `VarintWriter` wrote. */
 export class VarintReader {
   readonly #bytes: Uint8Array;
+  readonly #table: string;
   /** Where the next value begins. */
   at: number;
 
-  constructor(bytes: Uint8Array, at: number) {
+  /** @param table where the bytes are from, for errors */
+  constructor(bytes: Uint8Array, at: number, table: string) {
     this.#bytes = bytes;
     this.at = at;
+    this.#table = table;
   }
 
   /** @throws GitError "storage-failed" when the bytes have ended */
   byte(): number {
     const byte = this.#bytes[this.at++];
-    if (byte === undefined) throw new GitError("storage-failed", { key: "object_chunks", reason: "a page is cut" });
+    if (byte === undefined) throw new GitError("storage-failed", { key: this.#table, reason: "a page is cut" });
     return byte;
   }
 
@@ -78,7 +91,14 @@ export class VarintReader {
     let byte = this.byte();
     if (byte < 0x80) return byte;
     let value = byte & 0x7f;
-    for (let scale = 0x80; byte >= 0x80; scale *= 0x80) {
+    // Most take two bytes, or three.
+    byte = this.byte();
+    value |= (byte & 0x7f) << 7;
+    if (byte < 0x80) return value;
+    byte = this.byte();
+    value |= (byte & 0x7f) << 14;
+    if (byte < 0x80) return value;
+    for (let scale = 0x20_0000; byte >= 0x80; scale *= 0x80) {
       byte = this.byte();
       value += (byte & 0x7f) * scale;
     }
@@ -87,7 +107,6 @@ export class VarintReader {
 
   /** @throws as `byte` */
   zigzag(): number {
-    const value = this.varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    return fromZigzag(this.varint());
   }
 }

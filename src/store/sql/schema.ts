@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -79,13 +79,12 @@ CREATE TABLE chunks (
   bytes BLOB                       -- inline while hot; last, so that the other columns are read without it
 );
 CREATE INDEX placed ON chunks(key, pack_offset, size);
-CREATE TABLE commits (
-  number INTEGER PRIMARY KEY,
-  parents BLOB NOT NULL,           -- numbers, u32 little-endian
-  tree INTEGER NOT NULL,           -- number of the root tree, 0: none
-  generation INTEGER NOT NULL,
-  time INTEGER NOT NULL,           -- seconds
-  introduced BLOB NOT NULL         -- numbers of the objects the node introduced: a number set
+CREATE TABLE commits (             -- many nodes of the graph each
+  first INTEGER PRIMARY KEY,       -- it has the nodes with numbers from this one
+  last INTEGER NOT NULL,           -- to this one
+  count INTEGER NOT NULL,          -- how many
+  parents INTEGER NOT NULL,        -- how many these have
+  nodes BLOB NOT NULL              -- their rows: graph/node-pages.ts
 );
 CREATE TABLE reintroductions (
   object INTEGER NOT NULL,

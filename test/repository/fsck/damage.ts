@@ -7,7 +7,9 @@ import {
   type ObjectRow,
   toRows,
 } from "../../../src/store/index/object-columns.ts";
+import type { StoredNode } from "../../../src/store/index/node-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
+import { editNode } from "../../harness/edit-nodes.ts";
 import { editObjects } from "../../harness/edit-objects.ts";
 import type { PushedRepository } from "../pushing.ts";
 import { check } from "./checked-repository.ts";
@@ -41,6 +43,11 @@ export class Damage {
   /** The problems found after an object's row was removed. */
   withoutObject(number: number): Promise<FsckProblem[]> {
     return this.#with(() => editObjects(this.#repository.sql, (rows) => divideRows(rows, NumberSet.of(number)).others));
+  }
+
+  /** The problems found after a change of a node; null: it is removed. */
+  ofNode(number: number, change: (node: StoredNode) => StoredNode | null): Promise<FsckProblem[]> {
+    return this.#with(() => editNode(this.#repository.sql, number, change));
   }
 
   /** The row of an object, the first of those that are as asked. */

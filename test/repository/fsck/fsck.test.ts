@@ -3,6 +3,7 @@ import { OpenRepository } from "../../../src/repository/objects/open-repository.
 import { fsck, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
 import { OID_BYTES, toHex } from "../../../src/format/oid.ts";
+import type { StoredNode } from "../../../src/store/index/node-pages.ts";
 import type { ObjectRow } from "../../../src/store/index/object-columns.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { git } from "../../harness/git.ts";
@@ -209,14 +210,20 @@ describe("damage", () => {
 
   test("the graph says what is not so", async () => {
     const { number } = damage.findRow(isMain);
-    for (const set of ["parents = x''", "tree = 1", "time = time + 1", "generation = generation + 1"]) {
-      const problems = await withRows(`UPDATE commits SET ${set} WHERE number = ${number}`);
+    const changes: ((node: StoredNode) => Partial<StoredNode>)[] = [
+      () => ({ parents: [] }),
+      () => ({ tree: 1 }),
+      ({ time }) => ({ time: time + 1 }),
+      ({ generation }) => ({ generation: generation + 1 }),
+    ];
+    for (const change of changes) {
+      const problems = await damage.ofNode(number, (node) => ({ ...node, ...change(node) }));
       expect(problems).toContainEqual(expect.objectContaining({ kind: "node-row", oid: main }));
     }
-    expect(await withRows(`UPDATE commits SET time = 5 WHERE number = ${number}`)).toMatchObject([
+    expect(await damage.ofNode(number, (node) => ({ ...node, time: 5 }))).toMatchObject([
       { kind: "node-row", oid: main },
     ]);
-    expect(kinds(await withRows(`DELETE FROM commits WHERE number = ${number}`))).toEqual(
+    expect(kinds(await damage.ofNode(number, () => null))).toEqual(
       expect.arrayContaining(["node-row", "reachability", "ref-target"]),
     );
   });
@@ -236,13 +243,11 @@ describe("damage", () => {
     expect(moved.length).toBeGreaterThan(0);
     expect(moved.every(({ kind, oid }) => kind === "reachability" && oid === only.oid)).toBe(true);
     // A node that lacks entries, or cannot be read.
-    expect(kinds(await withRows(`UPDATE commits SET introduced = x'0101' WHERE number = ${other}`))).toEqual([
-      "reachability",
-    ]);
-    expect(kinds(await withRows(`UPDATE commits SET introduced = x'ff' WHERE number = ${other}`))).toEqual([
-      "reachability",
-    ]);
-    expect(await withRows(`UPDATE commits SET introduced = x'01ffffffff0e' WHERE number = ${other}`)).toEqual([
+    const introducing = (hex: string): Promise<FsckProblem[]> =>
+      damage.ofNode(other, (node) => ({ ...node, introduced: Uint8Array.fromHex(hex) }));
+    expect(kinds(await introducing("0101"))).toEqual(["reachability"]);
+    expect(kinds(await introducing("ff"))).toEqual(["reachability"]);
+    expect(await introducing("01ffffffff0e")).toEqual([
       { kind: "reachability", detail: `the list of objects that node ${other} introduced cannot be read` },
     ]);
     expect(one<number>("SELECT count(*) AS count FROM reintroductions")).toBeGreaterThan(0);

@@ -1,0 +1,20 @@
+import { encodeNodes, readNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
+import { NumberSet } from "../../src/store/numbers/number-set.ts";
+import type { Sql } from "../../src/store/sql/sql.ts";
+
+/** Changes a stored node, as damage would.
+ * @param change returns the new node; null: it is removed */
+export function editNode(sql: Sql, number: number, change: (node: StoredNode) => StoredNode | null): void {
+  const pages = sql.exec<{ first: number; last: number }>("SELECT first, last FROM commits").toArray();
+  for (const { first, last } of pages) {
+    const nodes = [...readNodes(sql, NumberSet.range(first, last + 1))];
+    const changed = nodes.flatMap((node) => (node.number === number ? (change(node) ?? []) : [node]));
+    sql.exec(
+      "UPDATE commits SET count = ?, parents = ?, nodes = ? WHERE first = ?",
+      changed.length,
+      changed.reduce((sum, { parents }) => sum + parents.length, 0),
+      encodeNodes(changed, 0),
+      first,
+    );
+  }
+}
