@@ -26,6 +26,9 @@ const ALL_TYPES = 4;
 /** From this many ids on, the pages that they lead to are decoded whole. */
 const MANY = 1_000;
 
+/** From this many boundaries of runs on, a page is decoded whole. */
+const MANY_RUNS = 64;
+
 /** The most objects that a prefix of an id may stand for. */
 const MAX_ALIKE = 1_000;
 
@@ -140,9 +143,8 @@ export class ObjectIndex {
     const rows = newObjectColumns(numbers.size);
     let count = 0;
     for (const { page, wanted } of this.#parts(numbers)) {
-      for (const [from, end] of runsIn(page, wanted)) {
-        const part = page.rows(from, end);
-        copyRows(part, 0, end - from, rows, numbers.indexOf(part.number[0]!));
+      for (const { part, from, end } of rowsOf(page, wanted)) {
+        copyRows(part, from, end, rows, numbers.indexOf(part.number[from]!));
         count += end - from;
       }
     }
@@ -330,9 +332,8 @@ export class ObjectIndex {
   #select(numbers: NumberSet, passes: (rows: ObjectColumns, i: number) => boolean): NumberSet {
     const found: ObjectNumber[] = [];
     for (const { page, wanted } of this.#parts(numbers)) {
-      for (const [from, end] of runsIn(page, wanted)) {
-        const rows = page.rows(from, end);
-        for (let i = 0; i < end - from; i++) if (passes(rows, i)) found.push(rows.number[i]!);
+      for (const { part, from, end } of rowsOf(page, wanted)) {
+        for (let i = from; i < end; i++) if (passes(part, i)) found.push(part.number[i]!);
       }
     }
     return NumberSet.fromUnsorted(found);
@@ -366,11 +367,17 @@ export class ObjectIndex {
   }
 }
 
-/** Where the rows of some numbers are in a page: start and end of each run. */
-function* runsIn(page: ObjectPage, { runs }: NumberSet): Generator<readonly [from: number, end: number]> {
+/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before `end`. */
+function* rowsOf(
+  page: ObjectPage,
+  { runs }: NumberSet,
+): Generator<{ readonly part: ObjectColumns; readonly from: number; readonly end: number }> {
+  const all = runs.length >= MANY_RUNS ? page.all() : null;
   for (let r = 0; r < runs.length; r += 2) {
     const from = page.numbers.indexOf(runs[r]!);
-    yield [from, from + runs[r + 1]! - runs[r]!];
+    const length = runs[r + 1]! - runs[r]!;
+    if (all === null) yield { part: page.rows(from, from + length), from: 0, end: length };
+    else yield { part: all, from, end: from + length };
   }
 }
 
