@@ -3,8 +3,7 @@
 // ones cost no more than the last page. Runs are merged before they get many: a run is at least
 // twice as long as the next, like the packs of `git repack --geometric`.
 //
-// An entry may be there twice, in two runs that are being merged, and may outlive its object, whose
-// number is never used again.
+// An entry may outlive its object, whose number is never used again.
 import type { Column } from "../../format/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
@@ -157,8 +156,10 @@ export class IdRuns {
     const { longer, shorter } = pair;
     const [fence] = shorter.fences;
     const { prefixes, numbers } = this.#read(shorter.id, fence!);
-    const isKept = (_: number, i: number): boolean => !isGone(numbers[i]!);
-    this.#put(longer, { prefixes: prefixes.filter(isKept), numbers: numbers.filter((_, i) => isKept(0, i)) });
+    this.#put(longer, {
+      prefixes: prefixes.filter((_, i) => !isGone(numbers[i]!)),
+      numbers: numbers.filter((number) => !isGone(number)),
+    });
     this.#remove(shorter, fence!);
     shorter.fences.shift();
     if (shorter.fences.length === 0) this.#runs = this.#all().filter((run) => run !== shorter);

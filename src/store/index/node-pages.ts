@@ -93,13 +93,17 @@ export interface NodeColumns {
   readonly parents: Column<ObjectNumber>;
 }
 
-/** Reads all nodes, by number: 0.2 s for a million.
+/** Reads all nodes, by number: 0.4 s for a million. Pages are not counted first, since every row
+ * that is read is billed, and this happens whenever an object wakes.
  * @throws as `readNodes` */
 export function readAllNodes(sql: Sql): NodeColumns {
-  const counts = sql.exec<{ nodes: number; parents: number }>(
-    "SELECT ifnull(sum(count), 0) AS nodes, ifnull(sum(parents), 0) AS parents FROM commits",
-  );
-  const { nodes, parents } = counts.one();
+  const pages = sql
+    .exec<{ count: number; parents: number; nodes: ArrayBuffer }>(
+      "SELECT count, parents, nodes FROM commits ORDER BY first",
+    )
+    .toArray();
+  const nodes = pages.reduce((sum, { count }) => sum + count, 0);
+  const parents = pages.reduce((sum, page) => sum + page.parents, 0);
   const columns = {
     numbers: new Uint32Array(nodes),
     trees: new Uint32Array(nodes),
@@ -110,8 +114,8 @@ export function readAllNodes(sql: Sql): NodeColumns {
   };
   let i = 0;
   let end = 0;
-  for (const [page] of sql.exec("SELECT nodes FROM commits ORDER BY first").raw()) {
-    const bytes = new Uint8Array(page as ArrayBuffer);
+  for (const page of pages) {
+    const bytes = new Uint8Array(page.nodes);
     const reader = new VarintReader(bytes, 0, "commits");
     for (let number = 0; reader.at < bytes.length; i++) {
       number += reader.varint();

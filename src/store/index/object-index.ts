@@ -89,8 +89,9 @@ export class ObjectIndex {
    * @param page from `encodeObjectPage`
    * @throws as `insertMany` */
   noteUnfiled(chunk: ChunkId, page: Uint8Array): void {
-    this.#checkNew(new ObjectPage(page).all());
-    this.#unfiled.add(chunk, page);
+    const decoded = new ObjectPage(page);
+    this.#checkNew(decoded.all());
+    this.#unfiled.add(chunk, decoded);
   }
 
   /** Updates the locations of rewritten objects. The chunks they leave must be released. */

@@ -69,8 +69,7 @@ export class UnfiledObjects {
   }
 
   /** Notes a page that was written with its chunk; its numbers are above all others. */
-  add(chunk: ChunkId, bytes: Uint8Array): void {
-    const page = new ObjectPage(bytes);
+  add(chunk: ChunkId, page: ObjectPage): void {
     const { oid, number } = page.all();
     this.#all().push({ chunk, page });
     this.#ids = mergeEntries(this.#ids, toEntries(oid, number));
