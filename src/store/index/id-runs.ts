@@ -9,6 +9,7 @@ import { OID_BYTES } from "../../format/oid.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { sortIndices } from "../numbers/sort.ts";
 import type { Sql } from "../sql/sql.ts";
+import { lastPageFrom } from "./fences.ts";
 
 /** Entries of a page, 8 bytes each. */
 const PAGE_ENTRIES = 65_536;
@@ -254,12 +255,5 @@ function sizeOf(run: Run): number {
 
 /** The page that a prefix belongs to. */
 function pageOf(fences: readonly Fence[], prefix: number): number {
-  let low = 0;
-  let high = fences.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (fences[middle]!.first <= prefix) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low - 1);
+  return Math.max(0, lastPageFrom(fences, prefix));
 }

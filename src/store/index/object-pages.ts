@@ -1,6 +1,7 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
+import { lastPageFrom } from "./fences.ts";
 import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
 
@@ -174,14 +175,6 @@ export class ObjectPages {
 
   /** The last page that begins at or before a number; −1: none. */
   #indexOf(number: ObjectNumber): number {
-    const fences = this.#all();
-    let low = 0;
-    let high = fences.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (fences[middle]!.first <= number) low = middle + 1;
-      else high = middle;
-    }
-    return low - 1;
+    return lastPageFrom(this.#all(), number);
   }
 }
