@@ -3,7 +3,16 @@
 // extra call. A cached route may be stale, but that is safe: an object that is not a repository
 // (any more) says so, and then the registry is asked again; and no name passes from one living
 // repository to another while it may be cached.
-import { type Asker, authorise, everythingOf, may, type Requester, type Right, rightOf } from "../access/caller.ts";
+import {
+  type Asker,
+  authorise,
+  everythingOf,
+  may,
+  nameOf,
+  type Requester,
+  type Right,
+  rightOf,
+} from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
 import {
@@ -13,6 +22,7 @@ import {
   newRepositoryClient,
   type RepositoryClient,
 } from "../repository/calls.ts";
+import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";
 import { ANSWER_LIFE_MS, type NameRefusal, type RepositoryRoute } from "../store/registry/registry-answers.ts";
@@ -22,7 +32,7 @@ import { type Env, REGISTRY_NAME } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
-import { GONE, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
+import { type ForkOutcome, GONE, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
 
 /** Maximum number of cached routes, some 300 bytes each. */
 const MAX_ROUTES = 10_000;
@@ -196,6 +206,23 @@ export class NamedRepository {
     forgetRoute(this.#name);
     const isCreated = await this.#open(reserved.id).create(defaultBranch);
     return isCreated ? null : { kind: "taken", by: this.#name };
+  }
+
+  /** Creates the repository as a fork of another one, which the caller may read.
+   * @returns why it was refused; null: it is created
+   * @throws GitError also "not-found" when the parent or a branch is missing, "unavailable"
+   * @see authorise
+   * @see ForkRequest */
+  async fork(details: RepositoryDetails, request: Omit<ForkRequest, "who">): Promise<NameRefusal | null> {
+    authorise(this.#asker.caller, this.#needed, everythingOf(this.#name.owner));
+    const reserved = await registryOf(this.#env).create(this.#name, details);
+    if (reserved.kind !== "reserved") return reserved;
+    forgetRoute(this.#name);
+    // In the stub's type, every value in a result would be a stub as well.
+    const forked = this.#open(reserved.id).fork({ ...request, who: nameOf(this.#asker.caller) });
+    const outcome = await (forked as Promise<ForkOutcome>);
+    if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
+    return outcome.kind === "forked" ? null : { kind: "taken", by: this.#name };
   }
 
   /** Deletes the repository.

@@ -14,7 +14,7 @@ import {
 } from "../store/registry/registry-answers.ts";
 import { Registry } from "../store/registry/registry.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
-import type { RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
@@ -82,6 +82,11 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return this.#registry.list(owner, after, limit, caller);
+  }
+
+  /** @see Registry.listForks */
+  listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
+    return this.#registry.listForks(parent, after, limit, caller);
   }
 
   /** @see Registry.update */

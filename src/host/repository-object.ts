@@ -2,11 +2,15 @@ import { DurableObject } from "cloudflare:workers";
 import type { Requester } from "../access/caller.ts";
 import wasm from "../codec/holdfast.wasm";
 import { lowerLimits, type Limits } from "../format/configured-limits.ts";
+import { type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
+import type { ForkRequest } from "../repository/forks/fork.ts";
+import type { ForkOrigin } from "../repository/state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
+import type { CopyPart, CopyPlace } from "../store/forks/table-copy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import type { RegistryPort } from "../store/registry/registry-answers.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
@@ -29,6 +33,13 @@ export interface PushOrigin {
   readonly place: PushPlace;
 }
 
+/** The result of a fork, in a form that can cross from the object to the Worker. */
+export type ForkOutcome =
+  | { readonly kind: "forked" }
+  /** The repository exists, or is being made. */
+  | { readonly kind: "taken" }
+  | { readonly kind: "failed"; readonly code: GitErrorCode; readonly data: GitErrorData };
+
 /** One repository: refs, object index and jobs in the object's own SQLite database. Pushes arrive
  * as HTTP, since their bodies stream; fetches as calls that return a plan, whose bytes the Worker
  * sends. */
@@ -46,6 +57,7 @@ export class RepositoryObject extends DurableObject<Env> {
       // Objects are addressed only by the registry's ids, used as names.
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
+      family: { open: (id) => (env.REPOSITORY as DurableObjectNamespace<RepositoryObject>).getByName(id) },
       sql: context.storage.sql,
       transactor: context.storage,
       erase: async () => {
@@ -74,6 +86,31 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see Repository.create */
   create(defaultBranch: string): Promise<boolean> {
     return this.#repository.create(defaultBranch);
+  }
+
+  /** @see Repository.fork */
+  async fork(request: ForkRequest): Promise<ForkOutcome> {
+    try {
+      return { kind: (await this.#repository.fork(request)) ? "forked" : "taken" };
+    } catch (error) {
+      if (!isGitError(error)) throw error;
+      return { kind: "failed", code: error.code, data: error.data };
+    }
+  }
+
+  /** @see FamilyMember.beginFork */
+  beginFork(holder: string, version: number): Promise<ForkOrigin | null> {
+    return this.#repository.beginFork(holder, version);
+  }
+
+  /** @see FamilyMember.readForkPart */
+  readForkPart(layout: string, place: CopyPlace): Promise<CopyPart | null> {
+    return this.#repository.readForkPart(layout, place);
+  }
+
+  /** @see FamilyMember.pin */
+  pin(holder: string, version: number, keys: readonly string[]): Promise<boolean> {
+    return this.#repository.pin(holder, version, keys);
   }
 
   /** @see Repository.delete */

@@ -2,9 +2,14 @@ import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
+import { fork, type ForkRequest } from "./forks/fork.ts";
+import { beginFork, readForkPart } from "./forks/origin.ts";
+import { setPin } from "./forks/pins.ts";
 import { announce, announceNow } from "./refs/announce.ts";
 import { AFTER_PUSH } from "./after-push.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
+import type { CopyPlace } from "../store/forks/table-copy.ts";
+import type { FamilyMember } from "./state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
 import { ObjectReader } from "./objects/object-reader.ts";
@@ -20,7 +25,7 @@ const WATCHES_JOBS: ReadonlySet<CallName> = new Set(["maintenance", "worktrees"]
 
 /** One repository, the only writer of its database, as a Durable Object is. It exists from `create`
  * or its first successful push until `delete`. */
-export class Repository implements FetchSource, PushTarget {
+export class Repository implements FetchSource, PushTarget, FamilyMember {
   readonly state: RepositoryState;
   /** One job at a time: each may rely on what it has read until it writes. */
   readonly #jobSemaphore = new Semaphore(1);
@@ -105,6 +110,41 @@ export class Repository implements FetchSource, PushTarget {
     return true;
   }
 
+  /** Makes the repository, which must not exist, a fork of another one.
+   * @returns whether it did not exist; also false when the registry reserves no name for it
+   * @throws GitError
+   * @see fork */
+  async fork(request: ForkRequest): Promise<boolean> {
+    const { state } = this;
+    if (state.tables !== null || state.pinning > 0 || !(await this.admitsPush())) return false;
+    state.pushesUnderWay += 1;
+    try {
+      await fork(state, request);
+    } finally {
+      state.pushesUnderWay -= 1;
+      await this.#eraseRemains();
+    }
+    await announceNow(state);
+    return true;
+  }
+
+  async beginFork(holder: string, version: number): ReturnType<FamilyMember["beginFork"]> {
+    return beginFork(this.state, holder, version);
+  }
+
+  async readForkPart(layout: string, place: CopyPlace): ReturnType<FamilyMember["readForkPart"]> {
+    return readForkPart(this.state, layout, place);
+  }
+
+  async pin(holder: string, version: number, keys: readonly string[]): Promise<boolean> {
+    try {
+      return setPin(this.state, holder, version, keys);
+    } finally {
+      // It may have been the last that kept a deleted repository.
+      await this.#eraseRemains();
+    }
+  }
+
   /** Deletes the repository at once; jobs remove its bytes.
    * @returns whether it existed */
   async delete(): Promise<boolean> {
@@ -169,8 +209,8 @@ export class Repository implements FetchSource, PushTarget {
   /** Removes the database of a repository that does not exist (deleted, or never created) once no
    * jobs remain. */
   async #eraseRemains(): Promise<void> {
-    const { tables, platform, pushesUnderWay, hasJobs } = this.state;
-    if (tables !== null || pushesUnderWay > 0 || !hasJobs) return;
+    const { tables, platform, pushesUnderWay, hasJobs, pins } = this.state;
+    if (tables !== null || pushesUnderWay > 0 || !hasJobs || !pins.isEmpty()) return;
     if (this.state.jobs.nextDueMs() === null) await platform.erase();
   }
 }

@@ -30,6 +30,7 @@ import { refRoutes } from "./refs/refs.ts";
 import { pushRoutes } from "./admin/pushes.ts";
 import { newCommitRoutes } from "./changes/new-commit.ts";
 import { rawRoutes } from "./content/raw.ts";
+import { forkRoutes } from "./admin/forks.ts";
 import { repositoryRoutes } from "./admin/repositories.ts";
 import { newRoutes, type RestEnv, type RestHost } from "./common/routes.ts";
 import { tagRoutes } from "./refs/tags.ts";
@@ -71,6 +72,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
   });
   const api = app
     .route("/", repositoryRoutes)
+    .route("/", forkRoutes)
     .route("/", tokenRoutes)
     .route("/", quotaRoutes)
     .route("/", maintenanceRoutes)

@@ -11,6 +11,7 @@ import { RefRuleTable } from "./refs/ref-rule-table.ts";
 import { Reachability } from "./graph/reachability.ts";
 import { RefStore } from "./refs/refs.ts";
 import { removeRows } from "./index/removed-rows.ts";
+import { SharedObjects } from "./forks/shared-objects.ts";
 import type { Sql } from "./sql/sql.ts";
 import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
@@ -35,6 +36,7 @@ export class Tables {
   readonly pushes: PushLog;
   readonly bundles: BundleTable;
   readonly worktrees: WorktreeTable;
+  readonly shared: SharedObjects;
 
   readonly #sql: Sql;
 
@@ -57,6 +59,7 @@ export class Tables {
     this.pushes = new PushLog(sql);
     this.bundles = new BundleTable(sql);
     this.worktrees = new WorktreeTable(sql);
+    this.shared = new SharedObjects(sql);
   }
 
   /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not

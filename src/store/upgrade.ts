@@ -28,6 +28,13 @@ UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
 `),
   4: packObjects,
   5: packNodes,
+  6: (sql) =>
+    sql.exec(`
+ALTER TABLE pruned ADD COLUMN hidden BLOB;
+ALTER TABLE repository ADD COLUMN parent TEXT;
+ALTER TABLE repository ADD COLUMN expires_ms INTEGER;
+ALTER TABLE repository ADD COLUMN shared BLOB;
+`),
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

@@ -11,6 +11,7 @@ import { streamPack } from "../../src/repository/pack-bytes/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import { Traffic } from "../../src/repository/pacing/traffic.ts";
 import type { WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
+import type { FamilyPort } from "../../src/repository/state/family.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
 import type { RegistryPort } from "../../src/store/registry/registry-answers.ts";
@@ -74,7 +75,16 @@ export interface PushedOptions {
   readonly traffic?: Traffic;
   /** Default: any push is admitted, and announcements go nowhere. */
   readonly registry?: RegistryPort;
+  /** Default: there are no other repositories. */
+  readonly family?: FamilyPort;
 }
+
+/** A deployment with one repository. */
+export const NO_FAMILY: FamilyPort = {
+  open: (id) => {
+    throw new Error(`there is no repository ${id}`);
+  },
+};
 
 /** The outcome of a push, in the words of its report. */
 export interface ToldPush {
@@ -108,6 +118,7 @@ export class PushedRepository {
     worktrees = "none",
     traffic = new Traffic(),
     registry,
+    family = NO_FAMILY,
   }: PushedOptions = {}) {
     this.sql = sql;
     this.chunks = chunks;
@@ -118,6 +129,7 @@ export class PushedRepository {
         report: async () => undefined,
         readStanding: async () => ANYONE,
       },
+      family,
       erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),

@@ -14,7 +14,7 @@ export class NodeSql implements Sql {
   }
 
   exec<T extends Record<string, SqlValue>>(query: string, ...bindings: SqlBinding[]): SqlCursor<T> {
-    if (bindings.length === 0 && query.includes("CREATE TABLE")) {
+    if (bindings.length === 0 && /\b(CREATE|ALTER) TABLE/.test(query)) {
       this.#database.exec(query);
       return new Rows<T>([]);
     }

@@ -2,8 +2,8 @@ import { encodeText } from "../../format/byte-string.ts";
 import { worktreeFileKey } from "../worktree/file-key.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
-/** Checks the R2 keys below the repository's id: each must be named by a row, or by a job that will
- * sweep it. With `repair`, the others get such a job. */
+/** Checks the R2 keys below the repository's id: each must be named by a row, pinned by another
+ * repository, or named by a job that will sweep it. With `repair`, the others get such a job. */
 export const checkKeys: FsckStage = async (run, after) => {
   const prefix = `${run.repository.state.key}/`;
   let owners: Owners | null = null;
@@ -62,6 +62,7 @@ class Owners {
       key === this.#bundle ||
       this.#hasFile(key) ||
       tables.responses.hasObject(key) ||
+      repository.state.pins.has(key) ||
       this.#sweeps.some((swept) => key === swept || (swept.endsWith("/") && key.startsWith(swept))) ||
       [...repository.state.activePrefixes].some((prefix) => key.startsWith(prefix)) ||
       // Writes that began meanwhile.

@@ -11,12 +11,13 @@ const AGAIN = "again";
 
 /** Removes the R2 objects of a deleted repository and, an hour later, those written meanwhile.
  * After that no jobs are left except sweeps of pushes still in progress. With the last of them the
- * database is removed too (`Repository.runJobs`). */
+ * database is removed too (`Repository.runJobs`). What others of the family need stays until they
+ * need it no more, and with it the database. */
 export async function erase({ repository, job, store, nowMs }: JobRun): Promise<JobOutcome> {
-  const { jobs, key: prefix } = repository;
+  const { jobs, pins, key: prefix } = repository;
   const keys: string[] = [];
   for await (const key of store.list(`${prefix}/`)) {
-    if (keys.push(key) === RUN_KEYS) break;
+    if (!pins.has(key) && keys.push(key) === RUN_KEYS) break;
   }
   if (keys.length > 0) await store.delete(keys);
   for (const key of keys) jobs.cancel("sweep", key);

@@ -30,6 +30,7 @@ export async function installChunks(
       tables.objects.move({ ...objects, chunk: objects.chunk.map((index) => firstId + index) });
       tables.chunks.release(sources.map(({ id }) => id));
       retireObjects(
+        run.repository,
         tables,
         sources.map(({ key }) => key),
         run.nowMs,

@@ -3,7 +3,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
-import { type Unreachable, findUnreachable, findKept, recentTrees } from "./unreachable.ts";
+import { type Unreachable, findUnreachable, findKept, recentTrees } from "../objects/unreachable.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -110,6 +110,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable |
     tables.remove(unreachable.objects, unreachable.nodes);
     tables.chunks.release(chunks.map(({ id }) => id));
     retireObjects(
+      repository,
       tables,
       chunks.map(({ key }) => key),
       nowMs,

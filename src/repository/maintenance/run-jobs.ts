@@ -4,6 +4,7 @@ import { announce } from "../refs/announce.ts";
 import { buildBundle } from "../bundle/bundle-job.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
+import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
@@ -40,6 +41,11 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     return { counts: {}, again: false };
   },
   tally,
+  unpin,
+  lapse: async ({ repository }) => {
+    repository.delete();
+    return { counts: {}, again: false };
+  },
   trim: async ({ repository, nowMs }) => {
     repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };
@@ -48,7 +54,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
-const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "announce", "erase"]);
+const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "announce", "erase", "unpin"]);
 
 /** Runs the due jobs one after the other, until a request arrives. Overdue jobs run even then. A
  * job that fails is postponed and reported; the others still run. */

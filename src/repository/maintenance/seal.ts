@@ -45,6 +45,7 @@ async function sealGroup(run: JobRun, group: readonly ChunkRow[]): Promise<numbe
   await storeObjects(run, [bytes], ([key]) => {
     chunks.seal(key!, sealed);
     retireObjects(
+      run.repository,
       run.repository.tables!,
       group.map(({ key: former }) => former),
       run.nowMs,

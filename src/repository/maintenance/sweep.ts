@@ -1,7 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { Tables } from "../../store/tables.ts";
-import type { RepositoryState } from "../state/repository-state.ts";
+import { ownerOf, type RepositoryState } from "../state/repository-state.ts";
 import { type JobOutcome, type JobRun, PLAN_LIFE_MS } from "./maintenance-jobs.ts";
 
 /** When an object that a job was writing counts as left behind by a crash; and how much later a
@@ -25,9 +25,13 @@ export async function sweep({ repository, job, store, nowMs }: JobRun): Promise<
   return { counts: { deletedObjects: garbage.length }, again: false };
 }
 
-async function findGarbage({ tables, jobs }: RepositoryState, store: ChunkStore, target: string): Promise<string[]> {
+async function findGarbage(repository: RepositoryState, store: ChunkStore, target: string): Promise<string[]> {
+  const { tables, jobs, pins } = repository;
   const isGarbage = (key: string): boolean =>
-    !tables?.chunks.hasKey(key) && !tables?.responses.hasObject(key) && tables?.bundles.current()?.key !== key;
+    !pins.has(key) &&
+    !tables?.chunks.hasKey(key) &&
+    !tables?.responses.hasObject(key) &&
+    tables?.bundles.current()?.key !== key;
   if (!target.endsWith("/")) return isGarbage(target) ? [target] : [];
   const garbage: string[] = [];
   // A key with a job of its own is left to that job: fetches may still need it.
@@ -35,11 +39,18 @@ async function findGarbage({ tables, jobs }: RepositoryState, store: ChunkStore,
   return garbage;
 }
 
-/** Schedules `sweep` for R2 objects that hold no chunk any more, for when no fetch can need them.
- * Must run in the transaction that removed the chunks. */
-export function retireObjects(tables: Tables, keys: Iterable<string | null>, nowMs: number): void {
+/** Schedules `sweep` for R2 objects that hold no chunk any more, for when no fetch can need them;
+ * for those of another repository, `unpin`. Must run in the transaction that removed the chunks. */
+export function retireObjects(
+  { key: own }: RepositoryState,
+  { chunks, jobs }: Tables,
+  keys: Iterable<string | null>,
+  nowMs: number,
+): void {
   for (const key of new Set(keys)) {
-    if (key !== null && !tables.chunks.hasKey(key)) tables.jobs.add("sweep", key, nowMs + PLAN_LIFE_MS);
+    if (key === null || chunks.hasKey(key)) continue;
+    if (ownerOf(key) === own) jobs.add("sweep", key, nowMs + PLAN_LIFE_MS);
+    else jobs.add("unpin", ownerOf(key), nowMs + PLAN_LIFE_MS);
   }
 }
 

@@ -34,7 +34,8 @@ export async function announceNow(repository: RepositoryState): Promise<void> {
 
 /** The repository's state; null: a running push may yet create it. Reads a row per chunk, from an
  * index, and per ref. */
-function readStanding({ tables, createdMs, isDeleted, pushesUnderWay }: RepositoryState): RepositoryStanding | null {
+function readStanding(repository: RepositoryState): RepositoryStanding | null {
+  const { tables, createdMs, isDeleted, pushesUnderWay, parent, expiresMs } = repository;
   if (isDeleted) return { kind: "deleted" };
   if (tables === null) return pushesUnderWay > 0 ? null : { kind: "absent" };
   const { refs, pushes } = tables;
@@ -44,6 +45,8 @@ function readStanding({ tables, createdMs, isDeleted, pushesUnderWay }: Reposito
     defaultBranch: head?.startsWith(BRANCHES) === true ? head.slice(BRANCHES.length) : null,
     createdMs,
     pushedMs: pushes.newestMs(),
+    parentId: parent,
+    expiresMs,
     ...useOf(tables),
   };
 }

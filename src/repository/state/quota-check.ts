@@ -28,10 +28,13 @@ export class QuotaCheck {
   }
 }
 
-/** The current size of a repository. Reads a row per chunk and ref. */
-export function useOf({ chunks, refs, pushes, objects }: Tables): Use {
+/** The current size of a repository, and what others of its family hold for it, which does not
+ * count. Reads a row per chunk and ref. */
+export function useOf({ chunks, refs, pushes, objects, shared }: Tables): Use & { readonly sharedBytes: number } {
+  const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.bytesOutside(shared.ownPrefix);
   return {
-    sizeBytes: chunks.totalBytes() + refs.sizeBytes() + pushes.sizeBytes(),
-    objectCount: objects.present().size,
+    sizeBytes: chunks.totalBytes() - sharedBytes + refs.sizeBytes() + pushes.sizeBytes(),
+    objectCount: objects.present().difference(shared.numbers).size,
+    sharedBytes,
   };
 }

@@ -5,6 +5,7 @@ import type { Limits } from "../../format/configured-limits.ts";
 import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
 import {
   createRepository,
+  enterRepository,
   hasJobs,
   markDeleted,
   readRepository,
@@ -12,11 +13,13 @@ import {
   setFsckSetting,
 } from "../../store/sql/schema.ts";
 import { JobQueue } from "../../store/jobs/jobs.ts";
+import { PinTable } from "../../store/forks/pin-table.ts";
 import type { RegistryPort } from "../../store/registry/registry-answers.ts";
 import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../store/sql/sql.ts";
 import { Tables } from "../../store/tables.ts";
 import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
+import type { FamilyPort } from "./family.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import { Semaphore } from "../pacing/semaphore.ts";
@@ -36,6 +39,7 @@ export interface RepositoryPlatform {
   /** The registry's id of the repository: opaque, never reused. */
   readonly id: string;
   readonly registry: RegistryPort;
+  readonly family: FamilyPort;
   readonly sql: Sql;
   readonly transactor: Transactor;
   /** Removes the whole database, at once: a following transaction finds it empty. */
@@ -76,25 +80,41 @@ export class RepositoryState {
   hurrying = 0;
   /** Running pushes that may create the repository, if it does not exist. */
   pushesUnderWay = 0;
+  /** What others of the family need of its R2 objects. */
+  readonly pins: PinTable;
+  /** Running forks and imports, which have pinned what no row of theirs names yet. */
+  pinning = 0;
+  /** Changes whenever rows may have moved from one place to another; differs from life to life. */
+  #layout = { life: crypto.randomUUID(), changes: 0 };
   #tables: Tables | null = null;
   /** Whether the tables' cached data may differ from what is stored. */
   #isStale = false;
   #advertised: AdvertisedRefs | null = null;
   #record: RepositoryRecord;
   #holders = 0;
+  readonly #transactor: Transactor;
 
   constructor(platform: RepositoryPlatform, followers: readonly PushFollower[]) {
     this.followers = followers;
     this.platform = {
       ...platform,
       sql: new CountedSql(platform.sql, this.sqlCounters),
-      transactor: { transactionSync: (f) => this.#runTransaction(platform.transactor, f) },
+      transactor: {
+        transactionSync: (f) => {
+          this.#layout.changes += 1;
+          return this.#runTransaction(platform.transactor, f);
+        },
+      },
     };
+    this.#transactor = platform.transactor;
+    this.pins = new PinTable(this.platform.sql);
     this.#record = readRepository(this.platform.sql) ?? {
       key: platform.id,
       createdMs: 0,
       fsck: "default",
       deleted: false,
+      parent: null,
+      expiresMs: null,
     };
     if (this.#record.createdMs !== 0 && !this.#record.deleted) {
       this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
@@ -135,6 +155,21 @@ export class RepositoryState {
     return this.#record.createdMs;
   }
 
+  /** Id of the repository that it is a fork of; null: it is none, or does not exist. */
+  get parent(): string | null {
+    return this.#record.parent;
+  }
+
+  /** When it deletes itself (ms since 1970); null: never. */
+  get expiresMs(): number | null {
+    return this.#record.expiresMs;
+  }
+
+  /** Equal as long as no row has moved: pushes only add rows. */
+  get layout(): string {
+    return `${this.#layout.life} ${this.#layout.changes}`;
+  }
+
   /** How strictly pushed objects are checked. */
   get fsck(): FsckSetting {
     return this.#record.fsck;
@@ -155,14 +190,14 @@ export class RepositoryState {
    * @param f returns whether to commit its writes
    * @throws GitError "not-found" when the repository was deleted */
   transact<T>(fsck: FsckSetting | null, f: (tables: Tables) => { result: T; isKept: boolean }): T {
-    const { key, createdMs, deleted } = this.#record;
-    if (deleted) throw new GitError("not-found", { what: "repository" });
-    const record = { key, createdMs: createdMs || Date.now(), fsck: fsck ?? this.fsck, deleted };
+    if (this.isDeleted) throw new GitError("not-found", { what: "repository" });
+    const record = { ...this.#record, createdMs: this.createdMs || Date.now(), fsck: fsck ?? this.fsck };
     let { tables } = this;
     this.#advertised = null;
     try {
-      const result = this.platform.transactor.transactionSync(() => {
+      const result = this.#runTransaction(this.#transactor, () => {
         if (tables === null) {
+          if (this.pinning > 0) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
           createRepository(this.platform.sql, record);
           tables = new Tables(this.platform.sql);
         }
@@ -197,16 +232,40 @@ export class RepositoryState {
     return true;
   }
 
+  /** Makes the repository exist, as a fork whose tables are filled already.
+   * @param f finishes them, in the same transaction */
+  createFork(
+    origin: Pick<RepositoryRecord, "fsck" | "expiresMs"> & { parent: string },
+    f: (tables: Tables) => void,
+  ): void {
+    const record = { ...this.#record, ...origin, createdMs: Date.now() };
+    this.#tables = this.platform.transactor.transactionSync(() => {
+      const tables = new Tables(this.platform.sql);
+      enterRepository(this.platform.sql, record);
+      f(tables);
+      tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
+      return tables;
+    });
+    this.#record = record;
+    this.isAnnouncementDue = true;
+    // What it holds in memory of the graph is what it was before the transaction.
+    this.reload();
+    this.scheduleJobs();
+  }
+
   /** Deletes the repository. A job removes its bytes.
    * @returns whether it existed */
   delete(): boolean {
     const { tables } = this;
     if (tables === null) return false;
     const { jobs } = tables;
+    const owners = this.neededElsewhere().keys();
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
-      // Objects being written have their sweep. No other job is needed any more.
-      jobs.cancelAllBut("sweep");
+      // Objects being written have their sweep, and what others keep for this one is to be
+      // released. No other job is needed any more.
+      jobs.cancelAllBut(["sweep", "unpin"]);
+      for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
       jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
     });
@@ -218,12 +277,20 @@ export class RepositoryState {
     return true;
   }
 
+  /** The R2 objects of other repositories that chunks are in, by the id of their owner. */
+  neededElsewhere(): Map<string, Set<string>> {
+    const needed = keysByOwner(this.tables?.chunks.keys() ?? []);
+    needed.delete(this.key);
+    return needed;
+  }
+
   /** Runs a transaction. What is in memory of the index follows one that is rolled back. */
   #runTransaction<T>(transactor: Transactor, f: () => T): T {
     try {
       return transactor.transactionSync(f);
     } catch (error) {
       this.#tables?.objects.forget();
+      this.pins.forget();
       throw error;
     }
   }
@@ -274,10 +341,24 @@ export class RepositoryState {
    * database must be removed: the last job may have died before it did that. */
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
-    return (
-      this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (this.tables === null ? Date.now() + LOOK_AGAIN_MS : null)
-    );
+    const isGone = this.tables === null && this.pins.isEmpty();
+    return this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (isGone ? Date.now() + LOOK_AGAIN_MS : null);
   }
+}
+
+/** The id of the repository that wrote an R2 object, and deletes it. */
+export function ownerOf(key: string): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
+/** R2 objects by the id of the repository that wrote them. */
+export function keysByOwner(keys: Iterable<string>): Map<string, Set<string>> {
+  const byOwner = new Map<string, Set<string>>();
+  for (const key of keys) {
+    const owner = ownerOf(key);
+    byOwner.set(owner, (byOwner.get(owner) ?? new Set()).add(key));
+  }
+  return byOwner;
 }
 
 /** Thrown to roll back a transaction, with its result. */

@@ -1,58 +1,23 @@
 import { z } from "@hono/zod-openapi";
-import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { GitError } from "../../format/errors.ts";
-import { MAX_REF_NAME_BYTES } from "../../format/limits.ts";
-import { DEFAULT_BRANCH, isRefName } from "../../format/ref-name.ts";
-import {
-  foldRepositoryName,
-  isOwnerName,
-  isRepositoryName,
-  parseRepositoryName,
-  type RepositoryName,
-} from "../../format/repository-name.ts";
-import type { NameRefusal } from "../../store/registry/registry-answers.ts";
-import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { encodeText } from "../../format/byte-string.ts";
+import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
+import { foldRepositoryName, parseRepositoryName } from "../../format/repository-name.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
-
-/** Characters of a description. */
-const MAX_DESCRIPTION = 1_000;
-
-const Owner = z
-  .string()
-  .refine(isOwnerName, "1 to 100 letters, digits, '.', '_', '-'; not 'api', '.', '..', and no '.git' at the end")
-  .openapi({ example: "me" });
-
-const Name = z
-  .string()
-  .refine(isRepositoryName, "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end")
-  .openapi({ example: "my-repo" });
-
-const Description = z.string().max(MAX_DESCRIPTION).nullable();
-
-const Visibility = z.enum(["public", "private"]);
-
-const Branch = z
-  .string()
-  .refine(isBranchName, "this is not a valid branch name")
-  .openapi({ description: "without refs/heads/", example: "main" });
-
-const RepositorySchema = z
-  .object({
-    id: z.string().openapi({ description: "stays the same when the repository is renamed" }),
-    owner: z.string(),
-    name: z.string(),
-    description: z.string().nullable(),
-    visibility: Visibility,
-    defaultBranch: z.string().nullable(),
-    createdAt: z.iso.datetime(),
-    pushedAt: z.iso.datetime().nullable().openapi({ description: "null: never pushed to" }),
-    sizeBytes: z.number().int().openapi({ description: "stored size of the objects; may be some seconds old" }),
-    objectCount: z.number().int().openapi({ description: "may be some seconds old" }),
-  })
-  .openapi("Repository");
+import {
+  Branch,
+  Description,
+  Name,
+  nameError,
+  notFound,
+  Owner,
+  readEntry,
+  RepositorySchema,
+  toJson,
+  Visibility,
+} from "./repository-json.ts";
 
 const Page = z
   .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
@@ -213,44 +178,4 @@ async function readPage(registry: RepositoryRegistry, owner: string | null, quer
     repositories: entries.slice(0, limit).map(toJson),
     nextCursor: last === null ? null : encodeCursor({ owner: last.owner, name: last.name }),
   };
-}
-
-/** @throws GitError "not-found" */
-async function readEntry(registry: RepositoryRegistry, owner: string, repository: string): Promise<RepositoryEntry> {
-  const name = parseRepositoryName(owner, repository);
-  const entry = name === null ? null : await registry.read(name);
-  if (entry === null) throw notFound();
-  return entry;
-}
-
-function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema> {
-  const { createdMs, pushedMs, defaultBranch, ...rest } = entry;
-  return {
-    ...rest,
-    defaultBranch: defaultBranch === null ? null : decodeText(defaultBranch),
-    createdAt: new Date(createdMs).toISOString(),
-    pushedAt: pushedMs === null ? null : new Date(pushedMs).toISOString(),
-  };
-}
-
-function notFound(): GitError {
-  return new GitError("not-found", { what: "repository" });
-}
-
-function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
-  if (refusal.kind === "held") {
-    const reason = "another repository had it a moment ago";
-    return new GitError("conflict", { what: "name", field: "name", reason, retryAfterMs: refusal.retryAfterMs });
-  }
-  const { owner, name } = refusal.by;
-  if (owner === asked.owner && name === asked.name) {
-    return new GitError("conflict", { what: "name", field: "name", reason: "a repository of this name exists" });
-  }
-  const reason = `it differs only in case from ${owner}/${name}, which exists`;
-  return new GitError("invalid", { what: "name", field: "name", reason });
-}
-
-function isBranchName(name: string): boolean {
-  const ref = `refs/heads/${encodeText(name)}`;
-  return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
 }

@@ -5,10 +5,11 @@ import type { Quota, QuotaChange } from "../../access/quota.ts";
 import { GitError } from "../../format/errors.ts";
 import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Ambiguities, RepositoryClient } from "../../repository/calls.ts";
+import type { ForkRequest } from "../../repository/forks/fork.ts";
 import type { Reading } from "../../repository/files/reading.ts";
 import type { PushResult, RefCommand } from "../../repository/state/push.ts";
 import type { NameRefusal, QuotaStanding, RepositoryChange } from "../../store/registry/registry-answers.ts";
-import type { RepositoryDetails, RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import type { NewToken } from "../../store/registry/token-table.ts";
 import { AMBIGUITY_HEADER, showAmbiguities } from "./ambiguities.ts";
 import { answerError } from "./error.ts";
@@ -114,6 +115,16 @@ export interface RepositoryRegistry {
    * @param defaultBranch without `refs/heads/`, byte string
    * @returns why it was refused; null: it is created */
   create(name: RepositoryName, details: RepositoryDetails, defaultBranch: string): Promise<NameRefusal | null>;
+  /** Creates a repository as a fork of another one, which the caller may read.
+   * @returns why it was refused; null: it is created
+   * @throws GitError also "not-found" for a branch, "unavailable" */
+  fork(
+    name: RepositoryName,
+    details: RepositoryDetails,
+    request: Omit<ForkRequest, "who">,
+  ): Promise<NameRefusal | null>;
+  /** The forks of a repository that the caller may read. @see listForks */
+  listForks(parent: string, after: RepositoryName | null, limit: number): Promise<ForkPage>;
   /** Changes a repository's description, visibility or name. @see Registry.update */
   update(
     repository: RepositoryEntry,

@@ -150,6 +150,12 @@ export class ChunkTable {
     return this.#sql.exec<{ bytes: number }>("SELECT ifnull(sum(size), 0) AS bytes FROM chunks").one().bytes;
   }
 
+  /** Bytes of the chunks in R2 objects whose keys do not begin with a prefix of ASCII. */
+  bytesOutside(prefix: string): number {
+    const query = "SELECT ifnull(sum(size), 0) AS bytes FROM chunks WHERE substr(key, 1, ?) <> ?";
+    return this.#sql.exec<{ bytes: number }>(query, prefix.length, prefix).one().bytes;
+  }
+
   /** Totals of the inline chunks. */
   hot(): HotChunks {
     return this.#sql

@@ -3,7 +3,8 @@ import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import { sortIndices } from "../numbers/sort.ts";
-import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+import type { Sql } from "../sql/sql.ts";
+import { AbsentObjects } from "./absent-objects.ts";
 import { IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
 import {
   copyRows,
@@ -37,17 +38,16 @@ const MAX_ALIKE = 1_000;
  * (`UnfiledObjects`). A repository has one index in memory, since it keeps what it read; after a
  * transaction was rolled back it must `forget`. Whatever writes must run in a transaction. */
 export class ObjectIndex {
-  readonly #sql: Sql;
   readonly #pages: ObjectPages;
   readonly #ids: IdRuns;
   readonly #unfiled: UnfiledObjects;
-  #pruned: NumberSet | null = null;
+  readonly #absent: AbsentObjects;
 
   constructor(sql: Sql) {
-    this.#sql = sql;
     this.#pages = new ObjectPages(sql);
     this.#ids = new IdRuns(sql);
     this.#unfiled = new UnfiledObjects(sql);
+    this.#absent = new AbsentObjects(sql);
   }
 
   /** Forgets what is in memory: it may differ from what is stored. */
@@ -55,7 +55,7 @@ export class ObjectIndex {
     this.#pages.forget();
     this.#ids.forget();
     this.#unfiled.forget();
-    this.#pruned = null;
+    this.#absent.forget();
   }
 
   /** The highest number ever assigned; 0: none. Numbers of pruned objects are not reused. */
@@ -66,15 +66,19 @@ export class ObjectIndex {
 
   /** The numbers of pruned objects. */
   pruned(): NumberSet {
-    if (this.#pruned !== null) return this.#pruned;
-    const [row] = this.#sql.exec<{ numbers: ArrayBuffer }>("SELECT numbers FROM pruned").toArray();
-    this.#pruned = row === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(row.numbers));
-    return this.#pruned;
+    return this.#absent.pruned;
   }
 
-  /** The numbers of all objects. */
+  /** The numbers of hidden objects. @see AbsentObjects */
+  hidden(): NumberSet {
+    return this.#absent.hidden;
+  }
+
+  /** The numbers of all objects that are not hidden. */
   present(): NumberSet {
-    return NumberSet.range(1, this.lastNumber() + 1).difference(this.pruned());
+    return NumberSet.range(1, this.lastNumber() + 1)
+      .difference(this.pruned())
+      .difference(this.hidden());
   }
 
   /** Inserts rows: 4 ms per 10,000.
@@ -177,10 +181,14 @@ export class ObjectIndex {
     );
   }
 
-  /** The other objects that are stored as deltas on one of these. Reads every row. */
+  /** The other objects, hidden ones too, that are stored as deltas on one of these. Reads every
+   * row. */
   dependents(bases: NumberSet): NumberSet {
     if (bases.size === 0) return NumberSet.EMPTY;
-    return this.#select(this.present(), ({ number, base }, i) => bases.has(base[i]!) && !bases.has(number[i]!));
+    return this.#select(
+      this.present().union(this.hidden()),
+      ({ number, base }, i) => bases.has(base[i]!) && !bases.has(number[i]!),
+    );
   }
 
   /** The objects in a chunk.
@@ -226,7 +234,8 @@ export class ObjectIndex {
     for (const source of [this.#unfiled, this.#ids]) {
       for (const number of source.inRange(bound("0"), bound("f"))) {
         const page = this.#pageOf(number);
-        if (page === null || !toHex(page.oid(page.numbers.indexOf(number))).startsWith(prefix)) continue;
+        if (page === null || this.hidden().has(number)) continue;
+        if (!toHex(page.oid(page.numbers.indexOf(number))).startsWith(prefix)) continue;
         found.add(number);
         if (found.size === MAX_ALIKE) return [...found];
       }
@@ -269,16 +278,14 @@ export class ObjectIndex {
   /** Removes objects for good.
    * @throws GitError "too-large" when the set of all removed objects does not fit into a row */
   remove(objects: NumberSet): void {
-    const pruned = this.pruned().union(objects);
-    const numbers = pruned.encode();
-    if (numbers.length > BLOB_MAX_BYTES) {
-      const what = "the set of pruned objects";
-      throw new GitError("too-large", { what, limit: BLOB_MAX_BYTES, actual: numbers.length });
-    }
-    this.#sql.exec("INSERT OR REPLACE INTO pruned (id, last, numbers) VALUES (1, ?, ?)", pruned.last, numbers);
+    this.#absent.set(this.pruned().union(objects), this.hidden().difference(objects));
     this.#pages.remove(objects);
     this.#unfiled.write(this.#unfiled.rewrite(objects, (rows) => divideRows(rows, objects).others));
-    this.#pruned = pruned;
+  }
+
+  /** Hides objects: from now on they are only delta bases of others. @throws as `remove` */
+  hide(objects: NumberSet): void {
+    this.#absent.set(this.pruned(), this.hidden().union(objects));
   }
 
   /** The rows that belong beside a chunk, encoded; null: they are filed. */
@@ -293,8 +300,8 @@ export class ObjectIndex {
 
   /** Moves one page of ids from a run to another, if a merge is due. */
   mergeIds(): void {
-    const pruned = this.pruned();
-    this.#ids.merge((number) => pruned.has(number));
+    const gone = this.pruned().union(this.hidden());
+    this.#ids.merge((number) => gone.has(number));
   }
 
   #checkNew({ number, oid }: ObjectColumns): void {
@@ -354,6 +361,8 @@ export class ObjectIndex {
     const sorted = order.map((i) => prefixes[i]!);
     this.#unfiled.find(sorted, note);
     this.#ids.find(sorted, note);
+    if (numbers.length === 0) return;
+    const hidden = this.hidden();
     let page: ObjectPage | null = null;
     for (const k of sortIndices(Uint32Array.from(numbers))) {
       const number = numbers[k]!;
@@ -363,7 +372,8 @@ export class ObjectIndex {
         if (numbers.length >= MANY) page?.all();
         at = page?.numbers.indexOf(number) ?? -1;
       }
-      if (page?.hasOid(at, oids, indices[k]! * OID_BYTES) === true) found(indices[k]!, page, at, number);
+      if (page?.hasOid(at, oids, indices[k]! * OID_BYTES) !== true || hidden.has(number)) continue;
+      found(indices[k]!, page, at, number);
     }
   }
 }

@@ -6,7 +6,8 @@ import type { Sql } from "../sql/sql.ts";
  * chunks with many unused bytes, `expire` drops old pushes from the log, `bundle` builds a bundle,
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
  * computes statistics of pushed commits, `announce` reports the repository's state to the
- * registry, `erase` removes a deleted repository's bytes. */
+ * registry, `erase` removes a deleted repository's bytes, `unpin` tells another repository of the
+ * family what is still needed of it, `lapse` deletes a fork whose time is over. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -19,7 +20,9 @@ export type JobKind =
   | "materialize"
   | "tally"
   | "announce"
-  | "erase";
+  | "erase"
+  | "unpin"
+  | "lapse";
 
 /** Whether a job does not wait at all. */
 export function isUrgent(kind: JobKind): boolean {
@@ -115,9 +118,9 @@ export class JobQueue {
     this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
   }
 
-  /** Removes all jobs but those of one kind. */
-  cancelAllBut(kind: JobKind): void {
-    this.#sql.exec("DELETE FROM jobs WHERE kind <> ?", kind);
+  /** Removes all jobs but those of some kinds. */
+  cancelAllBut(kinds: readonly JobKind[]): void {
+    this.#sql.exec("DELETE FROM jobs WHERE kind NOT IN (SELECT value FROM json_each(?))", JSON.stringify(kinds));
   }
 
   /** Takes the job that has been due for longest; null: none.

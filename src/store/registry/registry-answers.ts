@@ -19,7 +19,7 @@ export const RESERVATION_MS = 60 * 60_000;
 
 /** A repository's report on itself. */
 export type RepositoryStanding =
-  | ({ readonly kind: "live" } & RepositoryFigures)
+  | ({ readonly kind: "live"; readonly parentId: string | null } & RepositoryFigures)
   /** Nothing has been created so far, and no push is running. */
   | { readonly kind: "absent" }
   | { readonly kind: "deleted" };

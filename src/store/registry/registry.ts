@@ -10,10 +10,12 @@ import { changeQuota, isLimited, type QuotaChange, type Use } from "../../access
 import { foldRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
+  createRepositoryTables,
+  type ForkPage,
+  listForks,
   listRepositories,
   PUSHED_DETAILS,
   REPOSITORY_COLUMNS,
-  REPOSITORY_TABLES,
   type RepositoryDetails,
   type RepositoryEntry,
   type RepositoryRow,
@@ -44,7 +46,7 @@ export class Registry {
     this.#sql = sql;
     this.#quotas = new QuotaTable(sql);
     this.#transactor = transactor;
-    sql.exec(REPOSITORY_TABLES);
+    createRepositoryTables(sql);
   }
 
   /** The route of a name; null: unknown. Its repository may be reserved only. */
@@ -106,13 +108,16 @@ export class Registry {
     switch (standing.kind) {
       case "live":
         this.#sql.exec(
-          `UPDATE repositories SET state = 'live', default_branch = ?, created_ms = ?, pushed_ms = ?, size = ?, objects = ?
-            WHERE id = ?`,
+          `UPDATE repositories SET state = 'live', default_branch = ?, created_ms = ?, pushed_ms = ?, size = ?, objects = ?,
+            shared = ?, expires_ms = ?, parent = ifnull(parent, ?) WHERE id = ?`,
           standing.defaultBranch,
           standing.createdMs,
           standing.pushedMs,
           standing.sizeBytes,
           standing.objectCount,
+          standing.sharedBytes,
+          standing.expiresMs,
+          standing.parentId,
           id,
         );
         return;
@@ -126,6 +131,9 @@ export class Registry {
         return;
       case "deleted":
         this.#transactor.transactionSync(() => {
+          // Its forks are forks of what it was a fork of.
+          const parent = "(SELECT parent FROM repositories WHERE id = ?1)";
+          this.#sql.exec(`UPDATE repositories SET parent = ${parent} WHERE parent = ?1`, id);
           this.#sql.exec("DELETE FROM repositories WHERE id = ?", id);
           this.#sql.exec("DELETE FROM former_names WHERE id = ?", id);
           this.#quotas.forget({ repositoryId: id });
@@ -165,6 +173,11 @@ export class Registry {
   /** @see listRepositories */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return listRepositories(this.#sql, owner, after, limit, caller);
+  }
+
+  /** @see listForks */
+  listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
+    return listForks(this.#sql, parent, after, limit, caller);
   }
 
   /** Changes a repository's details and name. The former name keeps leading to it until another

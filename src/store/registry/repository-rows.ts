@@ -1,10 +1,10 @@
 // The rows of the registry's repositories, and lists of them.
-import type { Caller, Target, TokenScope } from "../../access/caller.ts";
+import { type Caller, may, type Target, type TokenScope } from "../../access/caller.ts";
 import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The tables of repositories; part of the registry. */
-export const REPOSITORY_TABLES = `
+const REPOSITORY_TABLES = `
 CREATE TABLE IF NOT EXISTS repositories (
   id TEXT PRIMARY KEY,                    -- opaque, random: names the repository's object, begins its R2 keys
   owner TEXT NOT NULL COLLATE NOCASE,     -- in their displayed form
@@ -18,6 +18,9 @@ CREATE TABLE IF NOT EXISTS repositories (
   pushed_ms INTEGER,
   size INTEGER NOT NULL DEFAULT 0,
   objects INTEGER NOT NULL DEFAULT 0,
+  parent TEXT,                            -- id of the repository that it is a fork of
+  shared INTEGER NOT NULL DEFAULT 0,      -- bytes that others of its family hold for it
+  expires_ms INTEGER,                     -- when it deletes itself
   UNIQUE (owner, name)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS shown ON repositories(owner, name) WHERE visibility = 'public' AND state = 'live';
@@ -31,6 +34,22 @@ CREATE TABLE IF NOT EXISTS former_names (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);
 `;
+
+/** What a registry of an older release lacks. */
+const FORK_COLUMNS = `
+ALTER TABLE repositories ADD COLUMN parent TEXT;
+ALTER TABLE repositories ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE repositories ADD COLUMN expires_ms INTEGER;
+`;
+
+/** Creates the tables of repositories, or brings them up to date. */
+export function createRepositoryTables(sql: Sql): void {
+  sql.exec(REPOSITORY_TABLES);
+  const hasForks =
+    sql.exec("SELECT 1 FROM pragma_table_info('repositories') WHERE name = 'parent'").toArray().length > 0;
+  if (!hasForks) sql.exec(FORK_COLUMNS);
+  sql.exec("CREATE INDEX IF NOT EXISTS forks ON repositories(parent, owner, name) WHERE parent IS NOT NULL");
+}
 
 /** Who may read a repository: everyone, or those with a token for it. */
 export type Visibility = Target["visibility"];
@@ -51,14 +70,26 @@ export interface RepositoryFigures {
   readonly createdMs: number;
   /** Null: never pushed to. */
   readonly pushedMs: number | null;
-  /** Stored size of the objects. */
+  /** Stored size of its own objects. */
   readonly sizeBytes: number;
+  /** How many are its own. */
   readonly objectCount: number;
+  /** Bytes that others of its family hold for it. */
+  readonly sharedBytes: number;
+  /** When it deletes itself; null: never. */
+  readonly expiresMs: number | null;
+}
+
+/** A repository that others are forks of. */
+export interface Parent extends RepositoryName, Target {
+  readonly id: string;
 }
 
 /** A repository in a list. */
 export interface RepositoryEntry extends RepositoryName, RepositoryDetails, RepositoryFigures {
   readonly id: string;
+  /** What it is a fork of; null: it is none, or the other one is deleted. */
+  readonly parent: Parent | null;
 }
 
 /** A repository, or a name reserved for one. */
@@ -74,15 +105,21 @@ export interface RepositoryRow extends Record<string, string | number | null> {
   readonly pushedMs: number | null;
   readonly sizeBytes: number;
   readonly objectCount: number;
+  readonly sharedBytes: number;
+  readonly expiresMs: number | null;
+  /** JSON of `Parent`. */
+  readonly parentJson: string | null;
 }
 
 /** The columns of `RepositoryRow`. */
 export const REPOSITORY_COLUMNS = `id, owner, name, state, description, visibility, default_branch AS defaultBranch, created_ms AS createdMs,
-  pushed_ms AS pushedMs, size AS sizeBytes, objects AS objectCount`;
+  pushed_ms AS pushedMs, size AS sizeBytes, objects AS objectCount, shared AS sharedBytes, expires_ms AS expiresMs,
+  (SELECT json_object('id', of.id, 'owner', of.owner, 'name', of.name, 'visibility', of.visibility) FROM repositories AS of
+    WHERE of.id = repositories.parent AND of.state = 'live') AS parentJson`;
 
 /** The part of a row that lists show. */
-export function toEntry({ state: _state, ...entry }: RepositoryRow): RepositoryEntry {
-  return entry;
+export function toEntry({ state: _state, parentJson, ...entry }: RepositoryRow): RepositoryEntry {
+  return { ...entry, parent: parentJson === null ? null : (JSON.parse(parentJson) as Parent) };
 }
 
 /** Existing repositories that a caller may read, sorted by name.
@@ -102,6 +139,44 @@ export function listRepositories(
   const own = caller.kind === "token" ? ownPage(owner, caller.token.scope, page) : [];
   const byId = new Map([...shown, ...own].map((entry) => [entry.id, entry]));
   return [...byId.values()].toSorted(compareNames).slice(0, limit);
+}
+
+/** Forks examined for one page: others' private ones are not shown. */
+const MAX_SEARCHED_FORKS = 1_000;
+
+/** A page of a repository's forks, sorted by name. */
+export interface ForkPage {
+  readonly forks: readonly RepositoryEntry[];
+  /** `after` of the next page; null: there is none. */
+  readonly next: RepositoryName | null;
+}
+
+/** The forks of a repository that a caller may read. A page may have fewer than there are, or none,
+ * although it is not the last.
+ * @param after only names after this one; null: from the beginning */
+export function listForks(
+  sql: Sql,
+  parent: string,
+  after: RepositoryName | null,
+  limit: number,
+  caller: Caller,
+): ForkPage {
+  const rows = sql.exec<RepositoryRow>(
+    `SELECT ${REPOSITORY_COLUMNS} FROM repositories WHERE parent = ? AND (owner, name) > (?, ?) AND state = 'live'
+      ORDER BY owner, name LIMIT ${MAX_SEARCHED_FORKS}`,
+    parent,
+    after?.owner ?? "",
+    after?.name ?? "",
+  );
+  const found = rows.toArray().map(toEntry);
+  const forks: RepositoryEntry[] = [];
+  let searched = 0;
+  while (searched < found.length && forks.length < limit) {
+    const entry = found[searched++]!;
+    if (may(caller, "read", entry)) forks.push(entry);
+  }
+  const isLast = searched === found.length && found.length < MAX_SEARCHED_FORKS;
+  return { forks, next: isLast ? null : found[searched - 1]! };
 }
 
 /** The repositories in a token's scope. */

@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -37,7 +37,10 @@ CREATE TABLE repository (
   fsck TEXT NOT NULL DEFAULT 'default' CHECK (fsck IN ('default', 'strict', 'lenient')),
   worktrees TEXT,                  -- JSON: names of the branches to materialize; NULL: the default branch
   deleted INTEGER NOT NULL DEFAULT 0, -- 1: not served any more, jobs remove its data
-  schema INTEGER NOT NULL
+  schema INTEGER NOT NULL,
+  parent TEXT,                     -- id of the repository that it is a fork of, else NULL
+  expires_ms INTEGER,              -- when it deletes itself, NULL: never
+  shared BLOB                      -- objects that came from others of the family: a number set; NULL: none
 );
 CREATE TABLE refs (
   name TEXT PRIMARY KEY,           -- byte string: one character per byte
@@ -60,7 +63,8 @@ CREATE TABLE object_ids (          -- object numbers by id
 CREATE TABLE pruned (              -- at most one row
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last INTEGER NOT NULL,           -- highest number among them
-  numbers BLOB NOT NULL            -- of the pruned objects: a number set
+  numbers BLOB NOT NULL,           -- of the pruned objects: a number set
+  hidden BLOB                      -- of objects that are only delta bases: a number set; NULL: none
 );
 CREATE TABLE chunks (
   id INTEGER PRIMARY KEY,
@@ -179,6 +183,10 @@ export interface RepositoryRecord {
   readonly fsck: FsckSetting;
   /** The repository is deleted and must not be served. */
   readonly deleted: boolean;
+  /** Id of the repository that it is a fork of; null: it is none. */
+  readonly parent: string | null;
+  /** When it deletes itself (ms since 1970); null: never. */
+  readonly expiresMs: number | null;
 }
 
 /** Creates the table of jobs if needed. */
@@ -188,33 +196,69 @@ export function createJobs(sql: Sql): void {
 
 /** Whether the table of jobs exists. */
 export function hasJobs(sql: Sql): boolean {
-  return hasTable(sql, "jobs");
+  return tableExists(sql, "jobs");
 }
 
 /** Creates the tables and the repository's row; must run in a transaction.
  * @throws when the repository exists */
-export function createRepository(sql: Sql, record: Omit<RepositoryRecord, "deleted">): void {
+export function createRepository(sql: Sql, record: NewRepository): void {
+  createTables(sql);
+  enterRepository(sql, record);
+}
+
+/** Creates the empty tables of a repository that does not exist yet. Those of a fork that was cut
+ * off are replaced.
+ * @throws RangeError when the repository exists */
+export function createTables(sql: Sql): void {
+  if (readRepository(sql) !== null) throw new RangeError("the repository exists");
   createJobs(sql);
+  if (tableExists(sql, "repository")) dropTables(sql);
   sql.exec(TABLES);
+}
+
+/** A repository's row at its creation. */
+export type NewRepository = Omit<RepositoryRecord, "deleted" | "parent" | "expiresMs"> &
+  Partial<Pick<RepositoryRecord, "parent" | "expiresMs">>;
+
+/** Enters the repository's row: from now on it exists. */
+export function enterRepository(sql: Sql, record: NewRepository): void {
   sql.exec(
-    "INSERT INTO repository (id, key, created_ms, fsck, schema) VALUES (1, ?, ?, ?, ?)",
+    "INSERT INTO repository (id, key, created_ms, fsck, schema, parent, expires_ms) VALUES (1, ?, ?, ?, ?, ?, ?)",
     record.key,
     record.createdMs,
     record.fsck,
     SCHEMA_VERSION,
+    record.parent ?? null,
+    record.expiresMs ?? null,
   );
 }
 
 /** Reads the repository's row.
  * @returns null when it was never created: no other table may be read then */
 export function readRepository(sql: Sql): RepositoryRecord | null {
-  if (!hasTable(sql, "repository")) return null;
-  const { deleted, ...record } = sql
-    .exec<{ key: string; createdMs: number; fsck: FsckSetting; deleted: number }>(
-      "SELECT key, created_ms AS createdMs, fsck, deleted FROM repository",
+  if (!tableExists(sql, "repository")) return null;
+  const [row] = sql.exec("SELECT * FROM repository").toArray();
+  if (row === undefined) return null;
+  return {
+    key: row["key"] as string,
+    createdMs: row["created_ms"] as number,
+    fsck: row["fsck"] as FsckSetting,
+    deleted: row["deleted"] === 1,
+    // Columns that an older release did not have.
+    parent: (row["parent"] ?? null) as string | null,
+    expiresMs: (row["expires_ms"] ?? null) as number | null,
+  };
+}
+
+/** Removes all tables but those of jobs. */
+function dropTables(sql: Sql): void {
+  const tables = sql
+    .exec<{ name: string }>(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT IN ('jobs', 'job_runs')
+        AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'`,
     )
-    .one();
-  return { ...record, deleted: deleted === 1 };
+    .toArray();
+  for (const { name } of tables) sql.exec(`DROP TABLE "${name}"`);
 }
 
 /** Marks the repository as deleted, for good. */
@@ -227,6 +271,7 @@ export function setFsckSetting(sql: Sql, fsck: FsckSetting): void {
   sql.exec("UPDATE repository SET fsck = ?", fsck);
 }
 
-function hasTable(sql: Sql, name: string): boolean {
+/** Whether a table exists. */
+export function tableExists(sql: Sql, name: string): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name).toArray().length > 0;
 }

@@ -12,6 +12,7 @@ import type { RepositoryEvent } from "../../../src/repository/state/repository-e
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql/sql.ts";
 import type { Random } from "../../harness/random.ts";
+import { NO_FAMILY } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { type BucketTemper, type Caller, SimulatedBucket } from "./bucket.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -211,6 +212,7 @@ export class World {
             if (kind !== "live") this.isAdmitted = false;
           }),
       },
+      family: NO_FAMILY,
       sql: process,
       transactor: process,
       erase: async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import type { Caller } from "../../../src/access/caller.ts";
 import type { RepositoryName } from "../../../src/format/repository-name.ts";
 import { NAME_HOLD_MS, type RepositoryStanding, RESERVATION_MS } from "../../../src/store/registry/registry-answers.ts";
 import { Registry } from "../../../src/store/registry/registry.ts";
@@ -15,6 +16,9 @@ const LIVE: RepositoryStanding = {
   pushedMs: null,
   sizeBytes: 7,
   objectCount: 3,
+  sharedBytes: 0,
+  expiresMs: null,
+  parentId: null,
 };
 
 let sql: NodeSql;
@@ -49,9 +53,10 @@ test("a reserved name is shown to nobody, and leads to the same repository for a
   expect(listed()).toEqual([]);
   expect(registry.admit(id, 2)).toBe(true);
   registry.report(id, { ...LIVE, pushedMs: 9 }, 3);
-  const { kind: _kind, ...figures } = LIVE;
+  const { kind: _kind, parentId: _parent, ...figures } = LIVE;
   expect(registry.read(named("ME/a"))).toEqual({
     ...figures,
+    parent: null,
     id,
     owner: "me",
     name: "a",
@@ -59,6 +64,43 @@ test("a reserved name is shown to nobody, and leads to the same repository for a
     visibility: "private",
     pushedMs: 9,
   });
+});
+
+test("forks are listed to those who may read them, and outlive what they were made of", () => {
+  const root = create("me/root");
+  const fork = (path: string, parentId: string, visibility: "public" | "private" = "public"): string => {
+    const id = create(path);
+    registry.report(id, { ...LIVE, parentId }, 1);
+    registry.update(id, { visibility }, 1);
+    return id;
+  };
+  const first = fork("you/first", root);
+  fork("you/hidden", root, "private");
+  fork("me/second", root);
+  fork("you/of-first", first);
+  const forksOf = (id: string, caller: Caller = { kind: "anonymous" }, limit = 100) => {
+    const { forks, next } = registry.listForks(id, null, limit, caller);
+    return [forks.map(({ owner, name }) => `${owner}/${name}`), next?.name ?? null];
+  };
+  expect(forksOf(root)).toEqual([["me/second", "you/first"], null]);
+  expect(forksOf(root, { kind: "operator" })).toEqual([["me/second", "you/first", "you/hidden"], null]);
+  expect(forksOf(root, { kind: "anonymous" }, 1)).toEqual([["me/second"], "second"]);
+  expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: first, owner: "you", name: "first" });
+  registry.report(first, { kind: "deleted" }, 2);
+  expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root, name: "root" });
+  // What it says of itself is as old as it is.
+  registry.report(registry.read(named("you/of-first"))!.id, { ...LIVE, parentId: first }, 3);
+  expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root });
+});
+
+test("a registry of an older release gets what forks need", () => {
+  sql = new NodeSql();
+  registry = new Registry(sql, new NodeTransactor(sql));
+  create("me/a");
+  sql.exec("DROP INDEX forks");
+  for (const column of ["parent", "shared", "expires_ms"]) sql.exec(`ALTER TABLE repositories DROP COLUMN ${column}`);
+  registry = new Registry(sql, new NodeTransactor(sql));
+  expect(registry.read(named("me/a"))).toMatchObject({ parent: null, sharedBytes: 0, expiresMs: null });
 });
 
 test("nobody is admitted whom no name is kept for", () => {

@@ -9,7 +9,14 @@ import { createRepository, readRepository, type RepositoryRecord } from "../../.
 import { upgradeRepository } from "../../../src/store/upgrade.ts";
 import { withEmptyDatabase } from "../database.ts";
 
-const record: RepositoryRecord = { key: "0123", createdMs: 1_700_000_000_000, fsck: "strict", deleted: false };
+const record: RepositoryRecord = {
+  key: "0123",
+  createdMs: 1_700_000_000_000,
+  fsck: "strict",
+  deleted: false,
+  parent: null,
+  expiresMs: null,
+};
 
 test("a repository exists from its creation on, once", () =>
   withEmptyDatabase((sql) => {
@@ -52,6 +59,10 @@ test("a database of the first version becomes one of the newest, with all that i
       INSERT INTO chunks VALUES (3, NULL, 0, 16, zeroblob(20), 1, 12, 1, 2, 1, 1, 1, x'0102');
       CREATE TABLE pushes (id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, who TEXT, refs TEXT NOT NULL,
         pack_bytes INTEGER NOT NULL, objects INTEGER NOT NULL, total_bytes INTEGER NOT NULL);
+      ALTER TABLE pruned DROP COLUMN hidden;
+      ALTER TABLE repository DROP COLUMN parent;
+      ALTER TABLE repository DROP COLUMN expires_ms;
+      ALTER TABLE repository DROP COLUMN shared;
       UPDATE repository SET schema = 1`);
     const refs = [
       JSON.stringify([["refs/heads/a", null, "1".repeat(40)]]),

@@ -1,0 +1,168 @@
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { concatOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
+import { ChunkTable } from "../../store/index/chunk-table.ts";
+import { ObjectIndex } from "../../store/index/object-index.ts";
+import { SCHEMA_VERSION, createTables } from "../../store/sql/schema.ts";
+import { type CopyPart, writePart } from "../../store/forks/table-copy.ts";
+import type { PushedRef } from "../../store/refs/push-log.ts";
+import type { RefColumns } from "../../store/refs/refs.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { ForkOrigin } from "../state/family.ts";
+import { keysByOwner, type RepositoryState } from "../state/repository-state.ts";
+import { keepOnly } from "./mask.ts";
+import { nextPinVersion, pinNeeded } from "./pins.ts";
+
+/** How often the copy begins again because rows moved in the parent. */
+const ATTEMPTS = 4;
+
+/** After this time, a fork that has not become a repository counts as left behind by a crash: its
+ * pins are taken back. */
+const UNPIN_AFTER_MS = 60 * 60_000;
+
+const BRANCHES = "refs/heads/";
+const TAGS = "refs/tags/";
+
+/** A fork to be made. */
+export interface ForkRequest {
+  /** Id of the parent. */
+  readonly parent: string;
+  /** Byte strings, without `refs/heads/`: the branches to take over, with the tags that they reach,
+   * the first one as default branch unless the parent's is among them; null: all refs. */
+  readonly branches: readonly string[] | null;
+  /** When the fork deletes itself (ms since 1970); null: never. */
+  readonly expiresMs: number | null;
+  /** Who makes it, byte string; null: unknown. @see nameOf */
+  readonly who: string | null;
+}
+
+/** A ref to take over. */
+interface TakenRef {
+  readonly name: string;
+  readonly oid: Oid;
+  readonly peeled: Oid | null;
+}
+
+/** Makes the repository, which must not exist, a fork of another one.
+ * @throws GitError "not-found" when the parent or a branch is missing, "unavailable" when the
+ * parent's rows move each time */
+export async function fork(repository: RepositoryState, request: ForkRequest): Promise<void> {
+  repository.pinning += 1;
+  try {
+    repository.jobs.add("unpin", request.parent, Date.now() + UNPIN_AFTER_MS);
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const origin = await beginAt(repository, request);
+      if (!(await copyTables(repository, request, origin))) continue;
+      finish(repository, request, origin);
+      return;
+    }
+    throw new GitError("unavailable", { what: "the fork", reason: "the repository is being repacked; try again" });
+  } catch (error) {
+    // Soon, so that a refused fork keeps nothing in the parent.
+    repository.jobs.add("unpin", request.parent, Date.now());
+    throw error;
+  } finally {
+    repository.pinning -= 1;
+    repository.scheduleJobs();
+  }
+}
+
+async function beginAt({ platform }: RepositoryState, { parent }: ForkRequest): Promise<ForkOrigin> {
+  const origin = await platform.family.open(parent).beginFork(platform.id, nextPinVersion());
+  if (origin === null) throw new GitError("not-found", { what: "repository" });
+  if (origin.schema === SCHEMA_VERSION) return origin;
+  throw new GitError("unavailable", { what: "the fork", reason: "a new release is being deployed; try again" });
+}
+
+/** Copies the tables, and pins what is in R2 objects of further repositories.
+ * @returns false: rows have moved meanwhile */
+async function copyTables(
+  repository: RepositoryState,
+  { parent }: ForkRequest,
+  { first, layout }: ForkOrigin,
+): Promise<boolean> {
+  const { platform } = repository;
+  const { sql, transactor, family } = platform;
+  transactor.transactionSync(() => createTables(sql));
+  for (let part: CopyPart | null = first; ;) {
+    const copied: CopyPart = part;
+    transactor.transactionSync(() => writePart(sql, copied));
+    if (copied.next === null) break;
+    part = await family.open(parent).readForkPart(layout, copied.next);
+    if (part === null) return false;
+  }
+  for (const [owner, keys] of keysByOwner(new ChunkTable(sql, new ObjectIndex(sql)).keys())) {
+    if (owner === parent) continue;
+    repository.jobs.add("unpin", owner, Date.now() + UNPIN_AFTER_MS);
+    await pinNeeded(repository, owner, keys);
+  }
+  return true;
+}
+
+/** Makes the repository exist. */
+function finish(repository: RepositoryState, request: ForkRequest, origin: ForkOrigin): void {
+  const { expiresMs, who, parent } = request;
+  const nowMs = Date.now();
+  repository.createFork({ fsck: origin.fsck, parent, expiresMs }, (tables) => {
+    const taken = chooseRefs(tables, origin.refs, request.branches);
+    const pinned = keysByOwner(tables.chunks.keys());
+    keepOnly(tables, concatOids(taken.map(({ oid }) => oid)));
+    settlePins(tables, parent, pinned, nowMs);
+    enterRefs(tables, taken);
+    const branches = taken.filter(({ name }) => name.startsWith(BRANCHES));
+    const head = taken.some(({ name }) => name === origin.head) ? origin.head : null;
+    const named = head ?? (request.branches === null ? origin.head : branches[0]!.name);
+    if (named !== null) tables.refs.setHead(named);
+    tables.shared.add(tables.objects.present());
+    const refs = taken.map(({ name, oid }): PushedRef => [name, null, toHex(oid)]);
+    tables.pushes.append({ timeMs: nowMs, who, refs, packBytes: 0, objects: 0 });
+    if (expiresMs !== null) tables.jobs.add("lapse", "", expiresMs);
+    const moved = taken.map(({ name, oid }) => ({ name, old: NULL_OID, new: oid }));
+    const { limits, worktrees } = repository.platform;
+    const applied = { tables, moved, isRefused: false, hasWritten: false, movesHead: false, limits, worktrees, nowMs };
+    for (const follow of repository.followers) follow(applied);
+  });
+}
+
+/** The pins are for good now, except those of chunks that the fork does without.
+ * @param pinned keys by their owner */
+function settlePins(
+  { chunks, jobs }: Tables,
+  parent: string,
+  pinned: ReadonlyMap<string, ReadonlySet<string>>,
+  nowMs: number,
+): void {
+  const needed = keysByOwner(chunks.keys());
+  for (const owner of new Set([parent, ...pinned.keys()])) {
+    if (pinned.get(owner)?.size === needed.get(owner)?.size) jobs.cancel("unpin", owner);
+    else jobs.add("unpin", owner, nowMs);
+  }
+}
+
+/** The refs to take over.
+ * @throws GitError "not-found" when a branch is missing */
+function chooseRefs({ objects, graph }: Tables, refs: RefColumns, branches: readonly string[] | null): TakenRef[] {
+  const all = refs.names.map((name, i): TakenRef => {
+    const at = (packed: Uint8Array): Oid => packed.slice(i * OID_BYTES, (i + 1) * OID_BYTES);
+    return { name, oid: at(refs.oids), peeled: isNullOid(at(refs.peeled)) ? null : at(refs.peeled) };
+  });
+  if (branches === null) return all;
+  const byName = new Map(all.map((ref) => [ref.name, ref]));
+  const chosen = [...new Set(branches)].map((branch) => {
+    const ref = byName.get(BRANCHES + branch);
+    if (ref === undefined) throw new GitError("not-found", { what: "branch", reason: decodeText(branch) });
+    return ref;
+  });
+  const positionsOf = (oids: readonly Oid[]): number[] =>
+    Array.from(objects.lookupMany(concatOids(oids)).number, (number) => graph.position(number));
+  const reached = graph.ancestors(positionsOf(chosen.map(({ oid }) => oid)));
+  const tags = all.filter(({ name }) => name.startsWith(TAGS));
+  const targets = positionsOf(tags.map(({ oid, peeled }) => peeled ?? oid));
+  return [...chosen, ...tags.filter((_, i) => targets[i]! >= 0 && reached.has(targets[i]!))];
+}
+
+function enterRefs({ refs }: Tables, taken: readonly TakenRef[]): void {
+  const changes = refs.change(taken.map(({ name }) => name));
+  for (const { name, oid, peeled } of taken) changes.compareAndSwap(name, null, oid, peeled);
+  changes.write();
+}

@@ -1,0 +1,42 @@
+import { GitError } from "../../format/errors.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+
+let lastVersion = 0;
+
+/** The version of the next pin of this isolate: higher than any before. */
+export function nextPinVersion(): number {
+  return (lastVersion = Math.max(lastVersion + 1, Date.now()));
+}
+
+/** Sets what another repository needs of this one's R2 objects. What nobody needs any more is
+ * removed by jobs.
+ * @see FamilyMember.pin */
+export function setPin(repository: RepositoryState, holder: string, version: number, keys: readonly string[]): boolean {
+  const { tables, pins, platform, isDeleted } = repository;
+  const isNeeded = (key: string): boolean => tables?.chunks.hasKey(key) === true || pins.has(key);
+  if (!keys.every(isNeeded)) return false;
+  // This object may be empty: the repository is gone, and nobody needed it.
+  if (tables === null && pins.isEmpty()) return true;
+  platform.transactor.transactionSync(() => {
+    const released = pins.set(holder, version, new Set(keys)).filter((key) => !isNeeded(key));
+    if (isDeleted && released.length > 0) repository.jobs.add("erase", "", Date.now());
+    if (!isDeleted) for (const key of released) repository.jobs.add("sweep", key, Date.now());
+  });
+  repository.scheduleJobs();
+  return true;
+}
+
+/** Sets this repository's pin in another one to what its chunks need now.
+ * @param also needed soon
+ * @throws GitError "unavailable" when something is not there any more */
+export async function pinNeeded(
+  repository: RepositoryState,
+  owner: string,
+  also: Iterable<string> = [],
+): Promise<void> {
+  const { platform } = repository;
+  const keys = new Set([...(repository.neededElsewhere().get(owner) ?? []), ...also]);
+  const version = nextPinVersion();
+  if (await platform.family.open(owner).pin(platform.id, version, [...keys])) return;
+  throw new GitError("unavailable", { what: "objects of the family", reason: "they have just moved; try again" });
+}

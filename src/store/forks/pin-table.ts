@@ -1,0 +1,95 @@
+import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+import { tableExists } from "../sql/schema.ts";
+
+const TABLE = `
+CREATE TABLE IF NOT EXISTS pins (
+  holder TEXT NOT NULL,                  -- id of the repository that needs the keys
+  part INTEGER NOT NULL,                 -- from 0, in order
+  version INTEGER NOT NULL,              -- of the holder's request
+  keys TEXT NOT NULL,                    -- JSON: R2 keys
+  PRIMARY KEY (holder, part)
+) WITHOUT ROWID;
+`;
+
+/** Characters of keys in a row. They are ASCII. */
+const PART_CHARS = BLOB_MAX_BYTES / 2;
+
+interface Pin {
+  readonly version: number;
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Which R2 objects of this repository others of its family need: table `pins`. None of them is
+ * deleted while it is pinned, even when this repository is. All of it is in memory once it was
+ * read. */
+export class PinTable {
+  readonly #sql: Sql;
+  #known: Map<string, Pin> | null = null;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Forgets what is in memory: it may differ from what is stored. */
+  forget(): void {
+    this.#known = null;
+  }
+
+  /** Whether anyone needs an R2 object. */
+  has(key: string): boolean {
+    for (const { keys } of this.#all().values()) if (keys.has(key)) return true;
+    return false;
+  }
+
+  /** Whether anything is pinned. */
+  isEmpty(): boolean {
+    return this.#all().size === 0;
+  }
+
+  /** Sets what one repository needs; must run in a transaction.
+   * @param version requests with a lower one come too late and change nothing
+   * @param keys none: it needs nothing any more
+   * @returns the keys that it had pinned and has not any more */
+  set(holder: string, version: number, keys: ReadonlySet<string>): string[] {
+    const before = this.#all().get(holder);
+    if (before !== undefined && version < before.version) return [];
+    if (before === undefined && keys.size === 0) return [];
+    this.#known = null;
+    this.#sql.exec(TABLE);
+    this.#sql.exec("DELETE FROM pins WHERE holder = ?", holder);
+    for (const [part, list] of inParts(keys).entries()) {
+      const insert = "INSERT INTO pins (holder, part, version, keys) VALUES (?, ?, ?, ?)";
+      this.#sql.exec(insert, holder, part, version, JSON.stringify(list));
+    }
+    return Array.from(before?.keys ?? []).filter((key) => !keys.has(key));
+  }
+
+  #all(): Map<string, Pin> {
+    if (this.#known !== null) return this.#known;
+    const pins = new Map<string, { version: number; keys: Set<string> }>();
+    if (!tableExists(this.#sql, "pins")) return (this.#known = pins);
+    const rows = this.#sql.exec<{ holder: string; version: number; keys: string }>(
+      "SELECT holder, version, keys FROM pins ORDER BY holder, part",
+    );
+    for (const { holder, version, keys } of rows) {
+      const pin = pins.get(holder) ?? { version, keys: new Set<string>() };
+      for (const key of JSON.parse(keys) as string[]) pin.keys.add(key);
+      pins.set(holder, pin);
+    }
+    return (this.#known = pins);
+  }
+}
+
+function inParts(keys: ReadonlySet<string>): string[][] {
+  const parts: string[][] = [];
+  let chars = Infinity;
+  for (const key of keys) {
+    if (chars + key.length > PART_CHARS) {
+      parts.push([]);
+      chars = 0;
+    }
+    parts.at(-1)!.push(key);
+    chars += key.length + 3;
+  }
+  return parts;
+}

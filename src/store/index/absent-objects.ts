@@ -1,0 +1,56 @@
+import { GitError } from "../../format/errors.ts";
+import { NumberSet } from "../numbers/number-set.ts";
+import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+
+/** The object numbers that no id leads to: table `pruned`. Pruned objects have no row any more.
+ * Hidden ones have a row, since the entries of other objects are deltas on theirs, and count as
+ * missing everywhere else: a fork has them of what it did not take over. */
+export class AbsentObjects {
+  readonly #sql: Sql;
+  #known: { readonly pruned: NumberSet; readonly hidden: NumberSet } | null = null;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** Forgets what is in memory: it may differ from what is stored. */
+  forget(): void {
+    this.#known = null;
+  }
+
+  get pruned(): NumberSet {
+    return this.#read().pruned;
+  }
+
+  get hidden(): NumberSet {
+    return this.#read().hidden;
+  }
+
+  /** Sets both; must run in a transaction.
+   * @throws GitError "too-large" when they do not fit into a row */
+  set(pruned: NumberSet, hidden: NumberSet): void {
+    const [numbers, hiddenNumbers] = [pruned.encode(), hidden.encode()];
+    const actual = numbers.length + hiddenNumbers.length;
+    if (actual > BLOB_MAX_BYTES) {
+      throw new GitError("too-large", { what: "the set of pruned objects", limit: BLOB_MAX_BYTES, actual });
+    }
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO pruned (id, last, numbers, hidden) VALUES (1, ?, ?, ?)",
+      pruned.size === 0 ? 0 : pruned.last,
+      numbers,
+      hidden.size === 0 ? null : hiddenNumbers,
+    );
+    this.#known = { pruned, hidden };
+  }
+
+  #read(): { readonly pruned: NumberSet; readonly hidden: NumberSet } {
+    if (this.#known !== null) return this.#known;
+    const [row] = this.#sql
+      .exec<{ numbers: ArrayBuffer; hidden: ArrayBuffer | null }>("SELECT * FROM pruned")
+      .toArray();
+    // While an older release's tables are upgraded, there is no column `hidden` yet.
+    const decode = (bytes: ArrayBuffer | null | undefined): NumberSet =>
+      bytes === null || bytes === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(bytes));
+    return (this.#known = { pruned: decode(row?.numbers), hidden: decode(row?.hidden) });
+  }
+}
