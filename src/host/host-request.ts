@@ -50,6 +50,13 @@ export class HostRequest {
     return this.#repository;
   }
 
+  /** Opens a further repository. @throws GitError as `open` */
+  async openAlso(name: RepositoryName, needed: Right): Promise<NamedRepository> {
+    const repository = new NamedRepository(this.env, name, needed, await this.asker(), this.timings);
+    await repository.admit();
+    return repository;
+  }
+
   /** What events of this request say about their origin. */
   get origin(): EventOrigin {
     const repository = this.#repository?.id ?? null;

@@ -84,6 +84,11 @@ export class RegistryObject extends DurableObject<Env> {
     return this.#registry.list(owner, after, limit, caller);
   }
 
+  /** @see Registry.findRelatives */
+  findRelatives(id: string, owner: string, name: string | null): RepositoryEntry[] {
+    return this.#registry.findRelatives(id, owner, name);
+  }
+
   /** @see Registry.listForks */
   listForks(parent: string, after: RepositoryName | null, limit: number, caller: Caller): ForkPage {
     return this.#registry.listForks(parent, after, limit, caller);

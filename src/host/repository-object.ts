@@ -6,7 +6,7 @@ import { type GitErrorCode, type GitErrorData, isGitError } from "../format/erro
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
-import type { ForkOrigin } from "../repository/state/family.ts";
+import type { FamilyMember, ForkOrigin, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
@@ -57,7 +57,8 @@ export class RepositoryObject extends DurableObject<Env> {
       // Objects are addressed only by the registry's ids, used as names.
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
-      family: { open: (id) => (env.REPOSITORY as DurableObjectNamespace<RepositoryObject>).getByName(id) },
+      // In the stub's type, every value in a result would be a stub as well.
+      family: { open: (id) => env.REPOSITORY.getByName(id) as unknown as FamilyMember },
       sql: context.storage.sql,
       transactor: context.storage,
       erase: async () => {
@@ -106,6 +107,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see FamilyMember.readForkPart */
   readForkPart(layout: string, place: CopyPlace): Promise<CopyPart | null> {
     return this.#repository.readForkPart(layout, place);
+  }
+
+  /** @see FamilyMember.shareHistory */
+  shareHistory(request: HistoryRequest): Promise<SharedHistory | null> {
+    return this.#repository.shareHistory(request);
   }
 
   /** @see FamilyMember.pin */

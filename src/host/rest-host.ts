@@ -63,6 +63,21 @@ export function newRestHost(request: HostRequest, codec: RestHost["reading"]["co
         const { forks, next } = await registryOf(env).listForks(parent, after, limit, caller);
         return { forks: forks.map((entry) => showTo(caller, entry)), next };
       },
+      openRelative: async (of, owner, name, noteAmbiguities) => {
+        const found = await registryOf(env).findRelatives(of.id, owner, name);
+        const caller = await findCaller();
+        const visible = found.filter((entry) => may(caller, "read", entry));
+        const [relative] = visible;
+        if (relative === undefined) {
+          const reason = `${name === null ? owner : `${owner}/${name}`} is not of its family`;
+          throw new GitError("not-found", { what: "repository", reason });
+        }
+        if (visible.length > 1) {
+          const reason = `${owner} has several; name one as owner/repository:branch`;
+          throw new GitError("ambiguous", { what: "repository", actual: owner, reason });
+        }
+        return { entry: relative, client: (await request.openAlso(relative, "read")).client(noteAmbiguities) };
+      },
       fork: async (name, details, wanted) => {
         await demand("write", name.owner);
         return (await request.open(name, "write")).fork(details, wanted);

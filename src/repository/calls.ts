@@ -13,6 +13,7 @@ import { blame } from "./history/blame.ts";
 import { checkDefaultBranch, setDefaultBranch } from "./refs/default-branch.ts";
 import { fsck } from "./fsck/fsck.ts";
 import { log } from "./history/log.ts";
+import { ancestry, commonAncestors } from "./history/foreign-ancestors.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
 import { locateBlob, locateFile } from "./files/locate-file.ts";
@@ -21,6 +22,7 @@ import { readObject } from "./files/read-object.ts";
 import { maintain } from "./maintenance/maintain.ts";
 import { maintenance } from "./maintenance/status.ts";
 import { merge } from "./merge/merge-branch.ts";
+import { syncBranch } from "./merge/sync-branch.ts";
 import { cherryPick, revert } from "./merge/pick-commit.ts";
 import { OpenRepository } from "./objects/open-repository.ts";
 import type { RepositoryState } from "./state/repository-state.ts";
@@ -63,6 +65,9 @@ const CALLS = {
   protectedRefs,
   configureProtectedRefs,
   merge,
+  syncBranch,
+  ancestry,
+  commonAncestors,
   cherryPick,
   revert,
   log,

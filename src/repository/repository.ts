@@ -5,11 +5,12 @@ import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { fork, type ForkRequest } from "./forks/fork.ts";
 import { beginFork, readForkPart } from "./forks/origin.ts";
 import { setPin } from "./forks/pins.ts";
+import { shareHistory } from "./forks/share-history.ts";
 import { announce, announceNow } from "./refs/announce.ts";
 import { AFTER_PUSH } from "./after-push.ts";
 import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
 import type { CopyPlace } from "../store/forks/table-copy.ts";
-import type { FamilyMember } from "./state/family.ts";
+import type { FamilyMember, HistoryRequest } from "./state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
 import { runJobs } from "./maintenance/run-jobs.ts";
 import { ObjectReader } from "./objects/object-reader.ts";
@@ -134,6 +135,10 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
 
   async readForkPart(layout: string, place: CopyPlace): ReturnType<FamilyMember["readForkPart"]> {
     return readForkPart(this.state, layout, place);
+  }
+
+  async shareHistory(request: HistoryRequest): ReturnType<FamilyMember["shareHistory"]> {
+    return shareHistory(this.state, request);
   }
 
   async pin(holder: string, version: number, keys: readonly string[]): Promise<boolean> {

@@ -11,14 +11,10 @@ import type { Tables } from "../../store/tables.ts";
 import type { ForkOrigin } from "../state/family.ts";
 import { keysByOwner, type RepositoryState } from "../state/repository-state.ts";
 import { keepOnly } from "./mask.ts";
-import { nextPinVersion, pinNeeded } from "./pins.ts";
+import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
 
 /** How often the copy begins again because rows moved in the parent. */
 const ATTEMPTS = 4;
-
-/** After this time, a fork that has not become a repository counts as left behind by a crash: its
- * pins are taken back. */
-const UNPIN_AFTER_MS = 60 * 60_000;
 
 const BRANCHES = "refs/heads/";
 const TAGS = "refs/tags/";

@@ -1,6 +1,9 @@
 import { GitError } from "../../format/errors.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 
+/** After this time, pins of what has not been entered count as left behind by a crash. */
+export const UNPIN_AFTER_MS = 60 * 60_000;
+
 let lastVersion = 0;
 
 /** The version of the next pin of this isolate: higher than any before. */

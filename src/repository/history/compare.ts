@@ -37,17 +37,18 @@ export async function compare(repository: OpenRepository, query: { base: string;
   };
 }
 
-/** Lists commits that head reaches and base does not, in the order of `git log base..head`.
+/** Lists commits that head reaches and no base does, in the order of `git log head --not bases`.
  * @param query ids of commits in hex
  * @throws GitError "not-found" when no ref reaches one of them, "storage-failed" */
 export async function commitsBetween(
   repository: OpenRepository,
-  query: { base: string; head: string; limit: number },
+  query: { bases: readonly string[]; head: string; limit: number },
 ): Promise<CommitRecord[]> {
-  const base = await resolveCommit(repository, query.base);
+  const bases: ObjectNumber[] = [];
+  for (const base of query.bases) bases.push((await resolveCommit(repository, base)).number);
   const head = await resolveCommit(repository, query.head);
   const { graph } = repository.tables;
-  const seen = graph.ancestors([graph.position(base.number)]);
+  const seen = graph.ancestors(bases.map((base) => graph.position(base)));
   const queue = new DateQueue(graph);
   const push = (position: GraphPosition): void => {
     if (seen.has(position)) return;

@@ -1,4 +1,5 @@
 import type { ChunkUse } from "../../store/index/chunk-table.ts";
+import { ownerOf } from "../state/repository-state.ts";
 import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -7,12 +8,13 @@ import { rewriteEntries } from "./rewrite.ts";
 const WASTED_PART = 1 / 4;
 
 /** Rewrites the chunks with many unused bytes, each on its own. A chunk without objects loses its
- * row. */
+ * row. Those in R2 objects of other repositories stay: rewriting them would free nothing here. */
 export async function compact(run: JobRun): Promise<JobOutcome> {
   const { tables, platform } = run.repository;
   const counts = { chunks: 0, objects: 0, bytes: 0, peakBytes: 0 };
   if (tables === null) return { counts, again: false };
-  const isWasteful = ({ size, usedBytes }: ChunkUse): boolean => size - usedBytes >= size * WASTED_PART;
+  const isWasteful = ({ key, size, usedBytes }: ChunkUse): boolean =>
+    (key === null || ownerOf(key) === run.repository.key) && size - usedBytes >= size * WASTED_PART;
   for (const chunk of tables.chunks.unwhole().filter(isWasteful)) {
     const isEnough = counts.bytes >= RUN_BYTES || counts.objects >= RUN_OBJECTS;
     if (isEnough || run.pace.isInterrupted) return { counts, again: true };

@@ -1,10 +1,12 @@
 import { decodeText, encodeText, fromByteString } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Ident } from "../../format/ident.ts";
+import { type ForeignBranch, withBranch } from "../forks/borrow.ts";
+import { nameOf } from "../../access/caller.ts";
 import { withBranchLock } from "../publish/branch-lock.ts";
 import { NewObjects } from "../publish/new-objects.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { resolveCommit } from "../objects/revision.ts";
+import { resolveCommit, type Revision, revisionOf } from "../objects/revision.ts";
 import { type BranchAnswer, type BranchRequest, BranchTip } from "./branch-tip.ts";
 import { mergeCommits } from "./merge-commits.ts";
 import { mergeConflict } from "./merge-conflict.ts";
@@ -14,8 +16,10 @@ const UNNAMED_BRANCHES: ReadonlySet<string> = new Set(["main", "master"]);
 
 /** A merge into a branch. */
 export interface MergeRequest extends BranchRequest {
-  /** Text, a revision: what is merged. */
+  /** Text, a revision: what is merged. With `source`, how messages name it. */
   readonly head: string;
+  /** The head is a branch of another repository of the family; null: it is here. */
+  readonly source: ForeignBranch | null;
   /** Whether the branch may, must or must not simply move to the head when the head is ahead of
    * it. */
   readonly fastForward: "allow" | "only" | "never";
@@ -39,14 +43,23 @@ export type MergeKind =
  * expected one, "conflict" with `conflicts` when the two cannot be merged, and the errors that
  * refuse a push's objects */
 export function merge(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
-  return withBranchLock(repository, BranchTip.refOf(request), request.expected !== null, () =>
-    mergeOnce(repository, request),
-  );
+  const { state, requester } = repository;
+  return withBranchLock(repository, BranchTip.refOf(request), request.expected !== null, async () => {
+    if (request.source === null) {
+      return mergeOnce(repository, request, await resolveCommit(repository, encodeText(request.head)));
+    }
+    return withBranch(state, request.source, nameOf(requester.caller), (oid) =>
+      mergeOnce(repository, request, revisionOf(repository, repository.numberOf(oid))),
+    );
+  });
 }
 
-async function mergeOnce(repository: OpenRepository, request: MergeRequest): Promise<BranchAnswer<MergeKind>> {
+async function mergeOnce(
+  repository: OpenRepository,
+  request: MergeRequest,
+  head: Revision,
+): Promise<BranchAnswer<MergeKind>> {
   const { branch, fastForward, author, committer } = request;
-  const head = await resolveCommit(repository, encodeText(request.head));
   const tip = new BranchTip(repository, request, "base");
   const { graph } = repository.tables;
   const theirs = graph.position(head.number);
@@ -73,13 +86,14 @@ async function mergeOnce(repository: OpenRepository, request: MergeRequest): Pro
 }
 
 /** @see git-fmt-merge-msg(1) */
-function defaultMessage({ tables }: OpenRepository, { branch, head }: MergeRequest): string {
+function defaultMessage({ tables }: OpenRepository, { branch, head, source }: MergeRequest): string {
   const name = encodeText(head);
+  const into = UNNAMED_BRANCHES.has(branch) ? "" : ` into ${branch}`;
+  if (source !== null) return `Merge branch '${source.branch}' of ${name.slice(0, name.indexOf(":"))}${into}\n`;
   const ref = ["", "refs/", "refs/tags/", "refs/heads/"]
     .map((prefix) => prefix + name)
     .find((at) => tables.refs.get(at));
   const [, place, short] = /^refs\/(heads|tags)\/(.*)$/.exec(ref ?? "") ?? [];
   const kind = place === "heads" ? "branch" : place === "tags" ? "tag" : "commit";
-  const into = UNNAMED_BRANCHES.has(branch) ? "" : ` into ${branch}`;
   return `Merge ${kind} '${short ?? name}'${into}\n`;
 }

@@ -1,5 +1,8 @@
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { CopyPart, CopyPlace } from "../../store/forks/table-copy.ts";
+import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ObjectColumns } from "../../store/index/object-columns.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { RefColumns } from "../../store/refs/refs.ts";
 
 /** What a fork begins with. */
@@ -17,6 +20,56 @@ export interface ForkOrigin {
   readonly layout: string;
 }
 
+/** A commit that is shared. */
+export interface SharedNode {
+  readonly number: ObjectNumber;
+  /** Ids of its parents, packed. */
+  readonly parents: Uint8Array;
+  /** Id of its root tree. */
+  readonly tree: Uint8Array;
+  /** Seconds. */
+  readonly time: number;
+  /** The objects that it reaches and none of its parents does: a number set. */
+  readonly introduced: Uint8Array;
+}
+
+/** A chunk that is shared. */
+export interface SharedChunk extends ChunkRow {
+  /** Null: they are in R2. */
+  readonly bytes: Uint8Array | null;
+}
+
+/** Commits, and where the objects that they bring are stored. Numbers are those of the repository
+ * that shares them. */
+export interface SharedHistory {
+  readonly fsck: FsckSetting;
+  /** Id of the branch's tip. */
+  readonly tip: Uint8Array;
+  /** Parents first. */
+  readonly nodes: readonly SharedNode[];
+  /** Where the objects are, and what they are deltas on; ascending by number. */
+  readonly rows: ObjectColumns;
+  /** Those of the rows that are there only as delta bases: a number set. */
+  readonly bases: Uint8Array;
+  readonly chunks: readonly SharedChunk[];
+  /** Blobs that passed git's checks for special names, and which. */
+  readonly vetted: readonly (readonly [object: ObjectNumber, names: number])[];
+  /** Whether the tip is not among the nodes: ask again, with what is there by then. */
+  readonly isPart: boolean;
+}
+
+/** What another repository asks for. */
+export interface HistoryRequest {
+  /** Id of the repository that asks. */
+  readonly holder: string;
+  /** Of the pin, higher than any before. */
+  readonly version: number;
+  /** Without `refs/heads/`, byte string. */
+  readonly branch: string;
+  /** Ids of commits that it has with all that they reach, packed. */
+  readonly haves: Uint8Array;
+}
+
 /** What repositories answer others of their family. The caller's rights were checked before. */
 export interface FamilyMember {
   /** Begins to be forked: pins every R2 object that its chunks are in, and returns the state to
@@ -26,6 +79,9 @@ export interface FamilyMember {
   beginFork(holder: string, version: number): Promise<ForkOrigin | null>;
   /** A further part of the tables; null: rows have moved since the layout was read. */
   readForkPart(layout: string, place: CopyPlace): Promise<CopyPart | null>;
+  /** Shares the commits of a branch that another repository lacks, some 100,000 objects at a time.
+   * Pins what they are in, on top of what is pinned; null: there is no such branch. */
+  shareHistory(request: HistoryRequest): Promise<SharedHistory | null>;
   /** Sets which of its R2 objects another repository needs: they stay until it says otherwise.
    * @param version a request with a lower one than before changes nothing
    * @returns whether all of them are there; if not, nothing has changed */

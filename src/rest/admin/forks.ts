@@ -1,10 +1,12 @@
 import { z } from "@hono/zod-openapi";
-import { encodeText } from "../../format/byte-string.ts";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
-import { defineRoute, newRoutes } from "../common/routes.ts";
-import { RepositoryParams, json } from "../common/schemas.ts";
+import type { Parent } from "../../store/registry/repository-rows.ts";
+import { openForeign } from "../common/foreign.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 import {
   Branch,
   Description,
@@ -72,7 +74,52 @@ const list = defineRoute("read", {
   responses: { 200: { description: "One page.", ...json(ForkPage) }, ...failures() },
 });
 
-/** `/repos/:owner/:repo/forks`: make and list forks. */
+const sync = defineRoute("write", {
+  method: "post",
+  path: "/repos/{owner}/{repo}/sync",
+  tags: ["forks"],
+  summary: "Bring a branch forward from the repository's parent",
+  description:
+    "The branch becomes what the parent's is, if that is ahead of it; a branch that does not exist is created. With " +
+    "`from`, another repository of the same family takes the parent's place. No object is copied.",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      ...json(
+        z
+          .strictObject({
+            branch: Branch.optional().openapi({ description: "by default the default branch" }),
+            from: RefSchema.optional().openapi({
+              description:
+                "by default the parent's branch of the same name; `owner:branch` or `owner/repository:branch`",
+              example: "me/my-repo:main",
+            }),
+          })
+          .openapi("Sync", { example: { branch: "main" } }),
+      ),
+    },
+  },
+  responses: {
+    200: {
+      description: "Where the branch is now.",
+      ...json(
+        z
+          .object({
+            kind: z.enum(["created", "fast-forward", "up-to-date"]).openapi({
+              description: "`up-to-date`: the branch already contained all of it",
+            }),
+            branch: z.string(),
+            commit: OidSchema.openapi({ description: "its tip" }),
+          })
+          .openapi("Synced"),
+      ),
+    },
+    ...failures(409),
+  },
+});
+
+/** `/repos/:owner/:repo/forks`: make and list forks; `/sync`: follow the parent. */
 export const forkRoutes = newRoutes()
   .openapi(create, async (context) => {
     const { registry } = context.get("host");
@@ -107,7 +154,28 @@ export const forkRoutes = newRoutes()
     const { forks, next } = await registry.listForks(parent.id, after, limit);
     const nextCursor = next === null ? null : encodeCursor({ owner: next.owner, name: next.name });
     return context.json({ forks: forks.map(toJson), nextCursor }, 200);
+  })
+  .openapi(sync, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    const { branch, from } = context.req.valid("json");
+    const { defaultBranch, parent } = await readEntry(context.get("host").registry, owner, repo);
+    const name = branch === undefined ? defaultBranch : encodeText(branch);
+    if (name === null) throw new GitError("invalid", { what: "branch", field: "branch", reason: "there is none" });
+    const source = await openForeign(context, from ?? nameOf(parent, name));
+    if (source === null)
+      throw new GitError("invalid", { what: "from", field: "from", reason: "it must be owner:branch" });
+    const { repository, branch: sourceBranch } = source;
+    const answer = { branch: name, source: { repository, branch: sourceBranch } };
+    return context.json(await repositoryOf(context).syncBranch(answer), 200);
   });
+
+/** A branch of the parent, as a request would name it.
+ * @throws GitError "invalid" without a parent that the caller may read */
+function nameOf(parent: Parent | null, branch: string): string {
+  if (parent !== null) return `${parent.owner}/${parent.name}:${decodeText(branch)}`;
+  const reason = "name a branch: this repository is not a fork of one that you may read";
+  throw new GitError("invalid", { what: "from", field: "from", reason });
+}
 
 /** @throws GitError "invalid" for a time that has passed */
 function futureMs(time: string): number {

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import { encodeText } from "../../format/byte-string.ts";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { failures } from "../common/error.ts";
+import { FOREIGN_HINT, type Foreign, openForeign } from "../common/foreign.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   BranchSchema,
@@ -39,7 +40,7 @@ const Merge = z
   .object({
     ...Common,
     base: BranchSchema.openapi({ description: "the branch to merge into, without `refs/heads/`" }),
-    head: RefSchema.openapi({ description: "the commit to merge", example: "topic" }),
+    head: RefSchema.openapi({ description: `the commit to merge, ${FOREIGN_HINT}`, example: "topic" }),
     fastForward: z.enum(["allow", "only", "never"]).default("allow").openapi({
       description:
         "if the branch can be fast-forwarded to the head, `allow` and `only` move it, `never` makes a merge commit; otherwise `only` fails with 409",
@@ -124,16 +125,23 @@ const revert = defineRoute("write", {
   responses: newAnswer(["reverted", "unchanged"], "`unchanged`: there was nothing to undo"),
 });
 
+/** How a merge's message and conflicts name a branch of another repository. */
+function nameOf({ entry, branch }: Foreign): string {
+  return `${entry.owner}/${entry.name}:${decodeText(branch)}`;
+}
+
 /** `/repos/:owner/:repo/{merge,cherry-pick,revert}`: POST applies existing commits to a branch, or
  * undoes one. */
 export const mergeRoutes = newRoutes()
   .openapi(merge, async (context) => {
     const { base, head, fastForward, author, ...common } = context.req.valid("json");
     const nowMs = Date.now();
+    const source = await openForeign(context, head);
     const answer = await repositoryOf(context).merge({
       ...readCommon(common),
       branch: encodeText(base),
-      head,
+      head: source === null ? head : nameOf(source),
+      source: source === null ? null : { repository: source.repository, branch: source.branch },
       fastForward,
       author: toIdent(author, nowMs),
       committer: toIdent(common.committer ?? author, nowMs),

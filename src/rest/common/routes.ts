@@ -123,6 +123,15 @@ export interface RepositoryRegistry {
     details: RepositoryDetails,
     request: Omit<ForkRequest, "who">,
   ): Promise<NameRefusal | null>;
+  /** Opens a repository of the same family, to read.
+   * @param name null: the owner's only one
+   * @throws GitError "not-found" also when the caller may not read it, "ambiguous" */
+  openRelative(
+    of: RepositoryEntry,
+    owner: string,
+    name: string | null,
+    noteAmbiguities: (ambiguities: Ambiguities) => void,
+  ): Promise<{ readonly entry: RepositoryEntry; readonly client: RepositoryClient }>;
   /** The forks of a repository that the caller may read. @see listForks */
   listForks(parent: string, after: RepositoryName | null, limit: number): Promise<ForkPage>;
   /** Changes a repository's description, visibility or name. @see Registry.update */

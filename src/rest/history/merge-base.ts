@@ -2,6 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
+import type { RepositoryClient } from "../../repository/calls.ts";
+import { FOREIGN_HINT, type Foreign, openForeign } from "../common/foreign.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -29,7 +31,7 @@ const read = defineRoute("read", {
       base: RefSchema,
       head: z
         .union([RefSchema, z.array(RefSchema).min(1).max(MAX_HEADS)])
-        .openapi({ description: "repeat it for several" }),
+        .openapi({ description: `repeat it for several; a single one may be ${FOREIGN_HINT.slice(3)}` }),
     }),
   },
   responses: {
@@ -42,8 +44,20 @@ const read = defineRoute("read", {
 /** `/repos/:owner/:repo/merge-base`. */
 export const mergeBaseRoutes = newRoutes().openapi(read, async (context) => {
   const { base, head } = context.req.valid("query");
-  const found = await repositoryOf(context).mergeBase({ base: encodeText(base), heads: [head].flat().map(encodeText) });
+  const heads = [head].flat();
+  const foreign = heads.length === 1 ? await openForeign(context, heads[0]!) : null;
+  const found =
+    foreign === null
+      ? await repositoryOf(context).mergeBase({ base: encodeText(base), heads: heads.map(encodeText) })
+      : await findAcross(repositoryOf(context), encodeText(base), foreign);
   const answer = () => context.json(found, 200);
   const ids = [found.base, ...found.heads];
   return (await answerByIds(context, ids, false, answer)) as ReturnType<typeof answer>;
 });
+
+/** @param base byte string, a revision */
+async function findAcross(repository: RepositoryClient, base: string, { client, branch }: Foreign) {
+  const { commit, oids } = await client.ancestry(`refs/heads/${branch}`);
+  const found = await repository.commonAncestors({ revision: base, oids });
+  return { base: found.base, heads: [commit], mergeBases: found.mergeBases };
+}

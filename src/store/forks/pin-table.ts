@@ -46,6 +46,11 @@ export class PinTable {
     return this.#all().size === 0;
   }
 
+  /** What one repository needs. */
+  of(holder: string): ReadonlySet<string> {
+    return this.#all().get(holder)?.keys ?? new Set();
+  }
+
   /** Sets what one repository needs; must run in a transaction.
    * @param version requests with a lower one come too late and change nothing
    * @param keys none: it needs nothing any more

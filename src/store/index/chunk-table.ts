@@ -8,6 +8,8 @@ import type { ObjectIndex } from "./object-index.ts";
 export interface NewChunk {
   /** R2 object; null: `bytes` are stored inline. */
   readonly key: string | null;
+  /** Offset of the chunk in the R2 object, bytes; default: 0. */
+  readonly start?: number;
   /** The chunk's bytes, at most `BLOB_MAX_BYTES`; null: they are in R2. */
   readonly bytes: Uint8Array | null;
   /** Size of the chunk, bytes. */
@@ -105,9 +107,10 @@ export class ChunkTable {
       if (chunk.objects !== null) this.#objects.noteUnfiled(id, chunk.objects);
       this.#sql.exec(
         `INSERT INTO chunks (id, key, start, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor,
-          base_floor, objects, bytes) VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+          base_floor, objects, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
         id,
         chunk.key,
+        chunk.start ?? 0,
         chunk.size,
         chunk.checksum,
         chunk.push,

@@ -1,4 +1,5 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** Stored blobs that passed git's checks for special file names: table `vetted_blobs`. They need
@@ -16,6 +17,15 @@ export class VettedBlobs {
       .exec<{ names: number }>("SELECT names FROM vetted_blobs WHERE object = ?", object)
       .toArray();
     return row?.names ?? 0;
+  }
+
+  /** Those of some objects that were checked, and the names. */
+  among(objects: NumberSet): [object: ObjectNumber, names: number][] {
+    const rows = this.#sql.exec<{ object: number; names: number }>("SELECT object, names FROM vetted_blobs");
+    return rows
+      .toArray()
+      .filter(({ object }) => objects.has(object))
+      .map(({ object, names }) => [object, names]);
   }
 
   /** Records that a blob passed the checks for these names. */

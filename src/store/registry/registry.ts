@@ -11,6 +11,7 @@ import { foldRepositoryName, type RepositoryName } from "../../format/repository
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
   createRepositoryTables,
+  findRelatives,
   type ForkPage,
   listForks,
   listRepositories,
@@ -108,8 +109,10 @@ export class Registry {
     switch (standing.kind) {
       case "live":
         this.#sql.exec(
-          `UPDATE repositories SET state = 'live', default_branch = ?, created_ms = ?, pushed_ms = ?, size = ?, objects = ?,
-            shared = ?, expires_ms = ?, parent = ifnull(parent, ?) WHERE id = ?`,
+          `UPDATE repositories SET state = 'live', default_branch = ?1, created_ms = ?2, pushed_ms = ?3, size = ?4, objects = ?5,
+            shared = ?6, expires_ms = ?7, parent = ifnull(parent, ?8),
+            family = ifnull(family, ifnull((SELECT ifnull(of.family, of.id) FROM repositories AS of WHERE of.id = ?8), ?8))
+            WHERE id = ?9`,
           standing.defaultBranch,
           standing.createdMs,
           standing.pushedMs,
@@ -173,6 +176,11 @@ export class Registry {
   /** @see listRepositories */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return listRepositories(this.#sql, owner, after, limit, caller);
+  }
+
+  /** @see findRelatives */
+  findRelatives(id: string, owner: string, name: string | null): RepositoryEntry[] {
+    return findRelatives(this.#sql, id, owner, name);
   }
 
   /** @see listForks */

@@ -19,6 +19,7 @@ CREATE TABLE IF NOT EXISTS repositories (
   size INTEGER NOT NULL DEFAULT 0,
   objects INTEGER NOT NULL DEFAULT 0,
   parent TEXT,                            -- id of the repository that it is a fork of
+  family TEXT,                            -- id of what the first of these was made of; NULL: its own
   shared INTEGER NOT NULL DEFAULT 0,      -- bytes that others of its family hold for it
   expires_ms INTEGER,                     -- when it deletes itself
   UNIQUE (owner, name)
@@ -38,6 +39,7 @@ CREATE INDEX IF NOT EXISTS former_names_of ON former_names(id);
 /** What a registry of an older release lacks. */
 const FORK_COLUMNS = `
 ALTER TABLE repositories ADD COLUMN parent TEXT;
+ALTER TABLE repositories ADD COLUMN family TEXT;
 ALTER TABLE repositories ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE repositories ADD COLUMN expires_ms INTEGER;
 `;
@@ -49,6 +51,7 @@ export function createRepositoryTables(sql: Sql): void {
     sql.exec("SELECT 1 FROM pragma_table_info('repositories') WHERE name = 'parent'").toArray().length > 0;
   if (!hasForks) sql.exec(FORK_COLUMNS);
   sql.exec("CREATE INDEX IF NOT EXISTS forks ON repositories(parent, owner, name) WHERE parent IS NOT NULL");
+  sql.exec("CREATE INDEX IF NOT EXISTS relatives ON repositories(family, owner, name) WHERE family IS NOT NULL");
 }
 
 /** Who may read a repository: everyone, or those with a token for it. */
@@ -177,6 +180,16 @@ export function listForks(
   }
   const isLast = searched === found.length && found.length < MAX_SEARCHED_FORKS;
   return { forks, next: isLast ? null : found[searched - 1]! };
+}
+
+/** A repository's relatives of an owner: forks of what it is a fork of, that one itself, and its own
+ * forks; at most 100.
+ * @param name null: any */
+export function findRelatives(sql: Sql, id: string, owner: string, name: string | null): RepositoryEntry[] {
+  const family = "(SELECT ifnull(family, id) FROM repositories WHERE id = ?1)";
+  const query = `SELECT ${REPOSITORY_COLUMNS} FROM repositories WHERE (family = ${family} OR id = ${family})
+    AND owner = ?2 AND (?3 IS NULL OR name = ?3) AND state = 'live' LIMIT 100`;
+  return sql.exec<RepositoryRow>(query, id, owner, name).toArray().map(toEntry);
 }
 
 /** The repositories in a token's scope. */

@@ -30,6 +30,7 @@ function commit(path: string, base: string | null = null): Step {
 const mergeSide: MergeRequest = {
   branch: "main",
   head: "side",
+  source: null,
   expected: null,
   isDryRun: false,
   fastForward: "allow",

@@ -88,6 +88,12 @@ test("forks are listed to those who may read them, and outlive what they were ma
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: first, owner: "you", name: "first" });
   registry.report(first, { kind: "deleted" }, 2);
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root, name: "root" });
+  const relativesOf = (id: string, owner: string, name: string | null = null) =>
+    registry.findRelatives(id, owner, name).map((entry) => entry.name);
+  expect(relativesOf(root, "you", "of-first")).toEqual(["of-first"]);
+  expect(relativesOf(registry.read(named("you/of-first"))!.id, "me", "root")).toEqual(["root"]);
+  expect(relativesOf(root, "you")).toHaveLength(2);
+  expect(relativesOf(create("me/stranger"), "you")).toEqual([]);
   // What it says of itself is as old as it is.
   registry.report(registry.read(named("you/of-first"))!.id, { ...LIVE, parentId: first }, 3);
   expect(registry.read(named("you/of-first"))!.parent).toMatchObject({ id: root });
@@ -98,7 +104,9 @@ test("a registry of an older release gets what forks need", () => {
   registry = new Registry(sql, new NodeTransactor(sql));
   create("me/a");
   sql.exec("DROP INDEX forks");
-  for (const column of ["parent", "shared", "expires_ms"]) sql.exec(`ALTER TABLE repositories DROP COLUMN ${column}`);
+  sql.exec("DROP INDEX relatives");
+  for (const column of ["parent", "family", "shared", "expires_ms"])
+    sql.exec(`ALTER TABLE repositories DROP COLUMN ${column}`);
   registry = new Registry(sql, new NodeTransactor(sql));
   expect(registry.read(named("me/a"))).toMatchObject({ parent: null, sharedBytes: 0, expiresMs: null });
 });

@@ -1,0 +1,100 @@
+import type { FsckSetting } from "../../codec/fsck-messages.ts";
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import type { Oid } from "../../format/oid.ts";
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import { Bitset } from "../../store/numbers/bitset.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import { keysByOwner, type RepositoryState } from "../state/repository-state.ts";
+import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
+import { removeUnused } from "./mask.ts";
+import { enterHistory } from "./take-history.ts";
+import type { SharedHistory } from "../state/family.ts";
+
+/** Settings, each stricter than those before. */
+const STRICTNESS: readonly FsckSetting[] = ["lenient", "default", "strict"];
+
+/** The most ids that the other repository is told: 10 MB. It shares again what it is not told. */
+const MAX_HAVES = 500_000;
+
+/** A branch of another repository of the family, which the caller may read. */
+export interface ForeignBranch {
+  /** Id of the repository. */
+  readonly repository: string;
+  /** Without `refs/heads/`, byte string. */
+  readonly branch: string;
+}
+
+/** Runs `f` with the commits of a branch of another repository at hand. Their objects are shared,
+ * not copied. What no ref of this repository reaches afterwards is removed again, whatever `f` did.
+ * @param who takes them, byte string; null: unknown
+ * @param f gets the id of the branch's tip
+ * @throws GitError "not-found" when there is no such branch, "forbidden" when the other repository
+ * checks less strictly, "too-large", and the errors of `f` */
+export async function withBranch<T>(
+  repository: RepositoryState,
+  from: ForeignBranch,
+  who: string | null,
+  f: (tip: Oid) => Promise<T>,
+): Promise<T> {
+  repository.pinning += 1;
+  let taken = NumberSet.EMPTY;
+  try {
+    for (;;) {
+      const history = await ask(repository, from);
+      taken = taken.union(enter(repository, history, who));
+      if (!history.isPart) return await f(history.tip);
+    }
+  } finally {
+    repository.pinning -= 1;
+    withdraw(repository, taken);
+    repository.scheduleJobs();
+  }
+}
+
+async function ask(repository: RepositoryState, { repository: source, branch }: ForeignBranch): Promise<SharedHistory> {
+  const { platform, jobs, tables } = repository;
+  if (tables === null) throw new GitError("not-found", { what: "repository" });
+  // Whatever comes of it, the pins are looked at again.
+  jobs.add("unpin", source, Date.now() + UNPIN_AFTER_MS);
+  const request = { holder: platform.id, version: nextPinVersion(), branch, haves: namesOf(tables) };
+  const history = await platform.family.open(source).shareHistory(request);
+  if (history === null) throw new GitError("not-found", { what: "branch", reason: decodeText(branch) });
+  if (STRICTNESS.indexOf(history.fsck) < STRICTNESS.indexOf(repository.fsck)) {
+    const reason = `it checks what is pushed as '${history.fsck}', and this repository as '${repository.fsck}': push the branch instead`;
+    throw new GitError("forbidden", { what: "a branch of the other repository", reason });
+  }
+  const keys = history.chunks.flatMap(({ key }) => (key === null ? [] : [key]));
+  for (const [owner, needed] of keysByOwner(keys)) {
+    if (owner === source || owner === platform.id) continue;
+    jobs.add("unpin", owner, Date.now() + UNPIN_AFTER_MS);
+    await pinNeeded(repository, owner, needed);
+  }
+  return history;
+}
+
+/** The ids of the newest commits that are there, with all that they reach. */
+function namesOf({ graph, objects }: Tables): Uint8Array {
+  const some: PositionSet = new Bitset<GraphPosition>(graph.length);
+  some.addRange(Math.max(0, graph.length - MAX_HAVES), graph.length);
+  return objects.locate(graph.numbers(some)).oid;
+}
+
+/** @returns the numbers of the new objects */
+function enter(repository: RepositoryState, history: SharedHistory, who: string | null): NumberSet {
+  if (history.nodes.length === 0) return NumberSet.EMPTY;
+  return repository.transact(null, (tables) => ({
+    result: enterHistory(tables, history, who, Date.now()),
+    isKept: true,
+  }));
+}
+
+/** Removes what no ref reaches of some objects. */
+function withdraw(repository: RepositoryState, taken: NumberSet): void {
+  const { tables, platform } = repository;
+  if (taken.size === 0 || tables === null) return;
+  platform.transactor.transactionSync(() => removeUnused(tables, tables.refs.all().oids, taken));
+  repository.reload();
+}
