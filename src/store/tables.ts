@@ -1,6 +1,6 @@
 import { AuthorTable } from "./graph/author-table.ts";
 import { BundleTable } from "./jobs/bundle-table.ts";
-import { removeNodes } from "./index/node-pages.ts";
+import { openNodes } from "./index/node-pages.ts";
 import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
 import { JobQueue } from "./jobs/jobs.ts";
@@ -67,7 +67,8 @@ export class Tables {
    * @throws GitError as `ObjectIndex.remove` */
   remove(objects: NumberSet, nodes: NumberSet): void {
     this.objects.remove(objects);
-    removeNodes(this.#sql, nodes);
+    openNodes(this.#sql).remove(nodes);
+    this.authors.remove(nodes);
     removeRows(this.#sql, objects, nodes);
   }
 

@@ -1,7 +1,8 @@
 // Opens what an earlier version wrote. Each step makes one version's tables the next one's, in one
 // transaction: it happens whole or not at all.
 import { OID_BYTES } from "../format/oid.ts";
-import { writeNodes } from "./index/node-pages.ts";
+import { openAuthored } from "./graph/author-table.ts";
+import { openNodes } from "./index/node-pages.ts";
 import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
 import { ObjectIndex } from "./index/object-index.ts";
 import { SCHEMA_VERSION } from "./sql/schema.ts";
@@ -35,6 +36,7 @@ ALTER TABLE repository ADD COLUMN parent TEXT;
 ALTER TABLE repository ADD COLUMN expires_ms INTEGER;
 ALTER TABLE repository ADD COLUMN shared BLOB;
 `),
+  7: packAuthored,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -110,8 +112,7 @@ CREATE TABLE commits (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, count IN
         introduced: ArrayBuffer | null;
       }>(query, last)
       .toArray();
-    writeNodes(
-      sql,
+    openNodes(sql).write(
       // An empty BLOB may come back as NULL.
       nodes.map(({ parents, introduced, ...node }) => ({
         ...node,
@@ -123,4 +124,20 @@ CREATE TABLE commits (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, count IN
     last = nodes.at(-1)!.number;
   }
   sql.exec("DROP TABLE commit_rows");
+}
+
+/** Authors had a row for each commit. */
+function packAuthored(sql: Sql): void {
+  sql.exec(`
+ALTER TABLE authored RENAME TO authored_rows;
+CREATE TABLE authored (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors BLOB NOT NULL);
+`);
+  const query = `SELECT number, author, time, zone FROM authored_rows WHERE number > ? ORDER BY number LIMIT ${SLICE_ROWS}`;
+  for (let last = 0; ;) {
+    const rows = sql.exec<{ number: number; author: number; time: number; zone: number }>(query, last).toArray();
+    openAuthored(sql).write(rows);
+    if (rows.length < SLICE_ROWS) break;
+    last = rows.at(-1)!.number;
+  }
+  sql.exec("DROP TABLE authored_rows");
 }

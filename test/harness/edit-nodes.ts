@@ -1,4 +1,4 @@
-import { encodeNodes, readNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
+import { encodeNodes, openNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
 import { NumberSet } from "../../src/store/numbers/number-set.ts";
 import type { Sql } from "../../src/store/sql/sql.ts";
 
@@ -7,7 +7,7 @@ import type { Sql } from "../../src/store/sql/sql.ts";
 export function editNode(sql: Sql, number: number, change: (node: StoredNode) => StoredNode | null): void {
   const pages = sql.exec<{ first: number; last: number }>("SELECT first, last FROM commits").toArray();
   for (const { first, last } of pages) {
-    const nodes = [...readNodes(sql, NumberSet.range(first, last + 1))];
+    const nodes = [...openNodes(sql).read(NumberSet.range(first, last + 1))];
     const changed = nodes.flatMap((node) => (node.number === number ? (change(node) ?? []) : [node]));
     sql.exec(
       "UPDATE commits SET count = ?, parents = ?, nodes = ? WHERE first = ?",

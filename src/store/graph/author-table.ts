@@ -1,7 +1,10 @@
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import type { CommitGraph } from "./commit-graph.ts";
-import { PACKED_ROWS, readIntegers } from "../sql/packed-rows.ts";
+import { RecordPages } from "../index/record-pages.ts";
+import { VarintReader, VarintWriter } from "../index/varints.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
+import { readIntegers } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The author of a commit. */
@@ -29,11 +32,14 @@ const INSERT_AUTHORS = `INSERT OR IGNORE INTO authors (name, email)
 const FIND_AUTHORS = `SELECT json_group_array(id) FROM
   (SELECT authors.id FROM json_each(?) AS one CROSS JOIN authors ON name = value ->> 0 AND email = value ->> 1 ORDER BY one.key)`;
 
-const INSERT_COMMITS = `INSERT OR IGNORE INTO authored (number, author, time, zone)
-  SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true`;
+/** A record of table `authored`: a sequence of LEB128 varints, the last as zigzag. */
+interface AuthoredRecord extends Omit<AuthoredCommit, "author"> {
+  /** Id of the author. */
+  readonly author: number;
+}
 
-const READ_COMMITS = `SELECT json_group_array(number), json_group_array(author), json_group_array(time), json_group_array(zone)
-  FROM (SELECT number, author, time, zone FROM authored WHERE number > ? ORDER BY number LIMIT ${PACKED_ROWS})`;
+/** Bytes of a record, at most: four integers. */
+const RECORD_BYTES = 40;
 
 /** Marks a node that is not a commit. */
 const NO_COMMIT = 0xffffffff;
@@ -45,6 +51,7 @@ const NO_COMMIT = 0xffffffff;
 export class AuthorTable {
   readonly #sql: Sql;
   readonly #graph: CommitGraph;
+  readonly #authored: RecordPages<AuthoredRecord>;
   /** By id. */
   readonly #authors: (Author | undefined)[] = [];
   /** By position: the author's id; 0: not entered yet. */
@@ -56,11 +63,12 @@ export class AuthorTable {
   constructor(sql: Sql, graph: CommitGraph) {
     this.#sql = sql;
     this.#graph = graph;
+    this.#authored = openAuthored(sql);
   }
 
   /** The highest number of an entered commit; 0: none. Reads one row. */
   lastNumber(): ObjectNumber {
-    return this.#sql.exec<{ last: number }>("SELECT ifnull(max(number), 0) AS last FROM authored").one().last;
+    return this.#authored.lastNumber();
   }
 
   /** Object numbers of the nodes that are not entered yet, ascending. */
@@ -71,9 +79,9 @@ export class AuthorTable {
     return Uint32Array.from(numbers).sort();
   }
 
-  /** Enters commits; existing rows stay as they are. Needs no transaction: authors without commits
-   * do no harm.
-   * @param commits few enough that their authors fit into a bound value as JSON */
+  /** Enters commits. Needs no transaction: authors without commits do no harm, and commits that are
+   * lost are entered again.
+   * @param commits ascending by number, few enough that their authors fit into a bound value as JSON */
   add(commits: readonly AuthoredCommit[]): void {
     this.#load();
     const authors = new Map(commits.map(({ author }) => [toKey(author), author]));
@@ -81,17 +89,20 @@ export class AuthorTable {
     this.#sql.exec(INSERT_AUTHORS, list);
     const ids = readIntegers([...this.#sql.exec(FIND_AUTHORS, list).raw()][0]![0]);
     const idOf = new Map(Array.from(authors.keys(), (key, i) => [key, ids[i]!]));
-    const rows = commits.map(
-      ({ number, author, time, zone }) => [number, idOf.get(toKey(author))!, time, zone] as const,
-    );
-    this.#sql.exec(INSERT_COMMITS, JSON.stringify(rows));
+    const records = commits.map((commit) => ({ ...commit, author: idOf.get(toKey(commit.author))! }));
+    this.#authored.write(records);
     for (const [key, author] of authors) this.#authors[idOf.get(key)!] = author;
-    for (const [number, author, time, zone] of rows) this.#enter(number, author, time, zone);
+    for (const record of records) this.#enter(record);
+  }
+
+  /** Removes commits that are pruned, from the database only. */
+  remove(numbers: NumberSet): void {
+    this.#authored.remove(numbers);
   }
 
   /** Excludes nodes that are not commits from `missing`, for the life of the graph. */
   skip(numbers: Iterable<ObjectNumber>): void {
-    for (const number of numbers) this.#enter(number, NO_COMMIT, 0, 0);
+    for (const number of numbers) this.#enter({ number, author: NO_COMMIT, time: 0, zone: 0 });
   }
 
   /** The author's id, a small number, for the commit at a position; 0 for a node that is not a
@@ -129,20 +140,14 @@ export class AuthorTable {
     )) {
       this.#authors[id] = author;
     }
-    for (let last = 0; ;) {
-      const [row] = [...this.#sql.exec(READ_COMMITS, last).raw()];
-      const [numbers, ids, times, zones] = row!.map(readIntegers);
-      numbers!.forEach((number, i) => this.#enter(number, ids![i]!, times![i]!, zones![i]!));
-      if (numbers!.length < PACKED_ROWS) break;
-      last = numbers!.at(-1)!;
-    }
+    for (const record of this.#authored.all()) this.#enter(record);
     this.#isLoaded = true;
   }
 
-  #enter(number: ObjectNumber, id: number, time: number, zone: number): void {
+  #enter({ number, author, time, zone }: AuthoredRecord): void {
     const position = this.#graph.position(number);
     if (position < 0) return;
-    this.#ids[position] = id;
+    this.#ids[position] = author;
     this.#times[position] = time;
     this.#zones[position] = zone;
   }
@@ -158,6 +163,41 @@ export class AuthorTable {
     zones.set(this.#zones);
     [this.#ids, this.#times, this.#zones] = [ids, times, zones];
   }
+}
+
+/** Opens table `authored`. */
+export function openAuthored(sql: Sql): RecordPages<AuthoredRecord> {
+  return new RecordPages(sql, {
+    table: "authored",
+    column: "authors",
+    sums: {},
+    sizeOf: () => RECORD_BYTES,
+    encode: encodeAuthored,
+    decode: decodeAuthored,
+  });
+}
+
+function encodeAuthored(records: readonly AuthoredRecord[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
+  const writer = new VarintWriter(records.length * RECORD_BYTES);
+  let before: number = last;
+  for (const { number, author, time, zone } of records) {
+    writer.varint(number - before);
+    before = number;
+    writer.varint(author);
+    writer.varint(time);
+    writer.zigzag(zone);
+  }
+  return writer.finish();
+}
+
+function decodeAuthored(bytes: Uint8Array<ArrayBuffer>): AuthoredRecord[] {
+  const reader = new VarintReader(bytes, 0, "authored");
+  const records: AuthoredRecord[] = [];
+  for (let number = 0; reader.at < bytes.length;) {
+    number += reader.varint();
+    records.push({ number, author: reader.varint(), time: reader.varint(), zone: reader.zigzag() });
+  }
+  return records;
 }
 
 /** Identities contain no line feed. */

@@ -9,7 +9,7 @@ import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import { sortIndices } from "../numbers/sort.ts";
-import { readAllNodes, type StoredNode, writeNodes } from "../index/node-pages.ts";
+import { openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** A set of positions. */
@@ -172,10 +172,7 @@ export class CommitGraph {
         introduced: introduced[p - from]!.encode(),
       });
     }
-    writeNodes(
-      sql,
-      nodes.toSorted((a, b) => a.number - b.number),
-    );
+    openNodes(sql).write(nodes.toSorted((a, b) => a.number - b.number));
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */

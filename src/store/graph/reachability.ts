@@ -5,7 +5,7 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import type { CommitGraph, PositionSet } from "./commit-graph.ts";
-import { readNodes } from "../index/node-pages.ts";
+import { openNodes } from "../index/node-pages.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { ObjectIndex } from "../index/object-index.ts";
 import {
@@ -106,7 +106,7 @@ export class Reachability {
   /** The objects introduced by the nodes at these positions. */
   introducedBy(positions: PositionSet): NumberSet {
     const introduced = new Bitset<ObjectNumber>(this.#objects.lastNumber() + 1);
-    for (const node of readNodes(this.#sql, this.#graph.numbers(positions))) {
+    for (const node of openNodes(this.#sql).read(this.#graph.numbers(positions))) {
       const { runs } = NumberSet.decode(node.introduced);
       for (let r = 0; r < runs.length; r += 2) introduced.addRange(runs[r]!, runs[r + 1]!);
     }

@@ -10,16 +10,10 @@ const OF_OBJECTS = [
   ["reintroductions", "object"],
 ] as const;
 
-/** Columns with the number of a node, without which the row has no use. */
-const OF_NODES = [
-  ["authored", "number"],
-  ["reintroductions", "node"],
-] as const;
-
 /** Removes all that other tables have of objects and of nodes; must run in a transaction. */
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
-  for (const [table, column] of OF_NODES) removeFrom(sql, table, column, nodes);
+  removeFrom(sql, "reintroductions", "node", nodes);
 }
 
 function removeFrom(sql: Sql, table: string, column: string, numbers: NumberSet): void {

@@ -1,6 +1,6 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
-import { readNodes } from "./node-pages.ts";
+import { openNodes } from "./node-pages.ts";
 import { type ObjectRow, toRows } from "./object-columns.ts";
 import type { ObjectIndex } from "./object-index.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -67,7 +67,7 @@ export class RowAudit {
 
   /** The existing rows of nodes, by number. */
   nodes(numbers: Iterable<ObjectNumber>): Map<ObjectNumber, AuditedNode> {
-    const nodes = readNodes(this.#sql, toSet(numbers));
+    const nodes = openNodes(this.#sql).read(toSet(numbers));
     return new Map(
       Array.from(nodes, ({ number, introduced, ...node }) => [number, { ...node, introduced: readSet(introduced) }]),
     );

@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -88,7 +88,7 @@ CREATE TABLE commits (             -- many nodes of the graph each
   last INTEGER NOT NULL,           -- to this one
   count INTEGER NOT NULL,          -- how many
   parents INTEGER NOT NULL,        -- how many these have
-  nodes BLOB NOT NULL              -- their rows: graph/node-pages.ts
+  nodes BLOB NOT NULL              -- their rows: index/node-pages.ts
 );
 CREATE TABLE reintroductions (
   object INTEGER NOT NULL,
@@ -110,11 +110,10 @@ CREATE TABLE authors (
   email TEXT NOT NULL,
   UNIQUE (name, email)
 );
-CREATE TABLE authored (            -- authorship of commits
-  number INTEGER PRIMARY KEY,
-  author INTEGER NOT NULL,
-  time INTEGER NOT NULL,           -- seconds
-  zone INTEGER NOT NULL            -- minutes east of UTC
+CREATE TABLE authored (            -- authorship of many commits each
+  first INTEGER PRIMARY KEY,       -- it has the commits with numbers from this one
+  last INTEGER NOT NULL,           -- to this one
+  authors BLOB NOT NULL            -- number, author, time, zone of each: graph/author-table.ts
 );
 CREATE TABLE vetted_blobs (        -- stored blobs that passed git's checks for special names
   object INTEGER PRIMARY KEY,

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { openAuthored } from "../../../src/store/graph/author-table.ts";
 import { packOf } from "../../harness/pack-builder.ts";
 import type { Scenario } from "./enumerate.ts";
 import { addJob, alarms, push } from "./steps.ts";
@@ -116,7 +117,7 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     },
     steps: [alarms(1_000)],
     check({ repository: { sql } }) {
-      assert.equal(sql.exec("SELECT * FROM authored").toArray().length, 5);
+      assert.equal([...openAuthored(sql).all()].length, 5);
     },
   },
   {

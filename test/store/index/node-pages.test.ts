@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  PAGE_BYTES,
-  readAllNodes,
-  readNodes,
-  removeNodes,
-  type StoredNode,
-  writeNodes,
-} from "../../../src/store/index/node-pages.ts";
+import { openNodes, readAllNodes, type StoredNode } from "../../../src/store/index/node-pages.ts";
+import { PAGE_BYTES } from "../../../src/store/index/record-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
@@ -30,7 +24,7 @@ function makeNode(random: Random, number: number): StoredNode {
   };
 }
 
-const list = (sql: NodeSql): StoredNode[] => [...readNodes(sql, NumberSet.range(1, 2 ** 31))];
+const list = (sql: NodeSql): StoredNode[] => [...openNodes(sql).read(NumberSet.range(1, 2 ** 31))];
 const pages = (sql: NodeSql): number[] =>
   sql
     .exec<{ bytes: number }>("SELECT length(nodes) AS bytes FROM commits ORDER BY first")
@@ -51,13 +45,10 @@ describe.each([1, 2, 3])("seed %i", (seed) => {
       const early = 1 + random.below(last);
       if (!nodes.has(early) && added.every(({ number }) => number !== early)) added.push(makeNode(random, early));
       for (const node of added) nodes.set(node.number, node);
-      writeNodes(
-        sql,
-        added.toSorted((a, b) => a.number - b.number),
-      );
+      openNodes(sql).write(added.toSorted((a, b) => a.number - b.number));
       if (push % 20 !== 19) continue;
       const removed = NumberSet.fromUnsorted([...nodes.keys()].filter(() => random.below(3) === 0));
-      removeNodes(sql, removed);
+      openNodes(sql).remove(removed);
       for (const number of removed.toArray()) nodes.delete(number);
     }
     const expected = [...nodes.values()].sort((a, b) => a.number - b.number);
@@ -70,7 +61,7 @@ describe.each([1, 2, 3])("seed %i", (seed) => {
       expect([columns.trees[i], columns.generations[i], [...own]]).toEqual([tree, generation, parents]);
     });
     const some = NumberSet.fromUnsorted([...nodes.keys()].filter(() => random.below(50) === 0));
-    expect([...readNodes(sql, some)]).toEqual(expected.filter(({ number }) => some.has(number)));
+    expect([...openNodes(sql).read(some)]).toEqual(expected.filter(({ number }) => some.has(number)));
     expect(pages(sql).every((bytes) => bytes <= PAGE_BYTES)).toBe(true);
   });
 });
@@ -79,7 +70,7 @@ test("100,000 commits, pushed one by one, are few rows", () => {
   const sql = open();
   for (let number = 1; number <= 100_000; number++) {
     const introduced = NumberSet.of(number).encode();
-    writeNodes(sql, [
+    openNodes(sql).write([
       {
         number,
         parents: number === 1 ? [] : [number - 1],
@@ -105,21 +96,18 @@ test("a node that fills a row has a page of its own, and one that does not fit i
     introduced: new Uint8Array(bytes),
   });
   const nodes = [node(1, 3), node(2, 1_900_000), node(3, 3)];
-  writeNodes(sql, nodes);
+  openNodes(sql).write(nodes);
   expect(list(sql)).toEqual(nodes);
-  expect(() => writeNodes(sql, [node(4, 2_000_000)])).toThrow(
+  expect(() => openNodes(sql).write([node(4, 2_000_000)])).toThrow(
     "a commit's set of new objects exceeds the limit of 2000000",
   );
   const many = { ...node(4, 1), parents: Array.from({ length: 500_000 }, () => 1) };
-  expect(() => writeNodes(sql, [many])).toThrow("a commit's parents exceeds the limit of 2000000");
+  expect(() => openNodes(sql).write([many])).toThrow("a commit's parents exceeds the limit of 2000000");
 });
 
 test("pages that are cut or say another count are an error", () => {
   const sql = open();
-  writeNodes(
-    sql,
-    Array.from({ length: 50 }, (_, i) => makeNode(new Random(i), i + 1)),
-  );
+  openNodes(sql).write(Array.from({ length: 50 }, (_, i) => makeNode(new Random(i), i + 1)));
   const [{ nodes }] = sql.exec<{ nodes: ArrayBuffer }>("SELECT nodes FROM commits").toArray() as [
     { nodes: ArrayBuffer },
   ];

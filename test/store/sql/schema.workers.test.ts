@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { openAuthored } from "../../../src/store/graph/author-table.ts";
 import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
-import { readNodes } from "../../../src/store/index/node-pages.ts";
+import { openNodes } from "../../../src/store/index/node-pages.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
@@ -42,7 +43,7 @@ test("a database of the first version becomes one of the newest, with all that i
   withEmptyDatabase((sql) => {
     createRepository(sql, record);
     // In its former shape.
-    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits;
+    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
       CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
         offset INTEGER NOT NULL, length INTEGER NOT NULL, type INTEGER NOT NULL, size INTEGER NOT NULL,
         base INTEGER NOT NULL, distance INTEGER NOT NULL, introducer INTEGER NOT NULL);
@@ -54,6 +55,8 @@ test("a database of the first version becomes one of the newest, with all that i
       CREATE INDEX placed ON chunks(key, pack_offset, size);
       CREATE TABLE commits (number INTEGER PRIMARY KEY, parents BLOB NOT NULL, tree INTEGER NOT NULL,
         generation INTEGER NOT NULL, time INTEGER NOT NULL, introduced BLOB NOT NULL);
+      CREATE TABLE authored (number INTEGER PRIMARY KEY, author INTEGER NOT NULL, time INTEGER NOT NULL, zone INTEGER NOT NULL);
+      INSERT INTO authored VALUES (4, 1, 99, -330), (9, 300, 9007199254740991, 60);
       INSERT INTO commits VALUES (4, x'', 3, 1, 99, x'0301'), (9, x'0400000004000000', 0, 2, 1700000000, x'');
       INSERT INTO object_chunks VALUES (1, zeroblob(20), 3, 4, 5, 2, 6, 0, 0, 1), (2, x'${"01".repeat(20)}', 3, 9, 7, 3, 8, 1, 5, 1);
       INSERT INTO chunks VALUES (3, NULL, 0, 16, zeroblob(20), 1, 12, 1, 2, 1, 1, 1, x'0102');
@@ -84,9 +87,13 @@ test("a database of the first version becomes one of the newest, with all that i
     });
     expect(objects.present()).toEqual(NumberSet.range(1, 3));
     expect(new ChunkTable(sql, objects).allInOrder()).toMatchObject([{ id: 3, size: 16, lastNumber: 2, whole: true }]);
-    expect([...readNodes(sql, NumberSet.range(1, 99))]).toEqual([
+    expect([...openNodes(sql).read(NumberSet.range(1, 99))]).toEqual([
       { number: 4, parents: [], tree: 3, generation: 1, time: 99, introduced: new Uint8Array([3, 1]) },
       { number: 9, parents: [4, 4], tree: 0, generation: 2, time: 1_700_000_000, introduced: new Uint8Array(0) },
+    ]);
+    expect([...openAuthored(sql).all()]).toEqual([
+      { number: 4, author: 1, time: 99, zone: -330 },
+      { number: 9, author: 300, time: Number.MAX_SAFE_INTEGER, zone: 60 },
     ]);
     const jobs = new JobQueue(sql);
     expect(jobs.find("repack", "")).toMatchObject({ dueMs: 7 });

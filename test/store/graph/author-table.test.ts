@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { type AuthoredCommit, AuthorTable, openAuthored } from "../../../src/store/graph/author-table.ts";
+import { CommitGraph } from "../../../src/store/graph/commit-graph.ts";
+import { openNodes } from "../../../src/store/index/node-pages.ts";
+import { NumberSet } from "../../../src/store/numbers/number-set.ts";
+import { createRepository } from "../../../src/store/sql/schema.ts";
+import { NodeSql } from "../../repository/sqlite.ts";
+
+/** A linear history, whose commits have every third number. */
+function open(commits: number): NodeSql {
+  const sql = new NodeSql();
+  createRepository(sql, { key: "key", createdMs: 1, fsck: "default" });
+  openNodes(sql).write(
+    Array.from({ length: commits }, (_, i) => {
+      const parents = i === 0 ? [] : [3 * i];
+      return { number: 3 * i + 3, parents, tree: 1, generation: i + 1, time: 1, introduced: new Uint8Array() };
+    }),
+  );
+  return sql;
+}
+
+const openTable = (sql: NodeSql): AuthorTable => new AuthorTable(sql, CommitGraph.load(sql));
+
+function makeCommit(number: number): AuthoredCommit {
+  const author = { name: `name ${number % 7}`, email: "" };
+  return { number, author, time: number % 5 === 0 ? 0 : 1_700_000_000 + number, zone: (number % 9) * 60 - 240 };
+}
+
+/** What the table says of a commit. */
+function describe(table: AuthorTable, graph: CommitGraph, number: number): AuthoredCommit {
+  const position = graph.position(number);
+  const author = table.author(table.id(position));
+  return { number, author, time: table.time(position), zone: table.zone(position) };
+}
+
+test("20,000 commits, entered by hundreds and some of them twice, come back from few rows", () => {
+  const sql = open(20_000);
+  const table = openTable(sql);
+  const numbers = [...table.missing()];
+  expect(numbers).toHaveLength(20_000);
+  // Two requests at the same time, of which neither sees what the other enters.
+  const other = openTable(sql);
+  other.missing();
+  for (let from = 0; from < numbers.length; from += 400) {
+    table.add(numbers.slice(from, from + 400).map(makeCommit));
+    if (from % 1_600 === 0) other.add(numbers.slice(Math.max(0, from - 200), from + 200).map(makeCommit));
+  }
+  const graph = CommitGraph.load(sql);
+  const read = openTable(sql);
+  expect([read.missing().length, read.lastNumber()]).toEqual([0, 60_000]);
+  for (const number of numbers.filter((_, i) => i % 97 === 0))
+    expect(describe(read, graph, number)).toMatchObject(makeCommit(number));
+  expect([...openAuthored(sql).all()]).toHaveLength(20_000);
+  expect(sql.exec("SELECT first FROM authored").toArray().length).toBeLessThan(10);
+});
+
+test("commits that are removed are missing, and are entered again among the others", () => {
+  const sql = open(10_000);
+  const table = openTable(sql);
+  table.add([...table.missing()].map(makeCommit));
+  const removed = NumberSet.fromUnsorted([3, 9_000, 9_003, 30_000]);
+  table.remove(removed);
+  const reopened = openTable(sql);
+  expect(NumberSet.fromSorted(reopened.missing())).toEqual(removed);
+  expect(reopened.lastNumber()).toBe(29_997);
+  reopened.add([...removed.toArray()].map(makeCommit));
+  expect(openTable(sql).missing()).toHaveLength(0);
+});
