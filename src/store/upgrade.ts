@@ -5,11 +5,15 @@ import { openAuthored } from "./graph/author-table.ts";
 import { openNodes } from "./index/node-pages.ts";
 import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
 import { ObjectIndex } from "./index/object-index.ts";
+import { type StoredFile, WorktreeFiles } from "./jobs/worktree-files.ts";
 import { SCHEMA_VERSION } from "./sql/schema.ts";
 import type { Sql, SqlValue } from "./sql/sql.ts";
 
 /** Rows of former tables that are read at a time. */
 const SLICE_ROWS = 65_536;
+
+/** Files of worktrees that are read at a time: their paths may be long. */
+const SLICE_FILES = 5_000;
 
 /** What makes the previous version this one. */
 const UPGRADES: Readonly<Record<number, (sql: Sql) => void>> = {
@@ -37,6 +41,7 @@ ALTER TABLE repository ADD COLUMN expires_ms INTEGER;
 ALTER TABLE repository ADD COLUMN shared BLOB;
 `),
   7: packAuthored,
+  8: packWorktrees,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -140,4 +145,34 @@ CREATE TABLE authored (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors
     last = rows.at(-1)!.number;
   }
   sql.exec("DROP TABLE authored_rows");
+}
+
+/** Files of worktrees had a row each. */
+function packWorktrees(sql: Sql): void {
+  sql.exec(`
+DROP INDEX pending_files;
+ALTER TABLE worktree_files RENAME TO file_rows;
+CREATE TABLE worktree_files (worktree INTEGER NOT NULL, first BLOB NOT NULL, files BLOB NOT NULL,
+  PRIMARY KEY (worktree, first)) WITHOUT ROWID;
+ALTER TABLE worktrees RENAME TO former_worktrees;
+CREATE TABLE worktrees (id INTEGER PRIMARY KEY, branch TEXT NOT NULL UNIQUE, materialized BLOB, planned INTEGER NOT NULL,
+  files INTEGER NOT NULL, size INTEGER NOT NULL, pending INTEGER NOT NULL, refused TEXT, changed_ms INTEGER NOT NULL,
+  recent BLOB);
+INSERT INTO worktrees SELECT id, branch, materialized, planned, files, size,
+  (SELECT count(*) FROM file_rows WHERE worktree = former_worktrees.id AND source <> 0), refused, changed_ms, NULL
+  FROM former_worktrees;
+DROP TABLE former_worktrees;
+`);
+  const query = `SELECT path, oid, mode, size AS sizeBytes, source, etag FROM file_rows WHERE worktree = ? AND path > ?
+    ORDER BY path LIMIT ${SLICE_FILES}`;
+  for (const { id } of sql.exec<{ id: number }>("SELECT id FROM worktrees").toArray()) {
+    for (let last = ""; ;) {
+      const rows = sql.exec<Record<keyof StoredFile, never> & { oid: ArrayBuffer; path: string }>(query, id, last);
+      const files: StoredFile[] = rows.toArray().map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
+      sql.exec("UPDATE worktrees SET recent = ? WHERE id = ?", new WorktreeFiles(sql, id).put(files), id);
+      if (files.length < SLICE_FILES) break;
+      last = files.at(-1)!.path;
+    }
+  }
+  sql.exec("DROP TABLE file_rows");
 }

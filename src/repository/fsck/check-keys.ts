@@ -36,8 +36,8 @@ class Owners {
   readonly #bundle: string | null;
   /** The folder of each worktree's files. */
   readonly #folders: readonly { readonly id: number; readonly folder: string; readonly branch: string }[];
-  /** Keys of files whose paths are unsafe as keys, by worktree. */
-  readonly #hashed = new Map<number, ReadonlySet<string>>();
+  /** Keys of the files of each worktree, as far as they were asked for. */
+  readonly #files = new Map<number, ReadonlySet<string>>();
 
   constructor(run: FsckRun) {
     this.#run = run;
@@ -72,18 +72,21 @@ class Owners {
 
   #hasFile(key: string): boolean {
     for (const { id, folder, branch } of this.#folders) {
-      if (key.startsWith(folder)) return this.#run.audit.hasFile(id, encodeText(key.slice(folder.length)));
-      if (key.startsWith(`${folder.slice(0, -1)}%/`)) return this.#hashedKeys(id, branch).has(key);
+      const isOwn = key.startsWith(folder);
+      if (!isOwn && !key.startsWith(`${folder.slice(0, -1)}%/`)) continue;
+      if (this.#keysOf(id, branch).has(key)) return true;
+      // Files that were planned meanwhile.
+      return isOwn && this.#run.tables.worktrees.has(id, encodeText(key.slice(folder.length)));
     }
     return false;
   }
 
-  #hashedKeys(id: number, branch: string): ReadonlySet<string> {
-    let keys = this.#hashed.get(id);
+  #keysOf(id: number, branch: string): ReadonlySet<string> {
+    let keys = this.#files.get(id);
     if (keys === undefined) {
       const paths = this.#run.tables.worktrees.paths(id);
       keys = new Set(paths.map((path) => worktreeFileKey(this.#run.repository.state.key, branch, path)));
-      this.#hashed.set(id, keys);
+      this.#files.set(id, keys);
     }
     return keys;
   }

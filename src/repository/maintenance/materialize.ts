@@ -3,14 +3,16 @@ import { isGitError } from "../../format/errors.ts";
 import type { Oid } from "../../format/oid.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
-import { type FileChange, REMOVED, type Worktree, type WrittenFile } from "../../store/jobs/worktree-table.ts";
+import { REMOVED } from "../../store/jobs/worktree-files.ts";
+import type { FileChange, PendingFile, Worktree, WrittenFile } from "../../store/jobs/worktree-table.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { findChangedFiles } from "../worktree/changed-files.ts";
 import { FileWriter } from "../worktree/file-writer.ts";
 import { wantedTip } from "../worktree/worktrees.ts";
 import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 
-/** Files written or removed between two checks of the branch. A crash repeats at most these. */
+/** Files written or removed between two checks of the branch, and two transactions. A crash repeats at
+ * most these. */
 const SLICE_FILES = 250;
 
 /** The most that a run writes before it leaves the rest to the next: an alarm has limited time and
@@ -21,10 +23,10 @@ const RUN_BYTES = 256 * 1024 * 1024;
 /** The job `materialize`: updates the worktree of the branch in its key to the branch's tip, or
  * removes it with the branch.
  *
- * Two steps alternate. *Plan*: in one transaction the rows become the files of the tip's commit.
+ * Two steps alternate. *Plan*: in one transaction what is stored becomes the files of the tip's commit.
  * Files that differ, found by comparing the trees of the previous commit and this one, are pending.
  * *Write*: some pending files are written to R2 or removed there, then recorded in one transaction.
- * If anything interrupts the work at an `await`, the next run continues from the rows, where
+ * If anything interrupts the work at an `await`, the next run continues from what is stored, where
  * unfinished files are still pending. A branch that moves meanwhile is planned again, and correct
  * files stay. */
 export async function materialize(run: JobRun): Promise<JobOutcome> {
@@ -39,6 +41,8 @@ class Materialization {
   readonly #run: JobRun;
   readonly #branch: string;
   readonly #writer: FileWriter;
+  /** What this run writes: the pending files of the planned commit, the next ones first. */
+  #batch: { readonly planned: number; readonly files: PendingFile[] } = { planned: 0, files: [] };
   readonly #counts = { files: 0, bytes: 0, deletedObjects: 0 };
 
   constructor(run: JobRun) {
@@ -62,7 +66,7 @@ class Materialization {
     return { counts: { ...this.#counts, peakBytes: this.#writer.peakBytes }, again: !isDone };
   }
 
-  /** Makes the rows the files of the branch's tip.
+  /** Makes what is stored the files of the branch's tip.
    * @returns null: nothing to write */
   async #plan(): Promise<Worktree | null> {
     const { worktrees, objects } = this.#tables;
@@ -93,7 +97,7 @@ class Materialization {
     const { codec, limits } = repository.platform;
     const treeOf = (number: ObjectNumber): ObjectNumber => (number === 0 ? 0 : graph.tree(graph.position(number)));
     const planned = known?.planned ?? 0;
-    // The planned commit may have been pruned. Then only the rows say which files existed.
+    // The planned commit may have been pruned. Then only the table says which files existed.
     const isPruned = planned !== 0 && graph.position(planned) < 0;
     const from = isPruned ? 0 : treeOf(planned);
     const reader = new ObjectReader(this.#tables, store, codec);
@@ -106,8 +110,9 @@ class Materialization {
 
   /** Writes and removes some of the pending files.
    * @returns whether none is left */
-  async #write({ id }: Worktree): Promise<boolean> {
-    const pending = Map.groupBy(this.#tables.worktrees.pending(id, SLICE_FILES), ({ source }) => source === REMOVED);
+  async #write(worktree: Worktree): Promise<boolean> {
+    const { id } = worktree;
+    const pending = Map.groupBy(this.#nextSlice(worktree), ({ source }) => source === REMOVED);
     const removed = pending.get(true)?.map(({ path }) => path) ?? [];
     if (removed.length > 0) await this.#writer.remove(removed);
     const written: WrittenFile[] = [];
@@ -118,6 +123,13 @@ class Materialization {
       throw error;
     }
     return this.#record(id, removed, written);
+  }
+
+  /** Files of a run are read at once: in the order of the blobs' numbers each chunk is read once. */
+  #nextSlice({ id, planned }: Worktree): PendingFile[] {
+    if (this.#batch.planned !== planned || this.#batch.files.length === 0)
+      this.#batch = { planned, files: this.#tables.worktrees.pending(id, RUN_FILES, RUN_BYTES) };
+    return this.#batch.files.splice(0, SLICE_FILES);
   }
 
   /** @returns whether nothing is left */
@@ -131,10 +143,8 @@ class Materialization {
     this.#counts.files += written.length;
     this.#counts.bytes += written.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.#counts.deletedObjects += removed.length;
-    return this.#run.repository.platform.transactor.transactionSync(() => {
-      worktrees.recordRemoved(id, removed);
-      worktrees.recordWritten(id, written);
-      return worktrees.finishPlan(id, oidOf, this.#run.nowMs);
-    });
+    return this.#run.repository.platform.transactor.transactionSync(() =>
+      worktrees.record(id, removed, written, oidOf, this.#run.nowMs),
+    );
   }
 }

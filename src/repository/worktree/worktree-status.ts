@@ -73,7 +73,7 @@ function readStatus({ worktrees, jobs }: Tables, branch: string, tip: string | n
   const row = worktrees.get(branch);
   const materialized = row === null || row.materialized === null ? null : toHex(row.materialized);
   const error = row?.refused ?? jobs.find("materialize", branch)?.lastError ?? null;
-  const isReady = tip !== null && materialized === tip && worktrees.pending(row!.id, 1).length === 0;
+  const isReady = tip !== null && materialized === tip && row!.pending === 0;
   return {
     branch,
     state: stateOf(row !== null, tip, isReady, row?.refused ?? null, error),

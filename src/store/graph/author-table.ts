@@ -2,7 +2,7 @@ import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { RecordPages } from "../index/record-pages.ts";
-import { VarintReader, VarintWriter } from "../index/varints.ts";
+import { VarintReader, VarintWriter } from "../sql/varints.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import { readIntegers } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";

@@ -7,7 +7,7 @@
 //   the length of `introduced`, and its bytes: `NumberSet.encode`
 import type { Column } from "../../format/kinds.ts";
 import { GitError } from "../../format/errors.ts";
-import { fromZigzag, toZigzag, VarintReader, VarintWriter } from "./varints.ts";
+import { fromZigzag, toZigzag, VarintReader, VarintWriter } from "../sql/varints.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { RecordPages } from "./record-pages.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";

@@ -13,7 +13,7 @@ import { OID_BYTES, type Oid } from "../../format/oid.ts";
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import { newObjectColumns, type ObjectColumns, type ObjectRow, rowAt, sliceRows } from "./object-columns.ts";
-import { VarintReader, VarintWriter } from "./varints.ts";
+import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
 /** Records that are read one after another to reach the last of them. */
 const BLOCK = 32;

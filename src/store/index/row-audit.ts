@@ -105,12 +105,6 @@ export class RowAudit {
       .toArray();
   }
 
-  /** Whether a worktree has a row for a path, even if its file is about to be removed. */
-  hasFile(worktree: number, path: string): boolean {
-    const query = "SELECT 1 FROM worktree_files WHERE worktree = ? AND path = ?";
-    return this.#sql.exec(query, worktree, path).toArray().length > 0;
-  }
-
   #rows(numbers: NumberSet): ObjectRow[] {
     return toRows(this.#objects.locateExisting(numbers));
   }

@@ -1,6 +1,7 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
-import { type Oid, toHex } from "../../format/oid.ts";
+import { equalOids, type Oid } from "../../format/oid.ts";
 import type { Sql } from "../sql/sql.ts";
+import { GONE, REMOVED, type StoredFile, WorktreeFiles } from "./worktree-files.ts";
 
 /** A branch that is materialized, or whose files are being removed. */
 export interface Worktree {
@@ -10,11 +11,13 @@ export interface Worktree {
   /** The last commit whose files were all in R2; null: none yet. While another commit is being
    * written, some files are already from that. */
   readonly materialized: Oid | null;
-  /** Object number of the commit whose files the rows list; 0: none. */
+  /** Object number of the commit whose files are listed; 0: none. */
   readonly planned: number;
   /** Number of files of the planned commit, and their total size. */
   readonly files: number;
   readonly sizeBytes: number;
+  /** Number of files whose R2 objects must be written or removed. */
+  readonly pending: number;
   /** Why the branch's newest commit is not planned; null: it is not refused. */
   readonly refused: string | null;
   /** When `materialized` was last set. */
@@ -39,9 +42,6 @@ export interface PendingFile extends Omit<WorktreeFile, "etag"> {
   readonly source: number;
 }
 
-/** The `source` of a file that must be removed. */
-export const REMOVED = -1;
-
 /** The new content of a path. */
 export interface FileChange {
   readonly path: string;
@@ -56,49 +56,18 @@ export interface FileChange {
 }
 
 /** A file that was written. */
-export interface WrittenFile extends Pick<PendingFile, "path" | "source" | "sizeBytes"> {
+export interface WrittenFile extends PendingFile {
   readonly etag: string;
 }
 
-/** Characters of JSON per statement: below the size limit of a value, even at two bytes each. */
-const JSON_CHARS = 500_000;
-
-const COLUMNS = "id, branch, materialized, planned, files, size AS sizeBytes, refused, changed_ms AS changedMs";
-
-const FILE_COLUMNS = "path, oid, mode, size AS sizeBytes";
-
-/** Rows of changes: [path, source, mode, oid, size] each. Files that are already right stay. Pending ones get
- * the new source, since an object that was pruned and pushed again has another number. */
-const ENTER = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source)
-  SELECT ?1, value ->> 0, unhex(value ->> 3), value ->> 2, value ->> 4, value ->> 1
-  FROM json_each(?2) WHERE value ->> 1 <> ${REMOVED} ON CONFLICT (worktree, path) DO UPDATE
-    SET oid = excluded.oid, mode = excluded.mode, size = excluded.size, source = excluded.source, etag = NULL
-    WHERE oid <> excluded.oid OR mode <> excluded.mode OR source <> 0`;
-
-const REMOVE = `UPDATE worktree_files SET source = ${REMOVED}, etag = NULL
-  WHERE worktree = ?1 AND path IN (SELECT value ->> 0 FROM json_each(?2) WHERE value ->> 1 = ${REMOVED})`;
-
-/** Number and size of the planned commit's files at these paths. */
-const MEASURE = `SELECT count(*) AS files, ifnull(sum(size), 0) AS sizeBytes
-  FROM json_each(?2) change CROSS JOIN worktree_files ON worktree = ?1 AND worktree_files.path = change.value ->> 0
-  WHERE source <> ${REMOVED}`;
-
-/** Rows of written files: [path, source, etag] each. An UPDATE would scan the JSON for every row of
- * the worktree. */
-const RECORD = `INSERT INTO worktree_files (worktree, path, oid, mode, size, source, etag)
-  SELECT worktree, file.path, oid, mode, size, 0, written.value ->> 2
-  FROM json_each(?2) written CROSS JOIN worktree_files file ON worktree = ?1 AND file.path = written.value ->> 0
-  WHERE source = written.value ->> 1
-  ON CONFLICT (worktree, path) DO UPDATE SET source = 0, etag = excluded.etag`;
-
-const FORGET = `DELETE FROM worktree_files
-  WHERE worktree = ?1 AND source = ${REMOVED} AND path IN (SELECT value ->> 0 FROM json_each(?2))`;
+const COLUMNS =
+  "id, branch, materialized, planned, files, size AS sizeBytes, pending, refused, changed_ms AS changedMs";
 
 /** Files of branches as R2 objects: tables `worktrees` and `worktree_files`, and the choice of
  * branches (`repository.worktrees`).
  *
- * The rows of a worktree are the files of its planned commit, each with the work left for its R2
- * object. So planning is one transaction, and the work is done in any number of them. All writing
+ * What is stored of a worktree are the files of its planned commit, each with the work left for its
+ * R2 object. So planning is one transaction, and the work is done in any number of them. All writing
  * methods must run in a transaction. */
 export class WorktreeTable {
   readonly #sql: Sql;
@@ -137,35 +106,32 @@ export class WorktreeTable {
   /** Creates a branch's worktree, without files. */
   add(branch: string): Worktree {
     this.#sql.exec(
-      "INSERT INTO worktrees (branch, planned, files, size, changed_ms) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
+      "INSERT INTO worktrees (branch, planned, files, size, pending, changed_ms) VALUES (?, 0, 0, 0, 0, 0) ON CONFLICT DO NOTHING",
       branch,
     );
     return this.get(branch)!;
   }
 
-  /** Plans another commit: changes the rows that differ, and marks what must be written and
-   * removed.
+  /** Plans another commit: changes the files that differ, and marks what must be written and
+   * removed. Files that are already right stay. Pending ones get the new source, since an object that
+   * was pruned and pushed again has another number.
    * @param commit object number; 0: no files
-   * @param changes each path once */
+   * @param changes each path once
+   * @throws GitError "too-large" for a path that fits no row */
   plan(id: number, commit: ObjectNumber, changes: readonly FileChange[]): void {
-    let files = 0;
-    let sizeBytes = 0;
-    const rows = changes.map(({ path, file }) =>
-      file === null ? [path, REMOVED] : [path, file.source, file.mode, toHex(file.oid), file.sizeBytes],
-    );
-    for (const batch of toJson(rows)) {
-      const before = this.#measure(id, batch);
-      this.#sql.exec(ENTER, id, batch);
-      this.#sql.exec(REMOVE, id, batch);
-      const after = this.#measure(id, batch);
-      files += after.files - before.files;
-      sizeBytes += after.sizeBytes - before.sizeBytes;
-    }
+    const files = this.#open(id);
+    const known = files.find(changes.map(({ path }) => path));
+    const changed = changes.flatMap((change) => planFile(change, known.get(change.path)) ?? []);
+    const before = measure(changed.flatMap(({ path }) => known.get(path) ?? []));
+    const after = measure(changed);
     this.#sql.exec(
-      "UPDATE worktrees SET planned = ?, files = files + ?, size = size + ?, refused = NULL WHERE id = ?",
+      `UPDATE worktrees SET planned = ?, files = files + ?, size = size + ?, pending = pending + ?, refused = NULL, recent = ?
+        WHERE id = ?`,
       commit,
-      files,
-      sizeBytes,
+      after.files - before.files,
+      after.sizeBytes - before.sizeBytes,
+      after.pending - before.pending,
+      files.put(changed),
       id,
     );
   }
@@ -175,82 +141,109 @@ export class WorktreeTable {
     this.#sql.exec("UPDATE worktrees SET refused = ? WHERE id = ?", reason, id);
   }
 
-  /** The pending work: removals first, then by the number of the blob to read; several files may
-   * have the same blob. */
-  pending(id: number, limit: number): PendingFile[] {
-    return this.#sql
-      .exec<{ path: string; oid: ArrayBuffer; mode: number; sizeBytes: number; source: number }>(
-        `SELECT ${FILE_COLUMNS}, source FROM worktree_files WHERE worktree = ? AND source <> 0 ORDER BY source LIMIT ?`,
-        id,
-        limit,
-      )
-      .toArray()
-      .map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
-  }
-
-  /** Records that pending files were written. */
-  recordWritten(id: number, files: readonly WrittenFile[]): void {
-    for (const batch of toJson(files.map(({ path, source, etag }) => [path, source, etag]))) {
-      this.#sql.exec(RECORD, id, batch);
+  /** Some of the pending work: removals first, then by the number of the blob to read; several files
+   * may have the same blob.
+   * @param limit how many files at most
+   * @param limitBytes and how many bytes of them, unless a single one has more */
+  pending(id: number, limit: number, limitBytes = Infinity): PendingFile[] {
+    const [worktree] = this.#select("WHERE id = ?", id);
+    const found: PendingFile[] = [];
+    let sizeBytes = 0;
+    if (worktree === undefined || worktree.pending === 0) return found;
+    for (const { path, oid, mode, sizeBytes: bytes, source } of this.#open(id).pending(worktree.pending)) {
+      if (found.length > 0 && (sizeBytes += bytes) > limitBytes) break;
+      found.push({ path, oid, mode, sizeBytes: bytes, source });
+      if (found.length === limit) break;
     }
+    return found.sort((a, b) => a.source - b.source);
   }
 
-  /** Records that pending files were removed. */
-  recordRemoved(id: number, paths: readonly string[]): void {
-    for (const batch of toJson(paths.map((path) => [path]))) this.#sql.exec(FORGET, id, batch);
-  }
-
-  /** If no work is left, records that the planned commit is materialized, or removes an empty
-   * worktree.
+  /** Records which pending files were removed and written. If no work is left, records that the
+   * planned commit is materialized, or removes a worktree that has none.
+   * @param removed their paths
+   * @param oidOf the id of a commit; null: it was pruned
    * @returns whether no work is left */
-  finishPlan(id: number, oidOf: (commit: ObjectNumber) => Oid | null, nowMs: number): boolean {
-    if (this.pending(id, 1).length > 0) return false;
-    this.#sql.exec("DELETE FROM worktrees WHERE id = ? AND planned = 0", id);
-    for (const { planned } of this.#select("WHERE id = ?", id)) {
-      this.#sql.exec("UPDATE worktrees SET changed_ms = ?, materialized = ? WHERE id = ?", nowMs, oidOf(planned), id);
+  record(
+    id: number,
+    removed: readonly string[],
+    written: readonly WrittenFile[],
+    oidOf: (commit: ObjectNumber) => Oid | null,
+    nowMs: number,
+  ): boolean {
+    const [worktree] = this.#select("WHERE id = ?", id);
+    const files = this.#open(id);
+    const known = files.find([...removed, ...written.map(({ path }) => path)]);
+    const done: StoredFile[] = [];
+    for (const path of removed) {
+      const file = known.get(path);
+      if (file?.source === REMOVED) done.push({ ...file, source: GONE });
     }
-    return true;
+    for (const { path, source, mode, etag } of written) {
+      const file = known.get(path);
+      // It may have been planned again since it was read.
+      if (file?.source === source && file.mode === mode) done.push({ ...file, source: 0, etag });
+    }
+    const { planned, materialized, pending } = worktree!;
+    const left = pending - done.length;
+    if (left === 0 && planned === 0) {
+      files.clear();
+      this.#sql.exec("DELETE FROM worktrees WHERE id = ?", id);
+      return true;
+    }
+    const oid = left === 0 ? oidOf(planned) : materialized;
+    const isSame = oid === null || materialized === null ? oid === materialized : equalOids(oid, materialized);
+    if (isSame && done.length === 0) return left === 0;
+    this.#sql.exec(
+      "UPDATE worktrees SET pending = ?, materialized = ?, changed_ms = ifnull(?, changed_ms), recent = ? WHERE id = ?",
+      left,
+      oid,
+      left === 0 ? nowMs : null,
+      files.put(done),
+      id,
+    );
+    return left === 0;
   }
 
   /** All paths, including those to be removed. */
   paths(id: number): string[] {
-    const rows = this.#sql.exec("SELECT path FROM worktree_files WHERE worktree = ?", id).raw();
-    return Array.from(rows, ([path]) => path as string);
+    return Array.from(this.#open(id).from(""), ({ path }) => path);
   }
 
-  /** Marks a file to be written again, because its R2 object differs from its row.
-   * @param source object number of the row's oid */
+  /** Whether there is such a path, even if its file is about to be removed. */
+  has(id: number, path: string): boolean {
+    return this.#open(id).find([path]).size > 0;
+  }
+
+  /** Marks a file to be written again, because its R2 object differs from what is recorded.
+   * @param source object number of the file's oid */
   mistrust(id: number, path: string, source: number): void {
-    this.#sql.exec(
-      "UPDATE worktree_files SET source = ?, etag = NULL WHERE worktree = ? AND path = ? AND source = 0",
-      source,
-      id,
-      path,
-    );
+    const files = this.#open(id);
+    const file = files.find([path]).get(path);
+    if (file?.source !== 0) return;
+    const recent = files.put([{ ...file, source, etag: null }]);
+    this.#sql.exec("UPDATE worktrees SET pending = pending + 1, recent = ? WHERE id = ?", recent, id);
   }
 
   /** Files of the planned commit, sorted by the bytes of their paths.
    * @param prefix byte string at the start of their paths
    * @param after only paths after this one, "": from the first */
   files(id: number, prefix: string, after: string, limit: number): WorktreeFile[] {
-    // Characters of a path go up to 255, so none sorts after this.
-    const end = `${prefix}\u0100`;
-    return this.#files("AND path >= ? AND path < ? AND path > ? ORDER BY path LIMIT ?", id, prefix, end, after, limit);
+    const found: WorktreeFile[] = [];
+    for (const file of this.#open(id).from(after > prefix ? after : prefix)) {
+      if (found.length === limit || !file.path.startsWith(prefix)) break;
+      if (file.path !== after && file.source !== REMOVED) found.push(toWorktreeFile(file));
+    }
+    return found;
   }
 
   /** A file of the planned commit; null: there is no such path. */
   file(id: number, path: string): WorktreeFile | null {
-    return this.#files("AND path = ?", id, path)[0] ?? null;
+    const file = this.#open(id).find([path]).get(path);
+    return file === undefined || file.source === REMOVED ? null : toWorktreeFile(file);
   }
 
-  #files(where: string, ...bindings: (string | number)[]): WorktreeFile[] {
-    return this.#sql
-      .exec<{ path: string; oid: ArrayBuffer; mode: number; sizeBytes: number; etag: string | null }>(
-        `SELECT ${FILE_COLUMNS}, etag FROM worktree_files WHERE worktree = ? AND source <> ${REMOVED} ${where}`,
-        ...bindings,
-      )
-      .toArray()
-      .map((row) => ({ ...row, oid: new Uint8Array(row.oid) }));
+  #open(id: number): WorktreeFiles {
+    return new WorktreeFiles(this.#sql, id);
   }
 
   #select(rest: string, ...bindings: (string | number)[]): Worktree[] {
@@ -262,25 +255,25 @@ export class WorktreeTable {
       .toArray()
       .map((row) => ({ ...row, materialized: row.materialized === null ? null : new Uint8Array(row.materialized) }));
   }
-
-  #measure(id: number, batch: string): { files: number; sizeBytes: number } {
-    return this.#sql.exec<{ files: number; sizeBytes: number }>(MEASURE, id, batch).one();
-  }
 }
 
-/** Splits rows into JSON arrays, each small enough for a statement. */
-function* toJson(rows: readonly (readonly (string | number)[])[]): Generator<string> {
-  let batch: string[] = [];
-  let chars = 0;
-  for (const row of rows) {
-    const json = JSON.stringify(row);
-    if (batch.length > 0 && chars + json.length > JSON_CHARS) {
-      yield `[${batch.join(",")}]`;
-      batch = [];
-      chars = 0;
-    }
-    batch.push(json);
-    chars += json.length + 1;
-  }
-  if (batch.length > 0) yield `[${batch.join(",")}]`;
+/** What a change makes of a file; null: it stays as it is. */
+function planFile({ path, file }: FileChange, known: StoredFile | undefined): StoredFile | null {
+  if (file === null)
+    return known === undefined || known.source === REMOVED ? null : { ...known, source: REMOVED, etag: null };
+  const isRight = known?.source === 0 && known.mode === file.mode && equalOids(known.oid, file.oid);
+  return isRight ? null : { path, ...file, etag: null };
+}
+
+function measure(files: readonly StoredFile[]): { files: number; sizeBytes: number; pending: number } {
+  const present = files.filter(({ source }) => source !== REMOVED);
+  return {
+    files: present.length,
+    sizeBytes: present.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    pending: files.filter(({ source }) => source !== 0).length,
+  };
+}
+
+function toWorktreeFile({ path, oid, mode, sizeBytes, etag }: StoredFile): WorktreeFile {
+  return { path, oid, mode, sizeBytes, etag };
 }

@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 7;
+export const SCHEMA_VERSION = 8;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -155,23 +155,20 @@ CREATE TABLE worktrees (           -- branches that are materialized or being re
   id INTEGER PRIMARY KEY,
   branch TEXT NOT NULL UNIQUE,     -- byte string, without refs/heads/
   materialized BLOB,               -- the last commit with all its files in R2; NULL: none yet
-  planned INTEGER NOT NULL,        -- number of the commit whose files its rows list, 0: none
+  planned INTEGER NOT NULL,        -- number of the commit whose files are listed, 0: none
   files INTEGER NOT NULL,          -- of the planned commit
   size INTEGER NOT NULL,           -- bytes of these files
+  pending INTEGER NOT NULL,        -- files whose R2 objects must be written or removed
   refused TEXT,                    -- why the newest commit is not planned, else NULL
-  changed_ms INTEGER NOT NULL      -- when \`materialized\` was last set
+  changed_ms INTEGER NOT NULL,     -- when \`materialized\` was last set
+  recent BLOB                      -- files that differ from those in the pages: jobs/worktree-files.ts; NULL: none
 );
-CREATE TABLE worktree_files (
+CREATE TABLE worktree_files (      -- files of a worktree, many each
   worktree INTEGER NOT NULL,
-  path TEXT NOT NULL,              -- byte string
-  oid BLOB NOT NULL,
-  mode INTEGER NOT NULL,           -- as in the tree
-  size INTEGER NOT NULL,
-  source INTEGER NOT NULL,         -- 0: the R2 object is right; number: of the blob to write; -1: to be removed
-  etag TEXT,                       -- of the R2 object if it is right, else NULL
-  PRIMARY KEY (worktree, path)
+  first BLOB NOT NULL,             -- it has the files with paths from this one to before the next row's
+  files BLOB NOT NULL,             -- jobs/worktree-files.ts
+  PRIMARY KEY (worktree, first)
 ) WITHOUT ROWID;
-CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
 `;
 
 /** The one row of `repository`. */

@@ -8,6 +8,7 @@ import {
   toRows,
 } from "../../../src/store/index/object-columns.ts";
 import type { StoredNode } from "../../../src/store/index/node-pages.ts";
+import { type StoredFile, WorktreeFiles } from "../../../src/store/jobs/worktree-files.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { editNode } from "../../harness/edit-nodes.ts";
 import { editObjects } from "../../harness/edit-objects.ts";
@@ -48,6 +49,16 @@ export class Damage {
   /** The problems found after a change of a node; null: it is removed. */
   ofNode(number: number, change: (node: StoredNode) => StoredNode | null): Promise<FsckProblem[]> {
     return this.#with(() => editNode(this.#repository.sql, number, change));
+  }
+
+  /** The problems found after a change of each file of a worktree. */
+  ofFiles(worktree: number, change: (file: StoredFile) => StoredFile): Promise<FsckProblem[]> {
+    const { sql } = this.#repository;
+    return this.#with(() => {
+      const files = new WorktreeFiles(sql, worktree);
+      const recent = files.put([...files.from("")].map(change));
+      sql.exec("UPDATE worktrees SET recent = ? WHERE id = ?", recent, worktree);
+    }, "worktrees");
   }
 
   /** The row of an object, the first of those that are as asked. */

@@ -290,7 +290,8 @@ describe("damage", () => {
       { kind: "bundle", key: bundle },
     ]);
     expect(await withStored(response, () => null, "bundle")).toMatchObject([{ kind: "response", key: response }]);
-    expect(await withRows("UPDATE worktree_files SET size = size + 1", "worktrees")).toHaveLength(worktree.files);
+    const grown = await damage.ofFiles(worktree.id, (file) => ({ ...file, sizeBytes: file.sizeBytes + 1 }));
+    expect(grown).toHaveLength(worktree.files);
 
     await chunks.delete([file!, bundle, response]);
     const { problems, checked } = await check(repository, { repair: true, from: "bundle" });

@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
-import { type FileChange, REMOVED, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
+import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
+import {
+  type FileChange,
+  type PendingFile,
+  WorktreeTable,
+  type WrittenFile,
+} from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";
 
 /** The id of an object. */
@@ -16,6 +22,7 @@ const put = (path: string, source: number, mode = 0o100644): FileChange => ({
   file: { source, mode, oid: oidOf(source), sizeBytes: source },
 });
 const remove = (path: string): FileChange => ({ path, file: null });
+const write = (file: PendingFile): WrittenFile => ({ ...file, etag: `tag ${file.path}` });
 
 test("rows are the files of the planned commit, and what is left to do for them", () =>
   withDatabase((sql) => {
@@ -29,19 +36,21 @@ test("rows are the files of the planned commit, and what is left to do for them"
       ["b", 2],
       ["odd\xe9\n\"'", 3],
     ]);
-    const written = worktrees.pending(id, 3).map((file) => ({ ...file, etag: `tag ${file.path}` }));
-    worktrees.recordWritten(id, written);
-    expect(worktrees.finishPlan(id, oidOf, 5)).toBe(false);
-    worktrees.recordWritten(id, [{ ...worktrees.pending(id, 1)[0]!, etag: "odd" }]);
-    expect(worktrees.finishPlan(id, oidOf, 6)).toBe(true);
+    const written = worktrees.pending(id, 3).map(write);
+    expect(worktrees.record(id, [], written, oidOf, 5)).toBe(false);
+    expect(worktrees.get("main")).toMatchObject({ pending: 1, materialized: null, changedMs: 0 });
+    expect(worktrees.record(id, [], worktrees.pending(id, 9).map(write), oidOf, 6)).toBe(true);
+    // Nothing is recorded that is so already.
+    expect(worktrees.record(id, [], [], oidOf, 7)).toBe(true);
     expect(worktrees.get("main")).toMatchObject({
+      pending: 0,
       changedMs: 6,
       materialized: oidOf(11),
     });
     expect(worktrees.files(id, "", "", 10).map(({ path, etag }) => [path, etag])).toEqual([
       ["a", "tag a"],
       ["b", "tag b"],
-      ["odd\xe9\n\"'", "odd"],
+      ["odd\xe9\n\"'", "tag odd\xe9\n\"'"],
       ["twin", "tag twin"],
     ]);
 
@@ -56,18 +65,16 @@ test("rows are the files of the planned commit, and what is left to do for them"
     expect(worktrees.file(id, "twin")).toBeNull();
     expect(worktrees.file(id, "b")).toMatchObject({ sizeBytes: 4, etag: null });
     // A write of an earlier plan completes nothing.
-    worktrees.recordWritten(id, written);
-    worktrees.recordRemoved(id, ["a", "b"]);
+    expect(worktrees.record(id, ["a", "b"], written, oidOf, 7)).toBe(false);
     expect(worktrees.pending(id, 10).length).toBe(3);
     // Planned again before it was removed: its file may be gone by now.
     worktrees.plan(id, 13, [put("twin", 1)]);
-    expect(worktrees.pending(id, 1)).toMatchObject([{ path: "twin", source: 1 }]);
+    expect(worktrees.pending(id, 10)[0]).toMatchObject({ path: "twin", source: 1 });
     worktrees.mistrust(id, "a", 1);
     expect(worktrees.pending(id, 10).length).toBe(4);
     worktrees.plan(id, 0, worktrees.paths(id).map(remove));
     expect(worktrees.get("main")).toMatchObject({ files: 0, sizeBytes: 0 });
-    worktrees.recordRemoved(id, worktrees.paths(id));
-    expect(worktrees.finishPlan(id, oidOf, 7)).toBe(true);
+    expect(worktrees.record(id, worktrees.paths(id), [], oidOf, 7)).toBe(true);
     expect(worktrees.all()).toEqual([]);
   }));
 
@@ -92,7 +99,16 @@ test("files are listed below a prefix, page by page", () =>
     expect(worktrees.ofCommit(3)).toBeNull();
   }));
 
-test("a change of one file among 5,000 reads and writes few rows", () =>
+/** Writes all that is pending. */
+function writeAll(worktrees: WorktreeTable, id: number): void {
+  for (let isDone = false; !isDone;) {
+    const pending = Map.groupBy(worktrees.pending(id, 250), ({ source }) => source === REMOVED);
+    const removed = (pending.get(true) ?? []).map(({ path }) => path);
+    isDone = worktrees.record(id, removed, (pending.get(false) ?? []).map(write), oidOf, 1);
+  }
+}
+
+test("5,000 files are few rows, and a change of three of them writes two", () =>
   withDatabase((sql) => {
     const counters = newSqlCounters();
     const worktrees = new WorktreeTable(new CountedSql(sql, counters));
@@ -102,24 +118,40 @@ test("a change of one file among 5,000 reads and writes few rows", () =>
       1,
       Array.from({ length: 5_000 }, (_, i) => put(`dir/${i}`, i + 1)),
     );
-    for (let pending = worktrees.pending(id, 250); pending.length > 0; pending = worktrees.pending(id, 250)) {
-      const before = counters.rowsRead;
-      worktrees.recordWritten(
+    writeAll(worktrees, id);
+    expect(counters.rowsWritten).toBeLessThan(150);
+    for (const [push, numbers] of [[7, 2_500, 4_999], [8], [4_999, 5_000, 5_001]].entries()) {
+      const { rowsRead, rowsWritten } = counters;
+      worktrees.plan(
         id,
-        pending.map((file) => ({ ...file, etag: "tag" })),
+        push + 2,
+        numbers.map((number) => put(`dir/${number}`, 6_000 + push)),
       );
-      expect(counters.rowsRead - before).toBeLessThan(2_000);
+      writeAll(worktrees, id);
+      expect(counters.rowsRead - rowsRead).toBeLessThan(60);
+      expect(counters.rowsWritten - rowsWritten).toBe(2);
+      expect(worktrees.get("main")).toMatchObject({ planned: push + 2, materialized: oidOf(push + 2), pending: 0 });
     }
-    worktrees.finishPlan(id, oidOf, 1);
-    const { rowsRead, rowsWritten } = counters;
-    worktrees.plan(id, 2, [put("dir/7", 5_001)]);
-    worktrees.recordWritten(
-      id,
-      worktrees.pending(id, 250).map((file) => ({ ...file, etag: "tag" })),
+  }));
+
+test("a page that is cut is an error, and a path that fits no row is refused", () =>
+  withDatabase((sql) => {
+    const worktrees = new WorktreeTable(sql);
+    const { id } = worktrees.add("main");
+    worktrees.plan(id, 1, [put("a", 1), put("abc".repeat(1_000), 2)]);
+    const { recent } = sql.exec<{ recent: ArrayBuffer }>("SELECT recent FROM worktrees").one();
+    for (const length of [1, 2, 20, 40, 100, recent.byteLength - 1]) {
+      sql.exec("UPDATE worktrees SET recent = ?", recent.slice(0, length));
+      expect(() => worktrees.paths(id)).toThrow("storage failed at worktree_files");
+    }
+    sql.exec("UPDATE worktrees SET recent = ?", recent);
+    const longest = "\xff".repeat(500_000);
+    worktrees.plan(id, 2, [put(longest, 3)]);
+    writeAll(worktrees, id);
+    expect(worktrees.file(id, longest)).toMatchObject({ etag: `tag ${longest}` });
+    expect(() => worktrees.plan(id, 3, [put(`${longest}x`, 3)])).toThrow(
+      "a path in a worktree (bytes) exceeds the limit of 500000",
     );
-    expect(worktrees.finishPlan(id, oidOf, 2)).toBe(true);
-    expect(counters.rowsRead - rowsRead).toBeLessThan(40);
-    expect(counters.rowsWritten - rowsWritten).toBeLessThan(10);
   }));
 
 test("which branches are wanted is kept", () =>

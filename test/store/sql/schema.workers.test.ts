@@ -4,6 +4,8 @@ import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
 import { openNodes } from "../../../src/store/index/node-pages.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
+import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
+import { WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { PushLog } from "../../../src/store/refs/push-log.ts";
 import { createRepository, readRepository, type RepositoryRecord } from "../../../src/store/sql/schema.ts";
@@ -44,6 +46,7 @@ test("a database of the first version becomes one of the newest, with all that i
     createRepository(sql, record);
     // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
+      DROP TABLE worktrees; DROP TABLE worktree_files;
       CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
         offset INTEGER NOT NULL, length INTEGER NOT NULL, type INTEGER NOT NULL, size INTEGER NOT NULL,
         base INTEGER NOT NULL, distance INTEGER NOT NULL, introducer INTEGER NOT NULL);
@@ -66,6 +69,15 @@ test("a database of the first version becomes one of the newest, with all that i
       ALTER TABLE repository DROP COLUMN parent;
       ALTER TABLE repository DROP COLUMN expires_ms;
       ALTER TABLE repository DROP COLUMN shared;
+      CREATE TABLE worktrees (id INTEGER PRIMARY KEY, branch TEXT NOT NULL UNIQUE, materialized BLOB, planned INTEGER NOT NULL,
+        files INTEGER NOT NULL, size INTEGER NOT NULL, refused TEXT, changed_ms INTEGER NOT NULL);
+      CREATE TABLE worktree_files (worktree INTEGER NOT NULL, path TEXT NOT NULL, oid BLOB NOT NULL, mode INTEGER NOT NULL,
+        size INTEGER NOT NULL, source INTEGER NOT NULL, etag TEXT, PRIMARY KEY (worktree, path)) WITHOUT ROWID;
+      CREATE INDEX pending_files ON worktree_files(worktree, source) WHERE source <> 0;
+      INSERT INTO worktrees VALUES (2, 'main', zeroblob(20), 9, 6000, 6000, NULL, 5), (3, 'side', NULL, 4, 1, 8, 'because', 0);
+      INSERT INTO worktree_files WITH RECURSIVE row(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM row WHERE i < 5999)
+        SELECT 2, printf('f%05d', i), zeroblob(20), 33188, 1, 0, 'etag' FROM row;
+      INSERT INTO worktree_files VALUES (3, 'b', zeroblob(20), 33188, 8, 2, NULL), (3, 'a', zeroblob(20), 33261, 7, -1, NULL);
       UPDATE repository SET schema = 1`);
     const refs = [
       JSON.stringify([["refs/heads/a", null, "1".repeat(40)]]),
@@ -94,6 +106,17 @@ test("a database of the first version becomes one of the newest, with all that i
     expect([...openAuthored(sql).all()]).toEqual([
       { number: 4, author: 1, time: 99, zone: -330 },
       { number: 9, author: 300, time: Number.MAX_SAFE_INTEGER, zone: 60 },
+    ]);
+    const worktrees = new WorktreeTable(sql);
+    expect(worktrees.get("main")).toMatchObject({ planned: 9, files: 6_000, pending: 0, changedMs: 5 });
+    const file = { oid: new Uint8Array(20), mode: 0o100644, sizeBytes: 1, etag: "etag" };
+    expect(worktrees.files(2, "", "", 9_999)).toEqual(
+      Array.from({ length: 6_000 }, (_, i) => ({ path: `f${String(i).padStart(5, "0")}`, ...file })),
+    );
+    expect(worktrees.get("side")).toMatchObject({ refused: "because", pending: 2, materialized: null });
+    expect(worktrees.pending(3, 9)).toMatchObject([
+      { path: "a", source: REMOVED, mode: 0o100755, sizeBytes: 7 },
+      { path: "b", source: 2, mode: 0o100644, sizeBytes: 8 },
     ]);
     const jobs = new JobQueue(sql);
     expect(jobs.find("repack", "")).toMatchObject({ dueMs: 7 });
