@@ -1,6 +1,6 @@
 import { concatOids, OID_BYTES, type Oid } from "../../format/oid.ts";
 import type { PositionSet } from "../../store/graph/commit-graph.ts";
-import { readNodes } from "../../store/index/node-pages.ts";
+import { openNodes } from "../../store/index/node-pages.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -58,7 +58,7 @@ function takePart({ platform }: RepositoryState, { graph, objects }: Tables, mis
     if (positions.push(position) > MAX_NODES) break;
     some.add(position);
   }
-  const stored = new Map(Array.from(readNodes(platform.sql, graph.numbers(some)), (node) => [node.number, node]));
+  const stored = new Map(Array.from(openNodes(platform.sql).read(graph.numbers(some)), (node) => [node.number, node]));
   const oids = readOids(objects, graph, positions);
   const nodes: SharedNode[] = [];
   let count = 0;
