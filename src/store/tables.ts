@@ -9,6 +9,7 @@ import { ObjectIndex } from "./index/object-index.ts";
 import { PushLog } from "./refs/push-log.ts";
 import { RefRuleTable } from "./refs/ref-rule-table.ts";
 import { Reachability } from "./graph/reachability.ts";
+import type { PreparedPage } from "./index/record-pages.ts";
 import { RefStore } from "./refs/refs.ts";
 import { removeRows } from "./index/removed-rows.ts";
 import { SharedObjects } from "./forks/shared-objects.ts";
@@ -76,5 +77,15 @@ export class Tables {
    * @param introduced one set per node, in order of position */
   writeNodes(from: number, introduced: readonly NumberSet[]): void {
     this.graph.write(this.#sql, from, introduced);
+  }
+
+  /** Encodes the nodes of a graph that this one's is going to adopt, page by page. */
+  prepareNodes(graph: CommitGraph, from: number, introduced: readonly NumberSet[]): Generator<void, PreparedPage[]> {
+    return graph.prepare(this.#sql, from, introduced);
+  }
+
+  /** Writes prepared nodes. */
+  writePreparedNodes(pages: readonly PreparedPage[]): void {
+    openNodes(this.#sql).insertPrepared(pages);
   }
 }

@@ -1,4 +1,4 @@
-import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
+import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { nameOf, type Requester } from "../../access/caller.ts";
 import { type RefChange, RefRules } from "../../access/ref-rules.ts";
 import { NODE_CHECKED, NODE_SPECIAL_MASK } from "../../codec/pack-index.ts";
@@ -13,30 +13,23 @@ import type { NewPush, PushedRef } from "../../store/refs/push-log.ts";
 import type { RefChanges } from "../../store/refs/ref-changes.ts";
 import { REF_ROW_BYTES } from "../../store/refs/refs.ts";
 import type { Tables } from "../../store/tables.ts";
-import { layOutRows } from "./chunk-rows.ts";
-import type { WrittenChunk } from "./chunk-writer.ts";
-import { introduce, type Introductions } from "./introduce.ts";
-import type { PushStep, RefCommand } from "../state/push.ts";
+import { finishAtOnce } from "../../store/numbers/steps.ts";
+import type { RefCommand } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
-import { findTargets, newNodes, storedObjects, type Target } from "./push-graph.ts";
+import { type PreparedPush, preparePush, type PushContents } from "./prepare-push.ts";
+import type { Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
-import type { PushedObjects } from "./pushed-objects.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
 /** A push whose pack, if any, is indexed and stored. */
-export interface PushToApply {
-  readonly commands: readonly RefCommand[];
+export interface PushToApply extends PushContents {
   readonly atomic: boolean;
   /** Whether the client's repository is shallow. */
   readonly isShallow: boolean;
-  readonly pushed: PushedObjects;
-  readonly written: readonly WrittenChunk[];
   readonly packBytes: number;
   readonly timeMs: number;
   readonly requester: Pick<Requester, "caller" | "right">;
-  /** The changes that its one command consists of; null: the command is one change. */
-  readonly steps: readonly PushStep[] | null;
   readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
   /** Refuses an addition beyond the quota, by bytes as stored and objects.
    * @throws GitError "too-large" */
@@ -52,21 +45,35 @@ export type ApplyOutcome =
   /** Nothing moved: the transaction must be rolled back. */
   | { readonly kind: "refused"; readonly outcomes: RefOutcome[] }
   /** These stored trees must be read first, and the transaction rolled back. */
-  | { readonly kind: "unread"; readonly trees: ObjectNumber[] };
+  | { readonly kind: "unread"; readonly trees: readonly ObjectNumber[] };
 
 /** Makes a push visible: rows, graph and refs, in the caller's transaction and synchronously, so
  * that nothing comes between the checks and the writes. The graph in memory stays unchanged unless
  * the outcome is "applied".
- * @param returned stored trees that have been read */
-export function applyPush(tables: Tables, push: PushToApply, returned: ReturnedTrees): ApplyOutcome {
-  return new PushApplication(tables, push, returned).run();
+ * @param returned stored trees that have been read
+ * @param prepared from `preparePush` with a copy of the graph, since when nothing was written;
+ * null: it is prepared now */
+export function applyPush(
+  tables: Tables,
+  push: PushToApply,
+  returned: ReturnedTrees,
+  prepared: PreparedPush | null = null,
+): ApplyOutcome {
+  return new PushApplication(tables, push, returned).run(prepared);
 }
 
 /** Finds the stored trees that must be read before a push can be applied, as far as those already
  * read reach. Needs no transaction: nothing is written, and the graph in memory stays unchanged.
  * @throws GitError as `applyPush` */
-export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): ObjectNumber[] {
-  return new PushApplication(tables, push, returned).findUnread();
+export function findUnread(tables: Tables, push: PushToApply, returned: ReturnedTrees): readonly ObjectNumber[] {
+  const { graph } = tables;
+  const before = graph.length;
+  try {
+    const prepared = finishAtOnce(preparePush(tables, graph, push, returned, false));
+    return "unread" in prepared ? prepared.unread : [];
+  } finally {
+    graph.truncate(before);
+  }
 }
 
 class PushApplication {
@@ -86,43 +93,25 @@ class PushApplication {
     this.#rules = new RefRules(tables.refRules.all(), push.requester);
   }
 
-  run(): ApplyOutcome {
+  run(early: PreparedPush | null): ApplyOutcome {
     const { graph, pushes } = this.#tables;
-    const targets = findTargets(this.#tables, this.#push);
     const before = graph.length;
     let isResolved = false;
     try {
-      graph.append(newNodes(this.#tables, this.#push.pushed, targets));
-      const introductions = introduce(
-        this.#push.pushed,
-        graph,
-        before,
-        storedObjects(this.#tables, this.#push.pushed, this.#returned),
-      );
-      if (introductions.unread.length > 0) return { kind: "unread", trees: introductions.unread };
-      const outcomes = this.#updateRefs(targets);
+      const prepared = early ?? finishAtOnce(preparePush(this.#tables, graph, this.#push, this.#returned, false));
+      if ("unread" in prepared) return { kind: "unread", trees: prepared.unread };
+      if (early !== null) graph.adopt(early.graph);
+      const outcomes = this.#updateRefs(prepared.targets);
       const refused = refuseWhole(outcomes, this.#push.atomic);
       if (refused !== null) return { kind: "refused", outcomes: refused };
       const refBytes = this.#checkRefs();
-      const ids = pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
-      const unusedKeys = this.#write(introductions, before, ids, refBytes);
+      pushes.appendAll(this.#listPushes(), this.#push.limits.maxReflogBytes);
+      this.#write(prepared, refBytes);
       this.#chooseHead(outcomes);
       isResolved = true;
-      return { kind: "applied", outcomes, unusedKeys };
+      return { kind: "applied", outcomes, unusedKeys: prepared.rows.unusedKeys };
     } finally {
       if (!isResolved) graph.truncate(before);
-    }
-  }
-
-  findUnread(): ObjectNumber[] {
-    const { graph } = this.#tables;
-    const before = graph.length;
-    try {
-      graph.append(newNodes(this.#tables, this.#push.pushed, findTargets(this.#tables, this.#push)));
-      return introduce(this.#push.pushed, graph, before, storedObjects(this.#tables, this.#push.pushed, this.#returned))
-        .unread;
-    } finally {
-      graph.truncate(before);
     }
   }
 
@@ -245,32 +234,23 @@ class PushApplication {
   }
 
   /** Writes the rows.
-   * @param pushes ids of the push or of its steps
-   * @param refBytes by which the refs grow
-   * @returns R2 objects that no row names */
-  #write(
-    { introduced, introducers, adopted, reintroduced }: Introductions,
-    before: GraphPosition,
-    pushes: readonly number[],
-    refBytes: number,
-  ): string[] {
+   * @param refBytes by which the refs grow */
+  #write({ introductions, rows, index, nodes, before }: PreparedPush, refBytes: number): void {
     const { objects, chunks, reachability, vetted } = this.#tables;
-    const { pushed, written, steps } = this.#push;
-    const firstChunk = chunks.nextId();
-    const stepAt = (packOffset: number): number => steps?.findIndex(({ packEnd }) => packOffset < packEnd) ?? 0;
-    const rows = layOutRows(pushed, written, introducers, firstChunk, (packOffset) => pushes[stepAt(packOffset)]!);
+    const { introduced, adopted, reintroduced } = introductions;
+    const { pushed } = this.#push;
     const addedBytes = rows.chunks.reduce((sum, { size }) => sum + size, refBytes);
     this.#push.checkQuota(addedBytes, pushed.fresh.length);
-    chunks.insert(rows.chunks, firstChunk);
-    objects.insertMany(rows.objects);
-    this.#tables.writeNodes(before, introduced);
+    chunks.insert(rows.chunks);
+    if (index !== null) objects.insertPrepared(index);
+    if (nodes === null) this.#tables.writeNodes(before, introduced);
+    else this.#tables.writePreparedNodes(nodes);
     objects.setIntroducers(new Map(adopted.map(({ object, introducer }) => [object, introducer])));
     reachability.reintroduce(reintroduced);
     pushed.index.nodeFlags.forEach((flags, packNode) => {
       if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[packNode] !== 0)
         vetted.add(pushed.numbers[packNode]!, flags & NODE_SPECIAL_MASK);
     });
-    return rows.unusedKeys;
   }
 
   /** The first pushed branch becomes HEAD, preferably main or master, unless another was chosen.

@@ -9,6 +9,9 @@ import { encodeObjectPage } from "../../store/index/object-page.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";
 import type { PushedObjects } from "./pushed-objects.ts";
 
+/** Entries that are placed in a step: a millisecond. */
+const ENTRIES_PER_STEP = 1_024;
+
 /** The rows that a push adds to the tables of chunks and objects. */
 export interface StoredRows {
   /** Chunks that hold a fresh object, in pack order. Inline ones have their objects' index beside
@@ -20,17 +23,17 @@ export interface StoredRows {
   readonly unusedKeys: string[];
 }
 
-/** Assigns the fresh objects of a push to its chunks.
+/** Assigns the fresh objects of a push to its chunks. Yields between steps.
  * @param firstChunk id that the first of the returned chunks will get
  * @param introducers number of the node that introduces each fresh object
  * @param pushAt id of the push that an offset in the pack belongs to */
-export function layOutRows(
+export function* layOutRows(
   pushed: PushedObjects,
   written: readonly WrittenChunk[],
   introducers: Column<ObjectNumber>,
   firstChunk: ChunkId,
   pushAt: (packOffset: number) => number,
-): StoredRows {
+): Generator<void, StoredRows> {
   const { index, fresh, firstNumber, numbers } = pushed;
   const objects = newObjectColumns(fresh.length);
   objects.introducer.set(introducers);
@@ -47,6 +50,7 @@ export function layOutRows(
     let hasStrayDistance = false;
     let hasLateBase = false;
     for (; next.done !== true && next.value.offset < end; next = places.next(), count++) {
+      if (count % ENTRIES_PER_STEP === 0) yield;
       const { entry, offset, length, isLeft } = next.value;
       if (isLeft || fresh[at] !== entry) continue;
       const baseEntry = index.bases[entry]!;

@@ -18,6 +18,9 @@ const ANCESTOR_BYTES = 16 * 1024 * 1024;
 const NODES_PER_STEP = 8;
 const EMPTY_NODES_PER_STEP = 2_048;
 
+/** Objects that are visited in a step: less than a millisecond. */
+const VISITS_PER_STEP = 512;
+
 /** A stored object that the push mentions. */
 export interface StoredObject {
   /** Object numbers of all nodes that introduced it; empty: none. */
@@ -54,15 +57,15 @@ export interface Introductions {
  *
  * The walk of a node's tree ends at every object that one of its parents already reaches. One bit
  * test finds that, of the object's introducers against the parents' ancestors, because a node that
- * reaches a tree reaches everything below it.
+ * reaches a tree reaches everything below it. Yields between steps.
  * @throws GitError "too-large" when unrelated commits share too much */
-export function introduce(
+export function* introduce(
   pushed: PushedObjects,
   graph: CommitGraph,
   from: GraphPosition,
   stored: StoredObjects,
-): Introductions {
-  return new Introducing(pushed, graph, from, stored).run();
+): Generator<void, Introductions> {
+  return yield* new Introducing(pushed, graph, from, stored).run();
 }
 
 class Introducing {
@@ -80,6 +83,7 @@ class Introducing {
   readonly #result: Introductions;
   readonly #unread = new Set<ObjectNumber>();
   readonly #budget: StepBudget;
+  #visits = 0;
   #reintroductions = 0;
   /** The first node that introduced something again; 0: none. */
   #firstAgain: ObjectNumber = 0;
@@ -102,10 +106,10 @@ class Introducing {
     };
   }
 
-  run(): Introductions {
+  *run(): Generator<void, Introductions> {
     for (let position = this.#from; position < this.#graph.length; position++) {
       const reached = this.#ancestors.ofParents(position);
-      const numbers = this.#walk(position, reached).sort((a, b) => a - b);
+      const numbers = (yield* this.#walk(position, reached)).sort((a, b) => a - b);
       this.#result.introduced.push(NumberSet.fromSorted(numbers));
       this.#ancestors.finish(position, reached);
     }
@@ -117,12 +121,13 @@ class Introducing {
   }
 
   /** All objects that the node at `position` introduces, itself included. */
-  #walk(position: GraphPosition, reached: PositionSet | null): ObjectNumber[] {
+  *#walk(position: GraphPosition, reached: PositionSet | null): Generator<void, ObjectNumber[]> {
     const introduced: ObjectNumber[] = [];
     const root = this.#graph.tree(position);
     const pending = root === 0 ? [this.#graph.number(position)] : [this.#graph.number(position), root];
     for (let number = pending.pop(); number !== undefined; number = pending.pop()) {
       this.#budget.spend(1);
+      if (++this.#visits % VISITS_PER_STEP === 0) yield;
       if (!this.#claim(number, position, reached)) continue;
       introduced.push(number);
       for (const entry of this.#entries(number)) pending.push(entry);

@@ -1,7 +1,7 @@
 // What a push brings to the commit graph, and what it finds there.
 import { COMMIT, TAG, TREE } from "../../format/object.ts";
 import { OID_BYTES } from "../../format/oid.ts";
-import type { NewNode } from "../../store/graph/commit-graph.ts";
+import type { CommitGraph, NewNode } from "../../store/graph/commit-graph.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
@@ -37,14 +37,18 @@ export function findTargets({ objects }: Pick<Tables, "objects">, { commands, pu
   });
 }
 
+/** Objects that are looked at in a step: a millisecond. */
+const OBJECTS_PER_STEP = 1_024;
+
 /** Fresh commits and tags, and trees and blobs that a ref will point to directly. */
-export function newNodes(
-  { graph }: Pick<Tables, "graph">,
+export function* newNodes(
+  graph: CommitGraph,
   pushed: PushedObjects,
   targets: readonly (Target | null)[],
-): NewNode[] {
+): Generator<void, NewNode[]> {
   const nodes: NewNode[] = [];
-  for (const entry of pushed.fresh) {
+  for (const [i, entry] of pushed.fresh.entries()) {
+    if (i % OBJECTS_PER_STEP === 0) yield;
     const type = pushed.index.kinds[entry]!;
     if (type !== COMMIT && type !== TAG) continue;
     const packNode = pushed.index.entryNodes[entry]!;

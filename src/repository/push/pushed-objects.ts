@@ -13,7 +13,11 @@ import {
   STORED,
 } from "../../codec/pack-index.ts";
 import { findBroken } from "./broken-objects.ts";
+import { joinLookups, type Lookup } from "../../store/index/object-columns.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
+
+/** Bytes of the ids that are looked up in a step: some milliseconds. */
+const LOOKED_UP_BYTES = 4_096 * OID_BYTES;
 
 /** An indexed pack compared with the store: which of its objects are new and complete, which
  * numbers they get, and where the objects are that it mentions. */
@@ -33,13 +37,25 @@ export class PushedObjects {
   /** A missing object for the message, and one that needs it; null: nothing is missing. */
   readonly missing: { readonly oid: string; readonly neededBy: string } | null;
 
-  /** @throws GitError "wrong-type" when a reference points to a stored object of another type */
-  constructor(index: PackIndex, objects: ObjectIndex) {
+  /** Compares a pack with the store, in steps.
+   * @throws as the constructor */
+  static *prepare(index: PackIndex, objects: ObjectIndex): Generator<void, PushedObjects> {
+    const parts: Lookup[] = [];
+    for (let from = 0; from < index.oids.length; from += LOOKED_UP_BYTES) {
+      parts.push(objects.lookupMany(index.oids.subarray(from, from + LOOKED_UP_BYTES)));
+      yield;
+    }
+    return new PushedObjects(index, objects, joinLookups(parts));
+  }
+
+  /** @param found what is stored of the pack's objects
+   * @throws GitError "wrong-type" when a reference points to a stored object of another type */
+  constructor(index: PackIndex, objects: ObjectIndex, found: Lookup = objects.lookupMany(index.oids)) {
     this.index = index;
     this.numbers = new Uint32Array(index.nodeCount);
     this.types = new Uint8Array(index.nodeCount);
     this.storedIntroducers = new Uint32Array(index.nodeCount);
-    this.#findStored(objects);
+    this.#findStored(found);
     const broken = findBroken(index, this.numbers);
     this.missing = broken?.missing ?? null;
     this.firstNumber = objects.lastNumber() + 1;
@@ -101,9 +117,8 @@ export class PushedObjects {
     return this.index.nodeEntries[packNode]! < this.index.count;
   }
 
-  #findStored(objects: ObjectIndex): void {
+  #findStored(found: Lookup): void {
     const { nodeCount, nodeFlags, nodeEntries, kinds } = this.index;
-    const found = objects.lookupMany(this.index.oids);
     for (let packNode: PackNode = 0; packNode < nodeCount; packNode++) {
       const number = found.number[packNode]!;
       if (number !== 0) {

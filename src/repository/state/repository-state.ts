@@ -5,6 +5,7 @@ import type { Limits } from "../../format/configured-limits.ts";
 import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
 import {
   createRepository,
+  createTables,
   enterRepository,
   hasJobs,
   markDeleted,
@@ -86,6 +87,9 @@ export class RepositoryState {
   pinning = 0;
   /** Changes whenever rows may have moved from one place to another; differs from life to life. */
   #layout = { life: crypto.randomUUID(), changes: 0 };
+  #revision = 0;
+  /** The tables of a repository whose first push is being prepared. */
+  #draft: Tables | null = null;
   #tables: Tables | null = null;
   /** Whether the tables' cached data may differ from what is stored. */
   #isStale = false;
@@ -170,6 +174,24 @@ export class RepositoryState {
     return `${this.#layout.life} ${this.#layout.changes}`;
   }
 
+  /** Changes with every transaction. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** The tables, also of a repository that does not exist yet: then they are empty, and the next
+   * `transact` creates the repository with them. */
+  prepareTables(): Tables {
+    const { sql } = this.platform;
+    if (this.tables !== null) return this.tables;
+    if (this.#draft === null) {
+      this.checkCreation();
+      this.#runTransaction(this.#transactor, () => createTables(sql));
+      this.#draft = new Tables(sql);
+    }
+    return this.#draft;
+  }
+
   /** How strictly pushed objects are checked. */
   get fsck(): FsckSetting {
     return this.#record.fsck;
@@ -197,9 +219,10 @@ export class RepositoryState {
     try {
       const result = this.#runTransaction(this.#transactor, () => {
         if (tables === null) {
-          if (this.pinning > 0) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
-          createRepository(this.platform.sql, record);
-          tables = new Tables(this.platform.sql);
+          this.checkCreation();
+          if (this.#draft === null) createRepository(this.platform.sql, record);
+          else enterRepository(this.platform.sql, record);
+          tables = this.#draft ?? new Tables(this.platform.sql);
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
@@ -209,6 +232,7 @@ export class RepositoryState {
       });
       this.#record = record;
       this.#tables = tables;
+      this.#draft = null;
       this.isAnnouncementDue = true;
       return result;
     } catch (error) {
@@ -217,6 +241,11 @@ export class RepositoryState {
       if (!isGitError(error)) this.reload();
       throw error;
     }
+  }
+
+  /** @throws GitError "unavailable" while the repository is being made as a fork */
+  checkCreation(): void {
+    if (this.pinning > 0) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
   }
 
   /** Creates the repository without any ref.
@@ -286,10 +315,12 @@ export class RepositoryState {
 
   /** Runs a transaction. What is in memory of the index follows one that is rolled back. */
   #runTransaction<T>(transactor: Transactor, f: () => T): T {
+    this.#revision += 1;
     try {
       return transactor.transactionSync(f);
     } catch (error) {
       this.#tables?.objects.forget();
+      this.#draft?.objects.forget();
       this.pins.forget();
       throw error;
     }

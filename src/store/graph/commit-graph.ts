@@ -8,12 +8,17 @@ import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { Bitset } from "../numbers/bitset.ts";
 import { NumberSet } from "../numbers/number-set.ts";
+import type { PreparedPage } from "../index/record-pages.ts";
+import { finishAtOnce } from "../numbers/steps.ts";
 import { sortIndices } from "../numbers/sort.ts";
 import { openNodes, readAllNodes, type StoredNode } from "../index/node-pages.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** A set of positions. */
 export type PositionSet = Bitset<GraphPosition>;
+
+/** Nodes of which each takes less than a microsecond or two. */
+const NODES_PER_STEP = 512;
 
 /** A node to append. */
 export interface NewNode {
@@ -161,6 +166,17 @@ export class CommitGraph {
    * @param introduced one set per node, in order of position
    * @throws GitError "too-large" when a set does not fit into a row */
   write(sql: Sql, from: GraphPosition, introduced: readonly NumberSet[]): void {
+    openNodes(sql).write(finishAtOnce(this.#storedFrom(from, introduced)));
+  }
+
+  /** Encodes the nodes that `write` would store, page by page.
+   * @throws as `write` */
+  *prepare(sql: Sql, from: GraphPosition, introduced: readonly NumberSet[]): Generator<void, PreparedPage[]> {
+    return yield* openNodes(sql).prepare(yield* this.#storedFrom(from, introduced));
+  }
+
+  /** The nodes from position `from` on, by number. */
+  *#storedFrom(from: GraphPosition, introduced: readonly NumberSet[]): Generator<void, StoredNode[]> {
     const nodes: StoredNode[] = [];
     for (let p = from; p < this.#length; p++) {
       nodes.push({
@@ -171,8 +187,36 @@ export class CommitGraph {
         time: this.#times[p]!,
         introduced: introduced[p - from]!.encode(),
       });
+      if (nodes.length % NODES_PER_STEP === 0) yield;
     }
-    openNodes(sql).write(nodes.toSorted((a, b) => a.number - b.number));
+    return nodes.toSorted((a, b) => a.number - b.number);
+  }
+
+  /** A graph of its own with the same nodes: what is appended to it is not seen here. */
+  copy(): CommitGraph {
+    const copy = new CommitGraph();
+    copy.adopt(this);
+    copy.#numbers = this.#numbers.slice();
+    copy.#trees = this.#trees.slice();
+    copy.#generations = this.#generations.slice();
+    copy.#times = this.#times.slice();
+    copy.#parentStarts = this.#parentStarts.slice();
+    copy.#parents = this.#parents.slice();
+    copy.#slots = this.#slots.slice();
+    return copy;
+  }
+
+  /** Takes over another graph's nodes: a copy of this one, with more. The other must not be used any
+   * more. */
+  adopt(other: CommitGraph): void {
+    this.#length = other.#length;
+    this.#numbers = other.#numbers;
+    this.#trees = other.#trees;
+    this.#generations = other.#generations;
+    this.#times = other.#times;
+    this.#parentStarts = other.#parentStarts;
+    this.#parents = other.#parents;
+    this.#slots = other.#slots;
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */

@@ -1,4 +1,5 @@
 import { GitError } from "../../format/errors.ts";
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
 
@@ -24,6 +25,16 @@ export class AbsentObjects {
 
   get hidden(): NumberSet {
     return this.#read().hidden;
+  }
+
+  /** Whether a number is pruned or hidden. */
+  has(number: ObjectNumber): boolean {
+    return this.pruned.has(number) || this.hidden.has(number);
+  }
+
+  /** The highest pruned number; 0: none. */
+  get lastPruned(): ObjectNumber {
+    return this.pruned.size === 0 ? 0 : this.pruned.last;
   }
 
   /** Sets both; must run in a transaction.

@@ -17,6 +17,33 @@ interface Fence {
   readonly unintroduced: number;
 }
 
+/** A page to write. */
+interface EncodedPage {
+  readonly fence: Fence;
+  readonly page: Uint8Array;
+}
+
+/** Rows above all others, ready to be written. */
+export interface PreparedRows {
+  /** First number of the page that the first of these replaces; null: none. */
+  readonly former: ObjectNumber | null;
+  readonly pages: readonly EncodedPage[];
+}
+
+/** Divides rows into pages.
+ * @param first of the page that the first one replaces; null: it is new */
+function* encodePages(first: ObjectNumber | null, rows: ObjectColumns): Generator<EncodedPage> {
+  for (let from = 0; from < rows.number.length; from += PAGE_ROWS) {
+    const part = sliceRows(rows, from, Math.min(from + PAGE_ROWS, rows.number.length));
+    const fence: Fence = {
+      first: from === 0 && first !== null ? first : part.number[0]!,
+      last: part.number.at(-1)!,
+      unintroduced: part.introducer.reduce((sum, introducer) => sum + (introducer === 0 ? 1 : 0), 0),
+    };
+    yield { fence, page: encodeObjectPage(part) };
+  }
+}
+
 /** The index rows of objects by number, many in a row: table `object_chunks`. Numbers belong to the
  * page whose first number is the next lower one, as in the leaves of a tree. Fences are in memory;
  * a page stays there as long as the garbage collector lets it. */
@@ -76,6 +103,26 @@ export class ObjectPages {
     }
   }
 
+  /** Encodes rows whose numbers are above all others. Yields after each page. */
+  *prepare(rows: ObjectColumns): Generator<void, PreparedRows> {
+    const fences = this.#all();
+    const last = fences.at(-1);
+    const isJoined = last !== undefined && this.#read(last.first).numbers.size < PAGE_ROWS;
+    const all = isJoined ? joinRows([this.#columns(fences.length - 1), rows]) : rows;
+    const former = isJoined ? last.first : null;
+    const pages: EncodedPage[] = [];
+    for (const page of encodePages(former, all)) {
+      pages.push(page);
+      yield;
+    }
+    return { former, pages };
+  }
+
+  /** Writes prepared rows; nothing else may have been written since. Must run in a transaction. */
+  insertPrepared({ former, pages }: PreparedRows): void {
+    this.#storeAll(this.#all().length - (former === null ? 0 : 1), former, pages);
+  }
+
   /** Changes rows; all of them must exist. Must run in a transaction.
    * @param change gets a copy of a page's rows, and which of them */
   edit(numbers: NumberSet, change: (rows: ObjectColumns, i: number) => void): void {
@@ -121,21 +168,16 @@ export class ObjectPages {
   /** Writes the rows of one page, as several if they are too many.
    * @param index of the page among the fences; without `first`, of a new one */
   #write(index: number, first: ObjectNumber | null, rows: ObjectColumns): void {
-    const fences: Fence[] = [];
-    for (let from = 0; from < rows.number.length; from += PAGE_ROWS) {
-      const part = sliceRows(rows, from, Math.min(from + PAGE_ROWS, rows.number.length));
-      const fence: Fence = {
-        first: from === 0 && first !== null ? first : part.number[0]!,
-        last: part.number.at(-1)!,
-        unintroduced: part.introducer.reduce((sum, introducer) => sum + (introducer === 0 ? 1 : 0), 0),
-      };
-      this.#store(fence, encodeObjectPage(part), from === 0 && first !== null);
-      fences.push(fence);
-    }
-    if (fences.length === 0 && first !== null) {
+    this.#storeAll(index, first, [...encodePages(first, rows)]);
+  }
+
+  #storeAll(index: number, first: ObjectNumber | null, pages: readonly EncodedPage[]): void {
+    for (const { fence, page } of pages) this.#store(fence, page, fence.first === first);
+    if (pages.length === 0 && first !== null) {
       this.#sql.exec("DELETE FROM object_chunks WHERE first = ?", first);
       this.#pages.delete(first);
     }
+    const fences = pages.map(({ fence }) => fence);
     const all = this.#all();
     this.#fences = [...all.slice(0, index), ...fences, ...all.slice(index + (first === null ? 0 : 1))];
   }

@@ -37,6 +37,15 @@ interface Page {
   readonly bytes: number;
 }
 
+/** A page to insert. */
+export interface PreparedPage {
+  readonly first: ObjectNumber;
+  readonly last: ObjectNumber;
+  /** In the order of `RecordFormat.sums`. */
+  readonly sums: readonly SqlValue[];
+  readonly bytes: Uint8Array;
+}
+
 /** The pages of one table. Whatever writes must run in a transaction. */
 export class RecordPages<R extends { readonly number: ObjectNumber }> {
   readonly #sql: Sql;
@@ -147,31 +156,57 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
     this.#insert(records);
   }
 
-  /** Writes records as new pages, each as full as it gets. */
+  /** Writes records as new pages. */
   #insert(records: readonly R[]): void {
-    const { table, column, sums, encode } = this.#format;
-    const columns = ["first", "last", ...Object.keys(sums), column];
+    for (const page of this.#encodePages(records)) this.#insertPage(page);
+  }
+
+  /** Encodes records whose numbers are above all others, as new pages. Yields after each. */
+  *prepare(records: readonly R[]): Generator<void, PreparedPage[]> {
+    const pages: PreparedPage[] = [];
+    for (const page of this.#encodePages(records)) {
+      pages.push(page);
+      yield;
+    }
+    return pages;
+  }
+
+  /** Writes prepared pages. */
+  insertPrepared(pages: readonly PreparedPage[]): void {
+    for (const page of pages) this.#insertPage(page);
+  }
+
+  #insertPage({ first, last, sums, bytes }: PreparedPage): void {
+    const { table, column, sums: named } = this.#format;
+    const columns = ["first", "last", ...Object.keys(named), column];
     const insert = `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
+    // oxlint-disable-next-line bounded/no-call-spread -- as many as the table has columns.
+    this.#sql.exec(insert, first, last, ...sums, bytes);
+  }
+
+  /** Divides records into pages, each as full as it gets. */
+  *#encodePages(records: readonly R[]): Generator<PreparedPage> {
+    const { encode } = this.#format;
     let page: R[] = [];
     let parts: Uint8Array[] = [];
     let bytes = 0;
-    const close = (): void => {
-      if (page.length === 0) return;
-      // oxlint-disable-next-line bounded/no-call-spread -- as many as the table has columns.
-      this.#sql.exec(insert, page[0]!.number, page.at(-1)!.number, ...this.#sum(page), joinParts(parts, bytes));
+    const close = (): PreparedPage => {
+      const { number: first } = page[0]!;
+      const closed = { first, last: page.at(-1)!.number, sums: this.#sum(page), bytes: joinParts(parts, bytes) };
       [page, parts, bytes] = [[], [], 0];
+      return closed;
     };
     for (const group of this.#inGroups(records)) {
       let encoded = encode(group, page.at(-1)?.number ?? 0);
-      if (bytes + encoded.length > PAGE_BYTES) {
-        close();
+      if (page.length > 0 && bytes + encoded.length > PAGE_BYTES) {
+        yield close();
         encoded = encode(group, 0);
       }
       for (const record of group) page.push(record);
       parts.push(encoded);
       bytes += encoded.length;
     }
-    close();
+    if (page.length > 0) yield close();
   }
 
   /** Divides records into groups of at most `GROUP_BYTES`, or one. */

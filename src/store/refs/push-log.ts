@@ -80,6 +80,11 @@ export class PushLog {
     return this.appendAll([push], maxBytes)[0]!;
   }
 
+  /** The id that the next recorded push gets. Reads one row. */
+  nextId(): number {
+    return this.#sql.exec<{ id: number }>("SELECT ifnull(max(id), 0) + 1 AS id FROM pushes").one().id;
+  }
+
   /** Records pushes, at least one, and drops the oldest when the log becomes too long; must run in
    * a transaction.
    * @param maxBytes for the refs of all pushes; the newest push is kept even if it alone exceeds it
