@@ -41,16 +41,16 @@ export class Tables {
 
   readonly #sql: Sql;
 
-  /** @param objects the index of the same repository, if it was opened before: there is only one,
-   * and it has forgotten what it read */
-  constructor(sql: Sql, objects: ObjectIndex = new ObjectIndex(sql)) {
+  /** @param former the tables of the same repository, if it was opened before: there is only one
+   * index and one table of chunks, and they have forgotten what they read */
+  constructor(sql: Sql, former: Tables | null = null) {
     this.#sql = sql;
     this.refs = new RefStore(sql);
     this.refRules = new RefRuleTable(sql);
-    this.objects = objects;
+    this.objects = former?.objects ?? new ObjectIndex(sql);
     this.graph = CommitGraph.load(sql);
     this.reachability = new Reachability(sql, this.objects, this.graph);
-    this.chunks = new ChunkTable(sql, this.objects);
+    this.chunks = former?.chunks ?? new ChunkTable(sql, this.objects);
     this.trees = new TreeTable(sql);
     this.treeSums = new TreeSumTable(sql);
     this.authors = new AuthorTable(sql, this.graph);
@@ -61,6 +61,12 @@ export class Tables {
     this.bundles = new BundleTable(sql);
     this.worktrees = new WorktreeTable(sql);
     this.shared = new SharedObjects(sql);
+  }
+
+  /** Forgets what is in memory of index and chunks: it may differ from what is stored. */
+  forget(): void {
+    this.objects.forget();
+    this.chunks.forget();
   }
 
   /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not

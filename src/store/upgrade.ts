@@ -2,9 +2,12 @@
 // transaction: it happens whole or not at all.
 import { OID_BYTES } from "../format/oid.ts";
 import { openAuthored } from "./graph/author-table.ts";
+import type { SealedRow } from "./index/chunk-row.ts";
+import { IdRuns, toEntries } from "./index/id-runs.ts";
 import { openNodes } from "./index/node-pages.ts";
 import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts";
-import { ObjectIndex } from "./index/object-index.ts";
+import { ObjectPages } from "./index/object-pages.ts";
+import { SealedChunks } from "./index/sealed-chunks.ts";
 import { type StoredFile, WorktreeFiles } from "./jobs/worktree-files.ts";
 import { SCHEMA_VERSION } from "./sql/schema.ts";
 import type { Sql, SqlValue } from "./sql/sql.ts";
@@ -42,6 +45,7 @@ ALTER TABLE repository ADD COLUMN shared BLOB;
 `),
   7: packAuthored,
   8: packWorktrees,
+  9: packChunks,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -79,7 +83,8 @@ CREATE TABLE job_runs (kind TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWI
 INSERT INTO job_runs SELECT kind, record FROM former_runs;
 DROP TABLE former_runs;
 `);
-  const index = new ObjectIndex(sql);
+  const pages = new ObjectPages(sql);
+  const ids = new IdRuns(sql);
   const query = `SELECT oid, ${INTEGERS.join(", ")} FROM object_rows WHERE number > ? ORDER BY number LIMIT ${SLICE_ROWS}`;
   for (let last = 0; ;) {
     const rows = newObjectColumns(SLICE_ROWS);
@@ -89,11 +94,13 @@ DROP TABLE former_runs;
       INTEGERS.forEach((name, k) => (rows[name][count] = integers[k] as number));
       count += 1;
     }
-    index.insertMany(sliceRows(rows, 0, count));
+    const added = sliceRows(rows, 0, count);
+    pages.put(added);
+    ids.add(toEntries(added.oid, added.number));
     if (count < SLICE_ROWS) break;
     last = rows.number.at(-1)!;
   }
-  while (index.isMergeDue()) index.mergeIds();
+  while (ids.isMergeDue()) ids.merge(() => false);
   sql.exec("DROP TABLE object_rows");
 }
 
@@ -175,4 +182,33 @@ DROP TABLE former_worktrees;
     }
   }
   sql.exec("DROP TABLE file_rows");
+}
+
+/** Chunks had a row each, found by an index on their keys. */
+function packChunks(sql: Sql): void {
+  sql.exec(`
+CREATE TABLE hot_chunks (id INTEGER PRIMARY KEY, size INTEGER NOT NULL, checksum BLOB NOT NULL, push INTEGER NOT NULL,
+  pack_offset INTEGER NOT NULL, first_number INTEGER NOT NULL, last_number INTEGER NOT NULL, whole INTEGER NOT NULL,
+  ofs_floor INTEGER NOT NULL, base_floor INTEGER NOT NULL, objects BLOB, bytes BLOB NOT NULL);
+CREATE TABLE sealed_chunks (first INTEGER PRIMARY KEY, chunks BLOB NOT NULL);
+INSERT INTO hot_chunks SELECT id, size, checksum, push, pack_offset, first_number, last_number, whole, ofs_floor, base_floor,
+  objects, bytes FROM chunks WHERE key IS NULL;
+`);
+  const sealed = new SealedChunks(sql);
+  const query = `SELECT id, key, start, size, checksum, push, pack_offset AS packOffset, first_number AS firstNumber,
+    last_number AS lastNumber, whole, ofs_floor AS ofsFloor, base_floor AS baseFloor FROM chunks
+    WHERE key IS NOT NULL AND id > ? ORDER BY id LIMIT ${SLICE_ROWS}`;
+  for (let last = 0; ;) {
+    const rows = sql
+      .exec<
+        { [Field in keyof SealedRow]: SealedRow[Field] extends boolean ? number : SealedRow[Field] } & {
+          checksum: ArrayBuffer;
+        }
+      >(query, last)
+      .toArray();
+    sealed.put(rows.map((row) => ({ ...row, checksum: new Uint8Array(row.checksum), whole: row.whole === 1 })));
+    if (rows.length < SLICE_ROWS) break;
+    last = rows.at(-1)!.id;
+  }
+  sql.exec("DROP TABLE chunks");
 }

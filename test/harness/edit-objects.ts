@@ -7,7 +7,7 @@ import type { Sql } from "../../src/store/sql/sql.ts";
 export function editObjects(sql: Sql, change: (rows: ObjectColumns) => ObjectColumns | null): void {
   for (const [table, key] of [
     ["object_chunks", "first"],
-    ["chunks", "id"],
+    ["hot_chunks", "id"],
   ] as const) {
     const pages = sql.exec<{ key: number; objects: ArrayBuffer }>(
       `SELECT ${key} AS key, objects FROM ${table} WHERE objects IS NOT NULL`,

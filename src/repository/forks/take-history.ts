@@ -1,7 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { MAX_REINTRODUCTIONS } from "../../format/limits.ts";
 import { concatOids, OID_BYTES } from "../../format/oid.ts";
-import type { NewChunk } from "../../store/index/chunk-table.ts";
+import type { NewChunk } from "../../store/index/chunk-row.ts";
 import { newObjectColumns, type ObjectColumns, PLACE } from "../../store/index/object-columns.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";

@@ -2,7 +2,7 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { createHash } from "node:crypto";
 import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
 import { decodeEntryHeader, decodeOfsDistance, OFS_DELTA } from "../../format/pack.ts";
-import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
 import { WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
 import { hashChunk } from "../pack-bytes/chunk-bytes.ts";
@@ -32,7 +32,7 @@ export const checkChunks: FsckStage = async (run, after) => {
  * @returns the last object checked, null: all were */
 async function checkChunk(run: FsckRun, chunk: ChunkRow, done: number): Promise<number | null> {
   const rows = run.audit.objectsIn(chunk);
-  const hotBytes = chunk.key === null ? run.audit.hotBytes(chunk.id) : null;
+  const hotBytes = chunk.key === null ? run.tables.objects.hot.bytesOf(chunk.id) : null;
   const baseOids = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
   // From here on other requests may change the rows. What was read of them stays correct.
   if (done === 0) {
@@ -77,11 +77,8 @@ interface ChunkBytes {
 const CHANGED = { kind: "chunk-checksum", detail: "its bytes differ from those that were written" } as const;
 
 function checkHot({ size, checksum }: ChunkRow, bytes: Uint8Array | null): ChunkBytes {
-  if (bytes === null) {
-    return { bytes, problem: { kind: "chunk-missing", detail: "it is neither inline nor in R2" } };
-  }
-  if (bytes.length !== size) {
-    return { bytes: null, problem: { kind: "chunk-short", detail: `it has ${bytes.length} of ${size} bytes` } };
+  if (bytes?.length !== size) {
+    return { bytes: null, problem: { kind: "chunk-short", detail: `it has ${bytes?.length ?? 0} of ${size} bytes` } };
   }
   return { bytes, problem: equalOids(hashChunk(bytes), checksum) ? null : CHANGED };
 }

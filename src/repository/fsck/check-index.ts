@@ -53,12 +53,11 @@ function checkIds(run: FsckRun, rows: readonly ObjectRow[]): void {
 }
 
 function checkPlaces(run: FsckRun, rows: readonly ObjectRow[]): void {
-  const chunks = run.audit.chunks(rows.map(({ chunk }) => chunk));
   const bases = run.audit.namedObjects(rows.filter(({ base }) => base !== 0).map(({ base }) => base));
   for (const { number, oid, chunk, offset, length, base } of rows) {
     const say = (detail: string): void => run.report({ kind: "object-row", oid: toHex(oid), chunk, detail });
-    const place = chunks.get(chunk);
-    if (place === undefined) say("its chunk has no row");
+    const place = run.tables.chunks.find(chunk);
+    if (place === null) say("its chunk has no row");
     else if (number < place.firstNumber || number > place.lastNumber)
       say("its chunk does not hold objects of its number");
     else if (offset + length > place.size) say("its entry extends beyond its chunk");

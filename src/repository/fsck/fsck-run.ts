@@ -72,7 +72,7 @@ export class FsckRun {
     this.refused = refused;
     this.repair = repair;
     // What is checked is what is stored, not what was read before.
-    this.tables.objects.forget();
+    this.tables.forget();
     this.audit = new RowAudit(repository.state.platform.sql, this.tables.objects);
     this.entries = new StoredEntries(this.audit, () => this.tables, this.store, repository.state.platform.codec);
   }

@@ -6,7 +6,7 @@ import { fromTypeNumber, objectHeader, type ObjectTypeNumber } from "../../forma
 import { equalOids, toHex } from "../../format/oid.ts";
 import { OFS_DELTA, REF_DELTA } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
-import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
 import type { RowAudit } from "../../store/index/row-audit.ts";
@@ -188,7 +188,7 @@ export class StoredEntries {
     const now = this.#audit.namedObjects([number]).get(number);
     if (now?.chunk !== chunk || now.offset !== offset || now.base !== base) return true;
     // Sealed meanwhile: the object's row did not change.
-    return this.#chunkRows.get(chunk)?.key === null && this.#tablesNow().chunks.next(chunk - 1)?.key !== null;
+    return this.#chunkRows.get(chunk)?.key === null && this.#tablesNow().chunks.find(chunk)?.key !== null;
   }
 
   #chunkOf(row: ObjectRow): ChunkRow {
@@ -196,8 +196,8 @@ export class StoredEntries {
     const chunk =
       entered?.id === row.chunk
         ? entered
-        : (this.#chunkRows.get(row.chunk) ?? this.#tablesNow().chunks.next(row.chunk - 1));
-    if (chunk?.id !== row.chunk) throw damaged(`its chunk ${row.chunk} is missing`);
+        : (this.#chunkRows.get(row.chunk) ?? this.#tablesNow().chunks.find(row.chunk));
+    if (chunk === null) throw damaged(`its chunk ${row.chunk} is missing`);
     this.#chunkRows.set(chunk.id, chunk);
     if (this.#lost.has(chunk.id)) throw lost(chunk.id);
     if (row.offset + row.length > chunk.size) throw damaged("its entry extends beyond its chunk");
@@ -205,7 +205,8 @@ export class StoredEntries {
   }
 
   #hotBytes(chunk: ChunkRow): Uint8Array {
-    const bytes = this.#entered?.chunk === chunk ? this.#entered.bytes : this.#audit.hotBytes(chunk.id);
+    const bytes =
+      this.#entered?.chunk === chunk ? this.#entered.bytes : this.#tablesNow().objects.hot.bytesOf(chunk.id);
     if (bytes?.length !== chunk.size) throw lost(chunk.id);
     return bytes;
   }

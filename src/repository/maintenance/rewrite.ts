@@ -3,7 +3,7 @@ import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
-import type { ChunkRow, NewChunk } from "../../store/index/chunk-table.ts";
+import type { ChunkRow, NewChunk } from "../../store/index/chunk-row.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";

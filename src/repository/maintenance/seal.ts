@@ -1,4 +1,5 @@
-import type { ChunkRow, SealedChunk } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
+import type { SealedChunk } from "../../store/index/chunk-table.ts";
 import { readChunk } from "../pack-bytes/chunk-bytes.ts";
 import {
   type JobOutcome,

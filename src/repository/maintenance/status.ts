@@ -23,7 +23,7 @@ export interface MaintenanceStatus {
   readonly lastRuns: Partial<Record<JobKind, JobRecord>>;
 }
 
-/** Returns the state of maintenance. Reads every chunk's row, and no object's. */
+/** Returns the state of maintenance. Reads no object's row. */
 export async function maintenance({ tables }: OpenRepository): Promise<MaintenanceStatus> {
   const { objects, graph, refs, chunks, jobs } = tables;
   const rows = chunks.allInOrder();

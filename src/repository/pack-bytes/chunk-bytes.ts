@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
-import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
+import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { checkChunk } from "./chunk-checksum.ts";
 
 /** Reads a chunk, wherever it is, and verifies its checksum, so that maintenance moves only intact

@@ -3,7 +3,8 @@ import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { ofsDistanceLength } from "../../format/pack.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
-import type { ChunkRow, ChunkTable } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
+import type { ChunkTable } from "../../store/index/chunk-table.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { ObjectColumns } from "../../store/index/object-columns.ts";
 import type { ObjectIndex } from "../../store/index/object-index.ts";
@@ -22,8 +23,8 @@ export interface PackContents {
   readonly ofsDelta: boolean;
 }
 
-/** For packs of up to this many objects, searching for whole chunks does not repay reading the
- * table of chunks. */
+/** For packs of up to this many objects, searching for whole chunks does not repay decoding the rows
+ * of all chunks. */
 const FEW_OBJECTS = 1_000;
 
 /** Index rows in memory at a time. */

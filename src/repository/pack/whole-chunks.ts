@@ -1,4 +1,4 @@
-import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { NumberSet } from "../../store/numbers/number-set.ts";
 
 /** Chooses the chunks that can be sent byte for byte, without reading their rows: all their objects

@@ -3,7 +3,7 @@ import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { GitError } from "../../format/errors.ts";
 import { OID_BYTES, toHex } from "../../format/oid.ts";
 import { type MadeEntry, NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
-import type { NewChunk } from "../../store/index/chunk-table.ts";
+import type { NewChunk } from "../../store/index/chunk-row.ts";
 import { joinRows, newObjectColumns, type ObjectColumns, sliceRows } from "../../store/index/object-columns.ts";
 import { encodeObjectPage } from "../../store/index/object-page.ts";
 import type { WrittenChunk } from "./chunk-writer.ts";

@@ -32,8 +32,7 @@ export async function announceNow(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** The repository's state; null: a running push may yet create it. Reads a row per chunk, from an
- * index, and per ref. */
+/** The repository's state; null: a running push may yet create it. Reads a row per ref. */
 function readStanding(repository: RepositoryState): RepositoryStanding | null {
   const { tables, createdMs, isDeleted, pushesUnderWay, parent, expiresMs } = repository;
   if (isDeleted) return { kind: "deleted" };

@@ -1,6 +1,6 @@
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { CopyPart, CopyPlace } from "../../store/forks/table-copy.ts";
-import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ObjectColumns } from "../../store/index/object-columns.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { RefColumns } from "../../store/refs/refs.ts";

@@ -11,7 +11,7 @@ export class QuotaCheck {
   /** Null: no quota is set. */
   readonly #use: Use | null;
 
-  /** Reads the repository's current size if a quota is set: a row per chunk and ref.
+  /** Reads the repository's current size if a quota is set: a row per ref.
    * @param tables null: there is no repository yet */
   constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits) {
     const repository = effectiveQuota(quota.repository, limits);
@@ -29,7 +29,7 @@ export class QuotaCheck {
 }
 
 /** The current size of a repository, and what others of its family hold for it, which does not
- * count. Reads a row per chunk and ref. */
+ * count. Reads a row per ref. */
 export function useOf({ chunks, refs, pushes, objects, shared }: Tables): Use & { readonly sharedBytes: number } {
   const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.bytesOutside(shared.ownPrefix);
   return {

@@ -131,7 +131,7 @@ export class RepositoryState {
   /** The tables; null when the repository does not exist yet, or no longer. */
   get tables(): Tables | null {
     if (this.#isStale) {
-      this.#tables = new Tables(this.platform.sql, this.#tables?.objects);
+      this.#tables = new Tables(this.platform.sql, this.#tables);
       this.#advertised = null;
       this.#isStale = false;
     }
@@ -313,14 +313,14 @@ export class RepositoryState {
     return needed;
   }
 
-  /** Runs a transaction. What is in memory of the index follows one that is rolled back. */
+  /** Runs a transaction. What is in memory of index and chunks follows one that is rolled back. */
   #runTransaction<T>(transactor: Transactor, f: () => T): T {
     this.#revision += 1;
     try {
       return transactor.transactionSync(f);
     } catch (error) {
-      this.#tables?.objects.forget();
-      this.#draft?.objects.forget();
+      this.#tables?.forget();
+      this.#draft?.forget();
       this.pins.forget();
       throw error;
     }
@@ -331,7 +331,7 @@ export class RepositoryState {
    * date behind. */
   reload(): void {
     this.#isStale = this.#tables !== null;
-    this.#tables?.objects.forget();
+    this.#tables?.forget();
   }
 
   /** Runs `f` while object numbers are held across waits: none is pruned meanwhile. */

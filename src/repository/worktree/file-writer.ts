@@ -1,6 +1,6 @@
 import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { ChunkStore, SizedStream } from "../../store/chunks/chunk-store.ts";
-import type { ChunkRow } from "../../store/index/chunk-table.ts";
+import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { PendingFile, WrittenFile } from "../../store/jobs/worktree-table.ts";

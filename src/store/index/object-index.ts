@@ -6,6 +6,7 @@ import { sortIndices } from "../numbers/sort.ts";
 import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
+import { HotChunks } from "./hot-chunks.ts";
 import { type IdEntries, IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
 import {
   copyRows,
@@ -46,6 +47,8 @@ const MAX_ALIKE = 1_000;
  * (`UnfiledObjects`). A repository has one index in memory, since it keeps what it read; after a
  * transaction was rolled back it must `forget`. Whatever writes must run in a transaction. */
 export class ObjectIndex {
+  /** The chunks beside which the rows of small pushes lie. */
+  readonly hot: HotChunks;
   readonly #pages: ObjectPages;
   readonly #ids: IdRuns;
   readonly #unfiled: UnfiledObjects;
@@ -54,7 +57,8 @@ export class ObjectIndex {
   constructor(sql: Sql) {
     this.#pages = new ObjectPages(sql);
     this.#ids = new IdRuns(sql);
-    this.#unfiled = new UnfiledObjects(sql);
+    this.hot = new HotChunks(sql);
+    this.#unfiled = new UnfiledObjects(this.hot);
     this.#absent = new AbsentObjects(sql);
   }
 

@@ -15,6 +15,9 @@ import { NumberSet } from "../numbers/number-set.ts";
 import { newObjectColumns, type ObjectColumns, type ObjectRow, rowAt, sliceRows } from "./object-columns.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
+/** From this many boundaries of runs on, a page is decoded whole. */
+const MANY_RUNS = 64;
+
 /** Records that are read one after another to reach the last of them. */
 const BLOCK = 32;
 
@@ -164,6 +167,20 @@ export class ObjectPage {
     const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length);
     const offset = start === 0 ? 0 : view.getUint32(this.#starts + (start / BLOCK - 1) * 4, true);
     return new RecordReader(new VarintReader(this.#bytes, this.#records + offset, "object_chunks"));
+  }
+}
+
+/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before `end`. */
+export function* rowsOf(
+  page: ObjectPage,
+  { runs }: NumberSet,
+): Generator<{ readonly part: ObjectColumns; readonly from: number; readonly end: number }> {
+  const all = runs.length >= MANY_RUNS ? page.all() : null;
+  for (let r = 0; r < runs.length; r += 2) {
+    const from = page.numbers.indexOf(runs[r]!);
+    const length = runs[r + 1]! - runs[r]!;
+    if (all === null) yield { part: page.rows(from, from + length), from: 0, end: length };
+    else yield { part: all, from, end: from + length };
   }
 }
 

@@ -1,5 +1,6 @@
-import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
+import type { ObjectNumber } from "../numbers/kinds.ts";
 import { NumberSet } from "../numbers/number-set.ts";
+import type { ChunkRow } from "./chunk-row.ts";
 import { openNodes } from "./node-pages.ts";
 import { type ObjectRow, toRows } from "./object-columns.ts";
 import type { ObjectIndex } from "./object-index.ts";
@@ -14,14 +15,6 @@ export interface AuditedNode {
   readonly time: number;
   /** Null: unreadable. */
   readonly introduced: NumberSet | null;
-}
-
-/** The limits that a chunk's row sets for its objects. */
-export interface AuditedChunk {
-  readonly id: number;
-  readonly size: number;
-  readonly firstNumber: number;
-  readonly lastNumber: number;
 }
 
 /** A stored response's row. */
@@ -56,7 +49,7 @@ export class RowAudit {
   }
 
   /** The rows of the objects in a chunk, by number. */
-  objectsIn({ id, firstNumber, lastNumber }: Pick<AuditedChunk, "id" | "firstNumber" | "lastNumber">): ObjectRow[] {
+  objectsIn({ id, firstNumber, lastNumber }: ChunkRow): ObjectRow[] {
     return this.#rows(NumberSet.range(firstNumber, lastNumber + 1)).filter(({ chunk }) => chunk === id);
   }
 
@@ -71,25 +64,6 @@ export class RowAudit {
     return new Map(
       Array.from(nodes, ({ number, introduced, ...node }) => [number, { ...node, introduced: readSet(introduced) }]),
     );
-  }
-
-  /** The existing rows of chunks, by id. */
-  chunks(ids: Iterable<number>): Map<number, AuditedChunk> {
-    const rows = this.#sql.exec<{ [Field in keyof AuditedChunk]: number }>(
-      `SELECT id, size, first_number AS firstNumber, last_number AS lastNumber FROM chunks
-        WHERE id IN (SELECT value FROM json_each(?))`,
-      JSON.stringify([...new Set(ids)]),
-    );
-    return new Map(rows.toArray().map((row) => [row.id, row]));
-  }
-
-  /** The inline bytes of a chunk; null: none. */
-  hotBytes(chunk: ChunkId): Uint8Array | null {
-    const [row] = this.#sql
-      .exec<{ bytes: ArrayBuffer | null }>("SELECT bytes FROM chunks WHERE id = ?", chunk)
-      .toArray();
-    const bytes = row?.bytes ?? null;
-    return bytes === null ? null : new Uint8Array(bytes);
   }
 
   /** Stored responses, by key.

@@ -1,6 +1,6 @@
 import type { ChunkId, ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
-import type { Sql } from "../sql/sql.ts";
+import type { HotChunks } from "./hot-chunks.ts";
 import { firstFrom, type IdEntries, mergeEntries, toEntries } from "./id-runs.ts";
 import { joinRows, type ObjectColumns } from "./object-columns.ts";
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
@@ -13,20 +13,21 @@ interface Unfiled {
 
 const NONE: IdEntries = { prefixes: new Uint32Array(0), numbers: new Uint32Array(0) };
 
-/** The index rows of small pushes, each push's in the row of its chunk: `chunks.objects`. They are
- * few, and all in memory. When `repack` moves the objects, their rows go to `ObjectPages`. */
+/** The index rows of small pushes, each push's in the row of its chunk: `hot_chunks.objects`. They
+ * are few, and all in memory. When `repack` moves the objects, their rows go to `ObjectPages`. */
 export class UnfiledObjects {
-  readonly #sql: Sql;
+  readonly #chunks: HotChunks;
   /** By number. */
   #pages: Unfiled[] | null = null;
   #ids = NONE;
 
-  constructor(sql: Sql) {
-    this.#sql = sql;
+  constructor(chunks: HotChunks) {
+    this.#chunks = chunks;
   }
 
-  /** Forgets what is in memory: it may differ from what is stored. */
+  /** Forgets what is in memory, and the chunks': it may differ from what is stored. */
   forget(): void {
+    this.#chunks.forget();
     this.#pages = null;
   }
 
@@ -98,16 +99,16 @@ export class UnfiledObjects {
 
   /** Stores the pages of some chunks as they are in memory. */
   write(chunks: readonly ChunkId[]): void {
-    for (const chunk of chunks) {
-      this.#sql.exec("UPDATE chunks SET objects = ? WHERE id = ?", this.encoded(chunk), chunk);
-    }
+    const all = this.#chunks.all();
+    for (const id of chunks) this.#chunks.change(id, all.get(id)!.row.whole, this.encoded(id));
   }
 
   #all(): Unfiled[] {
     if (this.#pages !== null) return this.#pages;
-    const query = "SELECT id, objects FROM chunks WHERE objects IS NOT NULL ORDER BY first_number";
-    const rows = this.#sql.exec<{ id: number; objects: ArrayBuffer }>(query).toArray();
-    return this.#set(rows.map(({ id, objects }) => ({ chunk: id, page: new ObjectPage(new Uint8Array(objects)) })));
+    const pages = Array.from(this.#chunks.all(), ([chunk, { objects }]) =>
+      objects === null ? null : { chunk, page: new ObjectPage(objects) },
+    );
+    return this.#set(pages.filter((page) => page !== null).sort((a, b) => a.page.numbers.first - b.page.numbers.first));
   }
 
   #set(pages: Unfiled[]): Unfiled[] {

@@ -8,5 +8,5 @@ export type ObjectNumber = Kind<"object number">;
  * the repository's object; −1: none. */
 export type GraphPosition = Kind<"graph position">;
 
-/** A row of table `chunks`. */
+/** A chunk: the order in which it was stored, from 1. */
 export type ChunkId = Kind<"chunk">;

@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 8;
+export const SCHEMA_VERSION = 9;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -66,10 +66,8 @@ CREATE TABLE pruned (              -- at most one row
   numbers BLOB NOT NULL,           -- of the pruned objects: a number set
   hidden BLOB                      -- of objects that are only delta bases: a number set; NULL: none
 );
-CREATE TABLE chunks (
+CREATE TABLE hot_chunks (          -- inline ones
   id INTEGER PRIMARY KEY,
-  key TEXT,                        -- R2 object, NULL while hot
-  start INTEGER NOT NULL,          -- offset in that object, 0 while hot
   size INTEGER NOT NULL,
   checksum BLOB NOT NULL,          -- SHA-1 of the chunk's bytes
   push INTEGER NOT NULL,           -- the newest push with an object in it
@@ -80,9 +78,12 @@ CREATE TABLE chunks (
   ofs_floor INTEGER NOT NULL,      -- lowest number that an OFS delta in it is based on, 0: none
   base_floor INTEGER NOT NULL,     -- lowest number that any delta in it is based on, 0: none
   objects BLOB,                    -- rows of its objects, as in object_chunks, while these are nowhere else
-  bytes BLOB                       -- inline while hot; last, so that the other columns are read without it
+  bytes BLOB NOT NULL              -- last, so that the other columns are read without it
 );
-CREATE INDEX placed ON chunks(key, pack_offset, size);
+CREATE TABLE sealed_chunks (       -- many chunks in R2 each
+  first INTEGER PRIMARY KEY,       -- it has the chunks with ids from this one to before the next row's
+  chunks BLOB NOT NULL             -- their rows: index/chunk-page.ts
+);
 CREATE TABLE commits (             -- many nodes of the graph each
   first INTEGER PRIMARY KEY,       -- it has the nodes with numbers from this one
   last INTEGER NOT NULL,           -- to this one

@@ -82,8 +82,17 @@ export class VarintReader {
   /** @throws GitError "storage-failed" when the bytes have ended */
   byte(): number {
     const byte = this.#bytes[this.at++];
-    if (byte === undefined) throw new GitError("storage-failed", { key: this.#table, reason: "a page is cut" });
+    if (byte === undefined) throw this.#cut();
     return byte;
+  }
+
+  /** @returns a view
+   * @throws as `byte` */
+  bytes(count: number): Uint8Array {
+    const bytes = this.#bytes.subarray(this.at, this.at + count);
+    if (bytes.length < count) throw this.#cut();
+    this.at += count;
+    return bytes;
   }
 
   /** @throws as `byte` */
@@ -108,5 +117,9 @@ export class VarintReader {
   /** @throws as `byte` */
   zigzag(): number {
     return fromZigzag(this.varint());
+  }
+
+  #cut(): GitError {
+    return new GitError("storage-failed", { key: this.#table, reason: "a page is cut" });
   }
 }

@@ -3,10 +3,12 @@ import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/format/configured-limits.ts";
 import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
+import { editChunks } from "../../harness/edit-chunks.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import type { RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { PushedRepository } from "../pushing.ts";
+import { NodeSql } from "../sqlite.ts";
 import { FaultySql } from "./faulty-sql.ts";
 import { readRefs, type RefStates } from "./invariants.ts";
 
@@ -111,8 +113,8 @@ export class World {
     this.#database.exec("ROLLBACK TO saved");
     const chunks = `/chunks/${this.#restored++}-`;
     this.store = store.copy((key) => key.replace("/chunks/", chunks));
-    if (this.#database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'chunks'").get() !== undefined) {
-      this.#database.prepare("UPDATE chunks SET key = replace(key, '/chunks/', ?)").run(chunks);
+    if (this.#database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'sealed_chunks'").get() !== undefined) {
+      editChunks(new NodeSql(this.#database), (row) => ({ ...row, key: row.key.replace("/chunks/", chunks) }));
       this.#database.prepare("UPDATE jobs SET key = replace(key, '/chunks/', ?)").run(chunks);
     }
     keepTree(Buffer.from(String(this.#restored).padEnd(20)), LARGE_TREE);

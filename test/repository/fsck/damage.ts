@@ -1,5 +1,6 @@
 import type { FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
+import type { SealedRow } from "../../../src/store/index/chunk-row.ts";
 import {
   divideRows,
   joinRows,
@@ -10,6 +11,7 @@ import {
 import type { StoredNode } from "../../../src/store/index/node-pages.ts";
 import { type StoredFile, WorktreeFiles } from "../../../src/store/jobs/worktree-files.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
+import { editChunks } from "../../harness/edit-chunks.ts";
 import { editNode } from "../../harness/edit-nodes.ts";
 import { editObjects } from "../../harness/edit-objects.ts";
 import type { PushedRepository } from "../pushing.ts";
@@ -26,6 +28,11 @@ export class Damage {
   /** The problems found after a statement. */
   inRows(statement: string, from?: FsckStageName): Promise<FsckProblem[]> {
     return this.#with(() => this.#repository.sql.exec(statement), from);
+  }
+
+  /** The problems found after a change of the chunks in R2; null: they are removed. */
+  ofSealed(change: (row: SealedRow) => SealedRow | null): Promise<FsckProblem[]> {
+    return this.#with(() => editChunks(this.#repository.sql, change));
   }
 
   /** The problems found after a change of an object's row. */
@@ -75,7 +82,7 @@ export class Damage {
       return (await check(this.#repository, { from })).problems;
     } finally {
       sql.exec("ROLLBACK");
-      tables.objects.forget();
+      tables.forget();
     }
   }
 }

@@ -119,7 +119,10 @@ describe("damage", () => {
     Object.values(repository.sql.exec<Record<string, T>>(query).one())[0]!;
   const isFat = ({ size }: ObjectRow): boolean => size === 700_000;
   const isMain = ({ oid }: ObjectRow): boolean => toHex(oid) === main;
-  const sealed = (): string => one("SELECT key FROM chunks WHERE key IS NOT NULL LIMIT 1");
+  const sealed = (): { readonly id: number; readonly key: string } => {
+    const { id, key } = repository.tables.chunks.allInOrder().find((row) => row.key !== null)!;
+    return { id, key: key! };
+  };
   const flipAt =
     (at: number) =>
     (bytes: Uint8Array): Uint8Array => {
@@ -128,14 +131,13 @@ describe("damage", () => {
     };
 
   test("a chunk's R2 object is gone, or cut", async () => {
-    const key = sealed();
-    const chunk = one<number>("SELECT id FROM chunks WHERE key IS NOT NULL LIMIT 1");
+    const { key, id: chunk } = sealed();
     expect(await withStored(key, () => null)).toMatchObject([{ kind: "chunk-missing", chunk, key }]);
     expect(await withStored(key, (bytes) => bytes.slice(0, -1))).toMatchObject([{ kind: "chunk-short", chunk, key }]);
   });
 
   test("one bit of a chunk is another", async () => {
-    const key = sealed();
+    const { key } = sealed();
     const problems = await withStored(key, flipAt(300_000));
     // The blob is one stored block of zlib: altered, it inflates to something else, or not at all.
     expect(problems).toMatchObject([{ kind: "chunk-checksum", key }, { chunk: problems[0]!.chunk }]);
@@ -144,25 +146,30 @@ describe("damage", () => {
   });
 
   test("a hot chunk's bytes are others, fewer, or not there", async () => {
-    const id = one<number>("SELECT id FROM chunks WHERE key IS NULL ORDER BY size DESC LIMIT 1");
+    const id = one<number>("SELECT id FROM hot_chunks ORDER BY size DESC LIMIT 1");
     const damaged = await withRows(
-      `UPDATE chunks SET bytes = CAST(substr(bytes, 1, 2000) || x'00' || substr(bytes, 2002) AS BLOB) WHERE id = ${id}`,
+      `UPDATE hot_chunks SET bytes = CAST(substr(bytes, 1, 2000) || x'00' || substr(bytes, 2002) AS BLOB) WHERE id = ${id}`,
     );
     expect(kinds(damaged)).toEqual(expect.arrayContaining(["chunk-checksum", "object-unreadable"]));
-    const short = await withRows(`UPDATE chunks SET bytes = substr(bytes, 2) WHERE id = ${id}`);
-    expect(short[0]).toMatchObject({ kind: "chunk-short", chunk: id });
-    expect(kinds(await withRows(`UPDATE chunks SET bytes = NULL WHERE id = ${id}`))).toContain("chunk-missing");
+    for (const bytes of ["substr(bytes, 2)", "x''"]) {
+      const short = await withRows(`UPDATE hot_chunks SET bytes = ${bytes} WHERE id = ${id}`);
+      expect(short[0]).toMatchObject({ kind: "chunk-short", chunk: id });
+    }
   });
 
   test("a chunk's row says what is not so", async () => {
-    const where = "WHERE key IS NOT NULL";
-    expect(kinds(await withRows(`UPDATE chunks SET checksum = zeroblob(20) ${where}`))).toEqual(["chunk-checksum"]);
-    const id = one<number>("SELECT id FROM chunks WHERE base_floor > 0 LIMIT 1");
-    expect(await withRows(`UPDATE chunks SET base_floor = 1000000 WHERE id = ${id}`)).toMatchObject([
+    const checksum = new Uint8Array(20);
+    expect(kinds(await damage.ofSealed((row) => ({ ...row, checksum })))).toEqual(["chunk-checksum"]);
+    const wider = await damage.ofSealed((row) => ({ ...row, size: row.size - 1 }));
+    expect(kinds(wider)).toEqual(["chunk-checksum", "chunk-row", "object-row", "object-unreadable"]);
+    const gone = await damage.ofSealed(() => null);
+    expect(gone).toContainEqual(expect.objectContaining({ kind: "object-row", detail: "its chunk has no row" }));
+    const id = one<number>("SELECT id FROM hot_chunks WHERE base_floor > 0 LIMIT 1");
+    expect(await withRows(`UPDATE hot_chunks SET base_floor = 1000000 WHERE id = ${id}`)).toMatchObject([
       { kind: "chunk-row", chunk: id },
     ]);
-    expect(kinds(await withRows(`UPDATE chunks SET ofs_floor = 0`))).toEqual(["chunk-row"]);
-    expect(kinds(await withRows(`DELETE FROM chunks WHERE id = ${id}`))).toContain("object-row");
+    expect(kinds(await withRows(`UPDATE hot_chunks SET ofs_floor = 0`))).toEqual(["chunk-row"]);
+    expect(kinds(await withRows(`DELETE FROM hot_chunks WHERE id = ${id}`))).toContain("object-row");
   });
 
   test("an object's row says what is not so", async () => {
@@ -199,12 +206,15 @@ describe("damage", () => {
     expect(kinds(typed)).toEqual(expect.arrayContaining(["object-row", "reference-type"]));
   });
 
-  test("ids lead to nothing, or pages of objects cannot be read", async () => {
+  test("ids lead to nothing, or pages of objects or chunks cannot be read", async () => {
     const lost = await withRows("DELETE FROM object_ids");
     const oid = toHex(damage.findRow(isFat).oid);
     expect(lost).toContainEqual({ kind: "object-row", oid, detail: "its id does not lead to it" });
     await expect(withRows("UPDATE object_chunks SET objects = x'05010001'")).rejects.toThrow(
       /storage failed at object_chunks/,
+    );
+    await expect(withRows("UPDATE sealed_chunks SET chunks = x'0501'")).rejects.toThrow(
+      /storage failed at sealed_chunks/,
     );
   });
 

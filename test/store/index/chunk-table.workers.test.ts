@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { ChunkTable, type NewChunk } from "../../../src/store/index/chunk-table.ts";
-import { BLOB_MAX_BYTES } from "../../../src/store/sql/sql.ts";
+import type { NewChunk } from "../../../src/store/index/chunk-row.ts";
+import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
+import { BLOB_MAX_BYTES, CountedSql, newSqlCounters, type SqlCounters } from "../../../src/store/sql/sql.ts";
 import { newObjectColumns } from "../../../src/store/index/object-columns.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { withDatabase } from "../database.ts";
@@ -69,6 +70,40 @@ test("hot chunks are sealed, and keep everything else", () =>
     expect(chunks.hotBytesOf(4)).not.toBeNull();
   }));
 
+test("a push of many chunks writes one row for them, and so does each that follows", () =>
+  withDatabase((sql) => {
+    const counters = newSqlCounters();
+    const counted = new CountedSql(sql, counters);
+    const chunks = new ChunkTable(counted, new ObjectIndex(counted));
+    const rowsOf = (work: () => void): SqlCounters => {
+      const before = { ...counters };
+      work();
+      const names = Object.keys(before) as (keyof SqlCounters)[];
+      for (const name of names) before[name] = counters[name] - before[name];
+      return before;
+    };
+    const pushed = Array.from({ length: 100 }, (_, i) => chunk({ key: `k/${i}`, bytes: null }));
+    expect(rowsOf(() => chunks.insert(pushed))).toMatchObject({ rowsWritten: 1 });
+    expect(rowsOf(() => chunks.insert(pushed.slice(0, 1)))).toMatchObject({ rowsWritten: 1 });
+    expect(rowsOf(() => chunks.insert([chunk(), chunk()]))).toMatchObject({ rowsWritten: 2 });
+    const sealed = [102, 103].map((id, i) => ({ id, start: i * 3 }));
+    expect(rowsOf(() => chunks.seal("k/sealed", sealed)).rowsWritten).toBe(3);
+    const moved = [1, 50].map((id, i) => ({ id, start: i * 3 }));
+    expect(rowsOf(() => chunks.seal("k/moved", moved))).toMatchObject({ rowsWritten: 1 });
+    chunks.insert([chunk()]);
+    const opened = new ChunkTable(counted, new ObjectIndex(counted));
+    const ask = (): unknown[] => [
+      opened.allInOrder(),
+      opened.totalBytes(),
+      opened.hot(),
+      opened.keys(),
+      opened.nextId(),
+    ];
+    expect(rowsOf(ask)).toMatchObject({ rowsRead: 2, rowsWritten: 0 });
+    expect(rowsOf(ask)).toEqual({ statements: 0, rowsRead: 0, rowsWritten: 0 });
+    expect(ask()).toEqual([chunks.allInOrder(), chunks.totalBytes(), chunks.hot(), chunks.keys(), chunks.nextId()]);
+  }));
+
 test("which chunks wait to be merged, and which to be sealed, is told by kind and size", () =>
   withDatabase((sql) => {
     const chunks = new ChunkTable(sql, new ObjectIndex(sql));
@@ -124,6 +159,7 @@ test("inline bytes have a limit, which the local runtime would not enforce", () 
 test("a missing chunk and cut bytes are errors", () =>
   withDatabase((sql) => {
     const chunks = new ChunkTable(sql, new ObjectIndex(sql));
-    chunks.insert([chunk({ size: 4 }), chunk({ bytes: null })]);
+    chunks.insert([{ ...chunk(), size: 4 }, chunk()]);
+    sql.exec("DELETE FROM hot_chunks WHERE id = 2");
     for (const id of [1, 2, 3]) expect(() => chunks.hotBytesOf(id)).toThrow(`chunk ${id} has no bytes`);
   }));

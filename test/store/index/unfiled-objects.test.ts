@@ -1,7 +1,8 @@
 // The index of small pushes, beside their chunks.
 import { expect, test } from "vitest";
 import { OID_BYTES } from "../../../src/format/oid.ts";
-import { ChunkTable, type NewChunk } from "../../../src/store/index/chunk-table.ts";
+import type { NewChunk } from "../../../src/store/index/chunk-row.ts";
+import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
 import { newObjectColumns, type ObjectColumns, sliceRows } from "../../../src/store/index/object-columns.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { encodeObjectPage } from "../../../src/store/index/object-page.ts";
@@ -82,12 +83,18 @@ test("rows that move are filed, and the chunk that keeps some keeps their rows",
     [2, true],
     [3, false],
   ]);
-  expect(count(sql, "SELECT count(*) AS count FROM chunks WHERE objects IS NOT NULL")).toBe(1);
+  expect(count(sql, "SELECT count(*) AS count FROM hot_chunks WHERE objects IS NOT NULL")).toBe(1);
   for (const index of [objects, new ObjectIndex(sql)]) {
     expect(index.locate(all)).toEqual(rows);
     expect(index.lookupMany(rows.oid).number).toEqual(rows.number);
     expect(index.inChunk(3, 21, 30)).toEqual(NumberSet.range(24, 31));
   }
+});
+
+test("a chunk that has the index of its objects is not sealed", () => {
+  const { chunks } = makeIndex();
+  expect(() => chunks.seal("key/1", [{ id: 1, start: 0 }])).toThrow("chunk 1 has the index of its objects");
+  expect(chunks.byIds([1])).toMatchObject([{ key: null }]);
 });
 
 test("introducers are set, and objects removed, wherever they lie", () => {
@@ -106,12 +113,24 @@ test("introducers are set, and objects removed, wherever they lie", () => {
 });
 
 test("what a transaction that is rolled back had written is forgotten", () => {
-  const { sql, objects, rows } = makeIndex();
+  const { sql, objects, chunks, rows } = makeIndex();
+  const stored = chunks.allInOrder();
+  const added = { ...stored[0]!, firstNumber: 31, lastNumber: 33, objects: null };
   sql.exec("BEGIN");
   objects.remove(NumberSet.fromSorted([6, 16]));
   objects.setIntroducers(new Map([[25, 7]]));
+  chunks.release([1, 2]);
+  chunks.insert([
+    { ...added, bytes: new Uint8Array(50) },
+    { ...added, key: "key/1", bytes: null },
+  ]);
+  chunks.seal("key/2", [{ id: 2, start: 0 }]);
+  expect(chunks.keys().size).toBe(2);
   sql.exec("ROLLBACK");
   objects.forget();
+  chunks.forget();
   expect(objects.locate(all)).toEqual(rows);
   expect(objects.present()).toEqual(all);
+  expect(chunks.allInOrder()).toEqual(stored);
+  expect([chunks.nextId(), chunks.totalBytes(), chunks.keys().size]).toEqual([4, 150, 0]);
 });

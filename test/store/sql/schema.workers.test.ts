@@ -45,7 +45,7 @@ test("a database of the first version becomes one of the newest, with all that i
   withEmptyDatabase((sql) => {
     createRepository(sql, record);
     // In its former shape.
-    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
+    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
       DROP TABLE worktrees; DROP TABLE worktree_files;
       CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
         offset INTEGER NOT NULL, length INTEGER NOT NULL, type INTEGER NOT NULL, size INTEGER NOT NULL,
@@ -62,7 +62,8 @@ test("a database of the first version becomes one of the newest, with all that i
       INSERT INTO authored VALUES (4, 1, 99, -330), (9, 300, 9007199254740991, 60);
       INSERT INTO commits VALUES (4, x'', 3, 1, 99, x'0301'), (9, x'0400000004000000', 0, 2, 1700000000, x'');
       INSERT INTO object_chunks VALUES (1, zeroblob(20), 3, 4, 5, 2, 6, 0, 0, 1), (2, x'${"01".repeat(20)}', 3, 9, 7, 3, 8, 1, 5, 1);
-      INSERT INTO chunks VALUES (3, NULL, 0, 16, zeroblob(20), 1, 12, 1, 2, 1, 1, 1, x'0102');
+      INSERT INTO chunks VALUES (3, NULL, 0, 2, zeroblob(20), 1, 12, 1, 2, 1, 1, 1, x'0102'),
+        (4, 'key/chunks/1/0', 7, 5000000000, x'${"02".repeat(20)}', 2, 6000000000, 3, 9, 0, 0, 1, NULL);
       CREATE TABLE pushes (id INTEGER PRIMARY KEY, time_ms INTEGER NOT NULL, who TEXT, refs TEXT NOT NULL,
         pack_bytes INTEGER NOT NULL, objects INTEGER NOT NULL, total_bytes INTEGER NOT NULL);
       ALTER TABLE pruned DROP COLUMN hidden;
@@ -98,7 +99,20 @@ test("a database of the first version becomes one of the newest, with all that i
       distance: 5,
     });
     expect(objects.present()).toEqual(NumberSet.range(1, 3));
-    expect(new ChunkTable(sql, objects).allInOrder()).toMatchObject([{ id: 3, size: 16, lastNumber: 2, whole: true }]);
+    const chunks = new ChunkTable(sql, objects);
+    const hot = { id: 3, key: null, start: 0, size: 2, checksum: new Uint8Array(20), push: 1, packOffset: 12 };
+    const sealed = {
+      id: 4,
+      key: "key/chunks/1/0",
+      start: 7,
+      size: 5_000_000_000,
+      checksum: new Uint8Array(20).fill(2),
+    };
+    expect(chunks.allInOrder()).toEqual([
+      { ...hot, firstNumber: 1, lastNumber: 2, whole: true, ofsFloor: 1, baseFloor: 1 },
+      { ...sealed, push: 2, packOffset: 6e9, firstNumber: 3, lastNumber: 9, whole: false, ofsFloor: 0, baseFloor: 1 },
+    ]);
+    expect(chunks.hotBytesOf(3)).toEqual(new Uint8Array([1, 2]));
     expect([...openNodes(sql).read(NumberSet.range(1, 99))]).toEqual([
       { number: 4, parents: [], tree: 3, generation: 1, time: 99, introduced: new Uint8Array([3, 1]) },
       { number: 9, parents: [4, 4], tree: 0, generation: 2, time: 1_700_000_000, introduced: new Uint8Array(0) },
