@@ -57,9 +57,8 @@ export class AbsentObjects {
   #read(): { readonly pruned: NumberSet; readonly hidden: NumberSet } {
     if (this.#known !== null) return this.#known;
     const [row] = this.#sql
-      .exec<{ numbers: ArrayBuffer; hidden: ArrayBuffer | null }>("SELECT * FROM pruned")
+      .exec<{ numbers: ArrayBuffer; hidden: ArrayBuffer | null }>("SELECT numbers, hidden FROM pruned")
       .toArray();
-    // While an older release's tables are upgraded, there is no column `hidden` yet.
     const decode = (bytes: ArrayBuffer | null | undefined): NumberSet =>
       bytes === null || bytes === undefined ? NumberSet.EMPTY : NumberSet.decode(new Uint8Array(bytes));
     return (this.#known = { pruned: decode(row?.numbers), hidden: decode(row?.hidden) });

@@ -233,20 +233,3 @@ function decodeSet(bytes: Uint8Array): NumberSet {
 function corrupt(): GitError {
   return new GitError("storage-failed", { key: "object_chunks", reason: "a page is corrupt" });
 }
-
-/** From this many boundaries of runs on, a page is decoded whole. */
-const MANY_RUNS = 64;
-
-/** The rows of some of a page's numbers, run by run: those in `part` from `from` to before `end`. */
-export function* rowsOf(
-  page: ObjectPage,
-  { runs }: NumberSet,
-): Generator<{ readonly part: ObjectColumns; readonly from: number; readonly end: number }> {
-  const all = runs.length >= MANY_RUNS ? page.all() : null;
-  for (let r = 0; r < runs.length; r += 2) {
-    const from = page.numbers.indexOf(runs[r]!);
-    const length = runs[r + 1]! - runs[r]!;
-    if (all === null) yield { part: page.rows(from, from + length), from: 0, end: length };
-    else yield { part: all, from, end: from + length };
-  }
-}
