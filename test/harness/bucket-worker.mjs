@@ -1,0 +1,46 @@
+/** A Worker beside the tested one, on the same bucket. It tells `server.ts` what is stored: one
+ * request reads many objects, while each call through Miniflare's own bindings blocks the test's
+ * thread. It is JavaScript because the runtime reads no TypeScript. */
+
+export default {
+  /** GET: a line of JSON that describes the objects, then their bytes in the same order. DELETE:
+   * deletes them, and returns how many there were.
+   * @param request its query is a text that the objects' keys contain */
+  async fetch(request, { BUCKET }) {
+    const objects = await list(BUCKET, decodeURIComponent(new URL(request.url).search.slice(1)));
+    if (request.method === "DELETE") {
+      const keys = objects.map(({ key }) => key);
+      for (let at = 0; at < keys.length; at += 1_000) await BUCKET.delete(keys.slice(at, at + 1_000));
+      return Response.json(keys.length);
+    }
+    const { readable, writable } = new TransformStream();
+    void write(BUCKET, objects, writable.getWriter());
+    return new Response(readable);
+  },
+};
+
+async function list(bucket, text) {
+  const objects = [];
+  for (let cursor; ;) {
+    const page = await bucket.list({ include: ["httpMetadata", "customMetadata"], cursor });
+    objects.push(...page.objects.filter(({ key }) => key.includes(text)));
+    if (!page.truncated) return objects;
+    ({ cursor } = page);
+  }
+}
+
+async function write(bucket, objects, writer) {
+  const described = objects.map(({ key, size, httpMetadata, customMetadata }) => ({
+    key,
+    sizeBytes: size,
+    contentType: httpMetadata?.contentType,
+    metadata: customMetadata ?? {},
+  }));
+  try {
+    await writer.write(new TextEncoder().encode(`${JSON.stringify(described)}\n`));
+    for (const { key } of objects) await writer.write(new Uint8Array(await (await bucket.get(key)).arrayBuffer()));
+    await writer.close();
+  } catch (error) {
+    await writer.abort(error);
+  }
+}
