@@ -1,4 +1,5 @@
 /** Git's index of a pack, for comparison. */
+import assert from "node:assert/strict";
 import { expect } from "vitest";
 import { git, tryGit } from "../harness/git.ts";
 import { indexPack, TRAILER_BYTES } from "./indexed-pack.ts";
@@ -12,19 +13,25 @@ export async function expectAsGit(sample: SamplePack): Promise<void> {
   if (asked === null) return;
   const offsets = new Map(asked.entries.map((entry) => [entry.offset, entry]));
   for (const { oid, type, sizeBytes, offset, base } of indexed.entries) {
-    const { content, ...object } = asked.objects.get(oid)!;
-    expect({ type, sizeBytes }, sample.name).toEqual(object);
+    const { content, ...object }: GitObject = asked.objects.get(oid)!;
+    assert.deepEqual({ type, sizeBytes }, object, sample.name);
     // For a pack that holds an object twice, verify-pack reports nothing.
-    if (asked.entries.length > 0) expect(offsets.get(offset), sample.name).toEqual({ oid, offset, base });
+    if (asked.entries.length > 0) assert.deepEqual(offsets.get(offset), { oid, offset, base }, sample.name);
     if (type === "blob") continue;
-    expect(indexed.edges.get(oid), sample.name).toEqual(readEdges(type, content));
+    assert.deepEqual(indexed.edges.get(oid), readEdges(type, content), sample.name);
   }
+}
+
+interface GitObject {
+  readonly type: string;
+  readonly sizeBytes: number;
+  readonly content: Buffer;
 }
 
 /** Has git index a pack, and returns its results: type, size and content by id; offset and base of
  * each entry. Null when git is confused by an object that occurs twice. */
 async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
-  objects: Map<string, { type: string; sizeBytes: number; content: Buffer }>;
+  objects: Map<string, GitObject>;
   entries: { oid: string; offset: number; base: string | null }[];
 } | null> {
   const dir = await storeObjects(stored);
@@ -32,7 +39,7 @@ async function askGit({ name: sampleName, pack, stored }: SamplePack): Promise<{
   if (/duplicate base/.test(indexed.stderr)) return null;
   expect(indexed.stderr).toBe("");
   const { stdoutBytes } = await tryGit(dir, ["cat-file", "--batch", "--batch-all-objects"]);
-  const objects = new Map<string, { type: string; sizeBytes: number; content: Buffer }>();
+  const objects = new Map<string, GitObject>();
   for (let at = 0; at < stdoutBytes.length;) {
     const end = stdoutBytes.indexOf(10, at);
     const [oid, type, size] = stdoutBytes.toString("latin1", at, end).split(" ") as [string, string, string];

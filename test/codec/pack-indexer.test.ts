@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Random } from "../harness/random.ts";
 import {
@@ -11,6 +12,7 @@ import {
   refDelta,
 } from "../harness/pack-builder.ts";
 import { encodeEntry } from "../harness/raw.ts";
+import { packMany } from "../repository/many-objects.ts";
 import { toHex } from "../../src/format/oid.ts";
 import { expectAsGit } from "./git-index.ts";
 import { type Feeding, type Indexed, indexPack } from "./indexed-pack.ts";
@@ -40,7 +42,7 @@ describe("the outcome does not depend on", () => {
       const expected = outcome(indexPack(sample.pack, { stored: sample.stored }));
       for (const feeding of variants(sample)) {
         const indexed = indexPack(sample.pack, { stored: sample.stored, ...feeding });
-        expect(outcome(indexed), `${sample.name} ${JSON.stringify(feeding)}`).toEqual(expected);
+        assert.deepEqual(outcome(indexed), expected, `${sample.name} ${JSON.stringify(feeding)}`);
       }
     }
   }
@@ -125,7 +127,7 @@ describe("memory", () => {
           (_, i) => ["100644", `file-${String(i).padStart(6, "0")}`, toHex(random.bytes(20))] as const,
         ),
       );
-    const many = packOf(...Array.from({ length: 20_000 }, (_, i) => makeObject("blob", String(i))));
+    const many = packMany(Array.from({ length: 20_000 }, (_, i) => makeObject("blob", String(i))));
     const chains = assemblePack(makeChain(5_000, "ref").reverse());
     for (const pack of [packOf(ids(30_000)), many, chains]) {
       expect(() => indexPack(pack, { limits: { maxIndexBytes: 200_000 } })).toThrow(
