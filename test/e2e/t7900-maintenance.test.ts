@@ -1,28 +1,38 @@
-import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { git, makeRepository } from "../harness/git.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { commitFiles } from "../repository/worktree/worktree-harness.ts";
-import { REPACK_CHUNKS } from "../../src/repository/maintenance/maintenance-jobs.ts";
+
+/** A quarter of the usual number of pushes are merged: `repack.test.ts` merges as many as usual. */
+const REPACK_CHUNKS = 16;
 
 let server: Server;
 beforeAll(async () => {
-  // Worktree jobs would run in between.
-  server = await startServer({ vars: { WORKTREES: "none" } });
+  server = await startServer({
+    // Worktree jobs would run in between.
+    vars: { WORKTREES: "none", LIMITS: JSON.stringify({ pruneGraceMs: 0 }) },
+    constants: { REPACK_CHUNKS },
+  });
 });
 afterAll(() => server.close());
 
-/** Commits to a repository and pushes, so many times. */
+/** Commits to a repository so many times, each time with more lines in a file, and pushes each
+ * commit. */
 async function pushCommits(dir: string, url: string, count: number): Promise<void> {
-  for (let i = 0; i < count; i++) {
-    appendFileSync(join(dir, "log"), `line ${i} of ${count}\n`.repeat(5));
-    await git(dir, "add", "log");
-    await git(dir, "commit", "-q", "-m", `Commit ${i}`);
-    await git(dir, "push", "-q", url, "main");
-  }
+  let { stdout: log } = await tryGit(dir, ["cat-file", "blob", "main:log"]);
+  const stream = Array.from({ length: count }, (_, i) => {
+    const from = i === 0 && log !== "" ? "from refs/heads/main^0\n" : "";
+    log += `line ${i} of ${count}\n`.repeat(5);
+    const head = `commit refs/heads/main\ncommitter A <a@example.com> 1700000000 +0000\ndata 2\nx\n${from}`;
+    return `${head}M 100644 inline log\ndata ${log.length}\n${log}\n`;
+  });
+  const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin: stream.join("") });
+  expect(code, stderr).toBe(0);
+  for (let i = count - 1; i >= 0; i--) await git(dir, "push", "-q", url, `main~${i}:refs/heads/main`);
 }
 
 /** Clones a repository and runs `git fsck` on it. */
@@ -35,7 +45,7 @@ async function cloneSound(url: string, tip: string): Promise<void> {
 
 test("small pushes are merged behind the client's back; clones and later pushes are as before", async () => {
   const url = `${server.url}/me/many.git`;
-  const dir = await makeRepository("many");
+  const dir = await makeRepository("many", "--bare");
   await pushCommits(dir, url, REPACK_CHUNKS);
   expect(await server.takeEvent("job")).toMatchObject({
     kind: "repack",
@@ -50,38 +60,33 @@ test("small pushes are merged behind the client's back; clones and later pushes 
 });
 
 test("maintenance on demand merges, prunes and tells; git finds all sound", async () => {
-  const grown = await startServer({ vars: { WORKTREES: "none", LIMITS: JSON.stringify({ pruneGraceMs: 0 }) } });
-  try {
-    const url = `${grown.url}/me/tended.git`;
-    const api = `${grown.url}/api/repos/me/tended/maintenance`;
-    const unknown = await fetch(api);
-    expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: "not-found" } }]);
-    const dir = await makeRepository("tended");
-    await pushCommits(dir, url, 5);
-    const before = (await (await fetch(api)).json()) as MaintenanceStatus;
-    expect(before).toMatchObject({ objects: 15, commits: 5, chunks: { hot: 5, unmerged: 5 } });
-    await git(dir, "reset", "-q", "--hard", "HEAD~2");
-    await git(dir, "push", "-q", "--force", url, "main");
-    const waiting = (await (await fetch(api)).json()) as MaintenanceStatus;
-    expect(waiting.jobs).toMatchObject([{ kind: "prune", attempts: 0, lastError: null }]);
+  const url = `${server.url}/me/tended.git`;
+  const api = `${server.url}/api/repos/me/tended/maintenance`;
+  const unknown = await fetch(api);
+  expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: "not-found" } }]);
+  const dir = await makeRepository("tended", "--bare");
+  await pushCommits(dir, url, 5);
+  const before = (await (await fetch(api)).json()) as MaintenanceStatus;
+  expect(before).toMatchObject({ objects: 15, commits: 5, chunks: { hot: 5, unmerged: 5 } });
+  await git(dir, "reset", "-q", "--soft", "main~2");
+  await git(dir, "push", "-q", "--force", url, "main");
+  const waiting = (await (await fetch(api)).json()) as MaintenanceStatus;
+  expect(waiting.jobs).toMatchObject([{ kind: "prune", attempts: 0, lastError: null }]);
 
-    const response = await fetch(api, { method: "POST" });
-    expect(response.status).toBe(200);
-    expect(await response.json()).toMatchObject({
-      objects: 9,
-      commits: 3,
-      chunks: { hot: 1, unmerged: 0, unwhole: 0 },
-      // Older pushes than the newest will be forgotten in 90 days.
-      jobs: [{ kind: "expire", attempts: 0 }],
-      // Unreachable objects were removed first.
-      lastRuns: { prune: {}, repack: { chunks: 3 }, compact: {} },
-    });
-    await cloneSound(url, await git(dir, "rev-parse", "main"));
-    await pushCommits(dir, url, 2);
-    await cloneSound(url, await git(dir, "rev-parse", "main"));
-  } finally {
-    await grown.close();
-  }
+  const response = await fetch(api, { method: "POST" });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
+    objects: 9,
+    commits: 3,
+    chunks: { hot: 1, unmerged: 0, unwhole: 0 },
+    // Older pushes than the newest will be forgotten in 90 days.
+    jobs: [{ kind: "expire", attempts: 0 }],
+    // Unreachable objects were removed first.
+    lastRuns: { prune: {}, repack: { chunks: 3 }, compact: {} },
+  });
+  await cloneSound(url, await git(dir, "rev-parse", "main"));
+  await pushCommits(dir, url, 2);
+  await cloneSound(url, await git(dir, "rev-parse", "main"));
 });
 
 test("works that follow each other meet no jobs; these begin when nobody has asked for anything for a while", async () => {
@@ -119,13 +124,9 @@ test("works that follow each other meet no jobs; these begin when nobody has ask
 });
 
 test("maintenance asks for the same token as everything", async () => {
-  const closed = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: "secret" } });
-  try {
-    const api = `${closed.url}/api/repos/me/tended/maintenance`;
-    expect((await fetch(api, { method: "POST" })).status).toBe(401);
-    const headers = { Authorization: "Bearer secret" };
-    expect((await fetch(api, { method: "POST", headers })).status).toBe(404);
-  } finally {
-    await closed.close();
-  }
+  const { url } = await shareServer("t7900", WITH_TOKENS);
+  const api = `${url}/api/repos/t7900/tended/maintenance`;
+  expect((await fetch(api, { method: "POST" })).status).toBe(401);
+  const headers = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+  expect((await fetch(api, { method: "POST", headers })).status).toBe(404);
 });
