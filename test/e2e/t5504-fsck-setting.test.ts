@@ -1,8 +1,8 @@
 // The repository's fsck setting, which the push option `fsck=…` changes. @see git-fsck(1)
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { makeCommit, makeObject, makeTree, packOf, type MadeObject } from "../harness/pack-builder.ts";
 import { type PushAnswer, sendPush } from "../harness/raw-push.ts";
-import { startServer, type Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 const blob = makeObject("blob", "content\n");
 const tree = makeTree(["100644", "file", blob]);
@@ -22,14 +22,13 @@ const warned = (message: string): MadeObject => makeCommit(tree, [], `${message}
 /** An error in git: never passes. */
 const wrong = (message: string): MadeObject => commitBy("Ada Example ada@example.com 1700000000 +0100", message);
 
-let server: Server;
+let url: string;
 beforeAll(async () => {
-  server = await startServer();
+  ({ url } = await shareServer("t5504-settings"));
 });
-afterAll(() => server.close());
 
 function push(repository: string, name: string, commit: MadeObject, option?: string): Promise<PushAnswer> {
-  return sendPush(`${server.url}/me/${repository}`, {
+  return sendPush(`${url}/t5504-settings/${repository}`, {
     commands: [{ name: `refs/heads/${name}`, new: commit.oid }],
     pack: packOf(blob, tree, commit),
     ...(option === undefined
@@ -64,7 +63,7 @@ test("what common tools once wrote passes by default, and not where the setting 
   };
   for (const [name, [id, objects]] of Object.entries(old)) {
     for (const setting of ["default", "strict"]) {
-      const { unpack } = await sendPush(`${server.url}/me/old-${name}-${setting}`, {
+      const { unpack } = await sendPush(`${url}/t5504-settings/old-${name}-${setting}`, {
         commands: [{ name: "refs/heads/main", new: objects.at(-1)!.oid }],
         pack: packOf(blob, tree, ...objects),
         capabilities: "report-status side-band-64k push-options",

@@ -11,7 +11,7 @@ let served: ServedPair;
 const names: Record<string, string> = {};
 beforeAll(async () => {
   const origin = await makeHistory({ commits: 60, files: 30, branches: 4, merges: 3, tags: 6 });
-  served = await servePair(origin, ["uploadpack.allowAnySHA1InWant"]);
+  served = await servePair("t5537", origin, ["uploadpack.allowAnySHA1InWant"]);
   for (const name of ["main~5", "main~12"]) names[name] = await git(origin, "rev-parse", name);
   names["DATE"] = await git(origin, "log", "-1", "--format=%ct", "main~7");
 });

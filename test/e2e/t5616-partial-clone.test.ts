@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { stdout } = await tryGit(origin, ["hash-object", "-w", "--stdin"], { stdin: "/dir-0/\n!/dir-0/dir-0/\n" });
   await git(origin, "update-ref", "refs/tags/sparse", stdout.trim());
   await git(origin, "tag", "-a", "-m", "A tree", "shelf", "main~2:dir-4");
-  served = await servePair(origin, ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"]);
+  served = await servePair("t5616", origin, ["uploadpack.allowFilter", "uploadpack.allowAnySHA1InWant"]);
 });
 afterAll(() => served.close());
 
