@@ -46,7 +46,7 @@ async function makeToken(more: Record<string, unknown>): Promise<string> {
 
 /** Waits until the registry knows what a repository holds. */
 async function heard(path: string, isThere: (standing: Standing) => boolean): Promise<Standing> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 500; tries++) {
     const { body } = await ask(path);
     if (isThere(body)) return body;
     await sleep(50);
@@ -144,7 +144,7 @@ test("objects are counted as they are declared, and exactly when they are stored
 test("the deployment's default holds where nothing else is set, and a restore is a push", async () => {
   expect((await pushLarge("me/default", DEFAULT_BYTES, 1)).unpack).toContain(`the limit of ${DEFAULT_BYTES}`);
   // The push had begun to write.
-  await expect.poll(async () => (await server.readObjects("/chunks/")).size, { timeout: 10_000 }).toBe(0);
+  await expect.poll(async () => (await server.readObjects("/chunks/")).size, { timeout: 30_000 }).toBe(0);
   await git(history, "push", "-q", urlOf("me/default"), "main");
   const bundle = (await tryGit(history, ["bundle", "create", "-q", "-", "main"])).stdoutBytes;
   await set("/owners/he/quota", 1);

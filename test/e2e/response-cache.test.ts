@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { FetchEvent } from "../../src/repository/state/repository-event.ts";
 import { git } from "../harness/git.ts";
@@ -47,13 +46,16 @@ test("a response is made once alone, then stored, then served from there, to the
   const responses = [await fetch("main"), await fetch("main")];
   expect(responses.map(cacheOf)).toEqual(["miss", "miss"]);
   // The second fetch does not wait for the storing, which may end later.
-  await vi.waitFor(async () => {
+  const waitUntilStored = async (): Promise<void> => {
     responses.push(await fetch("main"));
     expect(cacheOf(responses.at(-1)!)).toBe("hit");
-  });
+  };
+  await vi.waitFor(waitUntilStored, { timeout: 30_000 });
   for (const { body } of responses) expect(body.equals(responses[0]!.body)).toBe(true);
   await server.restart();
+  server.takeEvents();
   const later = await fetch("main");
+  expect((await server.takeEvent("fetch")).cache).toBe("hit");
   expect(cacheOf(later)).toBe("hit");
   expect(later.body.equals(responses[0]!.body)).toBe(true);
 });
@@ -63,11 +65,12 @@ test.each([
   ["cut", ["deepen 3"]],
   ["partial", ["filter blob:limit=1m"]],
 ])("%s: twenty at once are made twice, stored once, and equal", async (_, lines) => {
-  await drain();
   const responses = await Promise.all(Array.from({ length: AT_ONCE }, () => fetch("side-0", ...lines)));
   const [first] = responses;
   for (const { body } of responses) expect(body.equals(first!.body)).toBe(true);
-  const events = await drain();
+  // The Worker may log a response after its client has it.
+  const events: FetchEvent[] = [];
+  while (events.length < AT_ONCE + 1) events.push(await server.takeEvent("fetch"));
   // Made for the first and for the second, and once to be stored for all later ones.
   expect(events.filter(({ cache }) => cache === "miss")).toHaveLength(3);
   expect(responses.filter((response) => cacheOf(response) === "miss")).toHaveLength(2);
@@ -94,10 +97,3 @@ test("a stored response whose bytes are lost is an error once, never a short ans
   expect(lost.body.toString()).toContain("storage failed");
   expect(cacheOf(await fetch("main"))).not.toBe("hit");
 });
-
-/** The fetch events that the Worker has logged since the last call. */
-async function drain(): Promise<FetchEvent[]> {
-  // The Worker may log a response after its client has it.
-  await sleep(200);
-  return server.takeEvents().filter((event) => event.event === "fetch");
-}

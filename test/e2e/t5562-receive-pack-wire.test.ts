@@ -148,12 +148,12 @@ test("405: any other method", async () => {
   expect((await request(`${url}/git-receive-pack`)).status).toBe(405);
 });
 
-/** Sends raw bytes and reads until the server closes or is silent for a second. */
+/** Sends raw bytes and reads until the server, which has begun to answer, closes or is silent for a second. */
 async function exchange(bytes: Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const received: Buffer[] = [];
   socket.on("data", (piece: Buffer) => received.push(piece));
-  socket.setTimeout(1_000, () => socket.destroy());
+  socket.once("data", () => socket.setTimeout(1_000, () => socket.destroy()));
   socket.write(bytes);
   await once(socket, "close");
   return Buffer.concat(received).toString("latin1");
