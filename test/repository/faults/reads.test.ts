@@ -132,14 +132,14 @@ test.each(ALL)("%s fails while R2 does, or has lost what it needs, and is right 
   world.isStoreDown = true;
   await expect(read()).rejects.toThrow();
   world.isStoreDown = false;
-  expect(await read()).toEqual(expected);
+  assert.deepEqual(await read(), expected);
 
   world.restore();
   const kept = world.store.copy();
   await world.store.delete(await world.repository.keys());
   await expect(read()).rejects.toThrow();
   for (const key of await Array.fromAsync(kept.list(""))) await world.store.put(key, await readObject(kept, key));
-  expect(await read()).toEqual(expected);
+  assert.deepEqual(await read(), expected);
 });
 
 test.each(["a small file", "a log"])("%s is right or fails whichever bit R2 alters", async (name) => {
