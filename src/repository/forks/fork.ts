@@ -9,7 +9,8 @@ import type { PushedRef } from "../../store/refs/push-log.ts";
 import type { RefColumns } from "../../store/refs/refs.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { ForkOrigin } from "../state/family.ts";
-import { keysByOwner, type RepositoryState } from "../state/repository-state.ts";
+import { keysByOwner } from "../state/chunk-owners.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 import { keepOnly } from "./mask.ts";
 import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
 

@@ -41,7 +41,8 @@ function remove(tables: Tables, { nodes, orphaned }: Unreachable, unwanted: Numb
   const dependents = objects.dependents(unwanted);
   const bases = objects.withBases(dependents.difference(unwanted)).intersection(unwanted);
   const removed = unwanted.difference(bases);
-  const former = objects.chunksOf(removed);
+  // Those of a push that came while the tables were copied are not there.
+  const former = [...objects.chunksOf(removed)].filter((chunk) => chunks.find(chunk) !== null);
   reachability.promote(orphaned);
   tables.remove(removed, nodes);
   objects.hide(bases);

@@ -1,5 +1,5 @@
 import type { ChunkUse } from "../../store/index/chunk-table.ts";
-import { ownerOf } from "../state/repository-state.ts";
+import { ownerOf } from "../state/chunk-owners.ts";
 import { type JobOutcome, type JobRun, RUN_BYTES, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";

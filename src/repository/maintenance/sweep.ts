@@ -1,7 +1,8 @@
 import { GitError } from "../../format/errors.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { Tables } from "../../store/tables.ts";
-import { ownerOf, type RepositoryState } from "../state/repository-state.ts";
+import { ownerOf } from "../state/chunk-owners.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 import { type JobOutcome, type JobRun, PLAN_LIFE_MS } from "./maintenance-jobs.ts";
 
 /** When an object that a job was writing counts as left behind by a crash; and how much later a

@@ -31,7 +31,7 @@ export class QuotaCheck {
 /** The current size of a repository, and what others of its family hold for it, which does not
  * count. Reads a row per ref. */
 export function useOf({ chunks, refs, pushes, objects, shared }: Tables): Use & { readonly sharedBytes: number } {
-  const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.bytesOutside(shared.ownPrefix);
+  const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.sharedBytes();
   return {
     sizeBytes: chunks.totalBytes() - sharedBytes + refs.sizeBytes() + pushes.sizeBytes(),
     objectCount: objects.present().difference(shared.numbers).size,

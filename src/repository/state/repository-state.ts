@@ -20,6 +20,7 @@ import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../sto
 import { Tables } from "../../store/tables.ts";
 import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
+import { keysByOwner } from "./chunk-owners.ts";
 import type { FamilyPort } from "./family.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
@@ -375,21 +376,6 @@ export class RepositoryState {
     const isGone = this.tables === null && this.pins.isEmpty();
     return this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (isGone ? Date.now() + LOOK_AGAIN_MS : null);
   }
-}
-
-/** The id of the repository that wrote an R2 object, and deletes it. */
-export function ownerOf(key: string): string {
-  return key.slice(0, key.indexOf("/"));
-}
-
-/** R2 objects by the id of the repository that wrote them. */
-export function keysByOwner(keys: Iterable<string>): Map<string, Set<string>> {
-  const byOwner = new Map<string, Set<string>>();
-  for (const key of keys) {
-    const owner = ownerOf(key);
-    byOwner.set(owner, (byOwner.get(owner) ?? new Set()).add(key));
-  }
-  return byOwner;
 }
 
 /** Thrown to roll back a transaction, with its result. */

@@ -1,13 +1,15 @@
 // A fork takes over its parent's tables row by row: rows are pages of many objects, so they are few.
 import type { Sql, SqlValue } from "../sql/sql.ts";
 
-/** What a fork takes over whole. Everything else is found anew, or belongs to the parent alone. */
+/** What a fork takes over whole. Everything else is found anew, or belongs to the parent alone.
+ * Chunks come first: a push that arrives between two parts adds objects without a chunk, which the
+ * fork's refs do not reach, and never a chunk that nobody has pinned. */
 const COPIED = [
+  "hot_chunks",
+  "sealed_chunks",
   "object_chunks",
   "object_ids",
   "pruned",
-  "hot_chunks",
-  "sealed_chunks",
   "commits",
   "reintroductions",
   "authors",

@@ -36,15 +36,19 @@ export interface HotTotals {
  * All rows are in memory once they are asked for. So a repository has one of these, which must
  * `forget` after a transaction was rolled back. Whatever writes must run in a transaction. */
 export class ChunkTable {
+  readonly #sql: Sql;
   readonly #objects: ObjectIndex;
   readonly #hot: HotChunks;
   readonly #sealed: SealedChunks;
+  /** What the keys of the repository's own R2 objects begin with; null: it was not read yet. */
+  #ownPrefix: string | null = null;
   /** The inline bytes that were read last. A walk down through directories reads the same chunk for
    * each level, and its bytes from the database would be garbage each time. */
   #lastHot: WeakRef<{ readonly checksum: Uint8Array; readonly bytes: Uint8Array }> | null = null;
 
   /** @param objects the index of the same repository: it has the inline chunks in memory, too */
   constructor(sql: Sql, objects: ObjectIndex) {
+    this.#sql = sql;
     this.#objects = objects;
     this.#hot = objects.hot;
     this.#sealed = new SealedChunks(sql);
@@ -105,12 +109,10 @@ export class ChunkTable {
     return this.hot().sizeBytes + this.#sealed.sizeBytes();
   }
 
-  /** Bytes of the chunks in R2 objects whose keys do not begin with a prefix. */
-  bytesOutside(prefix: string): number {
-    return this.#sealed
-      .bytesByKey()
-      .entries()
-      .reduce((sum, [key, bytes]) => sum + (key.startsWith(prefix) ? 0 : bytes), 0);
+  /** Bytes of the chunks in R2 objects of other repositories. */
+  sharedBytes(): number {
+    const sizes = this.#sealed.bytesByKey().entries();
+    return sizes.reduce((sum, [key, bytes]) => sum + (this.#isOwn(key) ? 0 : bytes), 0);
   }
 
   /** Totals of the inline chunks. */
@@ -129,23 +131,24 @@ export class ChunkTable {
     return inOrder(this.#hot.rows().filter(({ packOffset }) => packOffset > 0)).slice(0, limit);
   }
 
-  /** The R2 objects of which chunks use less than `limitBytes`. */
+  /** Its own R2 objects of which chunks use less than `limitBytes`. */
   objectsBelow(limitBytes: number): { count: number; sizeBytes: number } {
     const found = { count: 0, sizeBytes: 0 };
-    for (const sizeBytes of this.#sealed.bytesByKey().values()) {
-      if (sizeBytes >= limitBytes) continue;
+    for (const [key, sizeBytes] of this.#sealed.bytesByKey()) {
+      if (sizeBytes >= limitBytes || !this.#isOwn(key)) continue;
       found.count += 1;
       found.sizeBytes += sizeBytes;
     }
     return found;
   }
 
-  /** The chunks, by number, that are inline and repacked, or in R2 objects of which chunks use less
-   * than `smallBytes`. */
+  /** The chunks, by number, that are inline and repacked, or in its own R2 objects of which chunks
+   * use less than `smallBytes`. */
   sealable(smallBytes: number): ChunkRow[] {
     const bytes = this.#sealed.bytesByKey();
+    const isSmall = ({ key }: SealedRow): boolean => bytes.get(key)! < smallBytes && this.#isOwn(key);
     const merged = this.#hot.rows().filter(({ packOffset }) => packOffset === 0);
-    return inOrder([...merged, ...this.#sealed.all().filter(({ key }) => bytes.get(key)! < smallBytes)]);
+    return inOrder([...merged, ...this.#sealed.all().filter(isSmall)]);
   }
 
   /** The inline bytes of a chunk, which must not be changed; null: it was sealed.
@@ -203,6 +206,12 @@ export class ChunkTable {
    * chunks is garbage. */
   hasKey(key: string): boolean {
     return this.#sealed.bytesByKey().has(key);
+  }
+
+  /** Whether this repository wrote an R2 object. */
+  #isOwn(key: string): boolean {
+    this.#ownPrefix ??= `${this.#sql.exec<{ key: string }>("SELECT key FROM repository").one().key}/`;
+    return key.startsWith(this.#ownPrefix);
   }
 
   /** All R2 objects that contain chunks. */

@@ -7,7 +7,7 @@ import { finishAtOnce } from "../numbers/steps.ts";
 import type { Sql } from "../sql/sql.ts";
 import { AbsentObjects } from "./absent-objects.ts";
 import { HotChunks } from "./hot-chunks.ts";
-import { type IdEntries, IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
+import { IdRuns, prefixesOf, toEntries } from "./id-runs.ts";
 import {
   copyRows,
   divideRows,
@@ -21,7 +21,7 @@ import {
   sliceRows,
 } from "./object-columns.ts";
 import { ObjectPage, rowsOf } from "./object-page.ts";
-import { ObjectPages, type PreparedRows } from "./object-pages.ts";
+import { ObjectPages, type PreparedObjects } from "./object-pages.ts";
 import { UnfiledObjects } from "./unfiled-objects.ts";
 
 /** Commits, trees, blobs and tags. */
@@ -32,12 +32,6 @@ const MANY = 1_000;
 
 /** Rows that are looked up in a step. */
 const ROWS_PER_STEP = 4_096;
-
-/** Rows that are ready to be inserted. */
-export interface PreparedInsertion {
-  readonly rows: PreparedRows;
-  readonly entries: IdEntries;
-}
 
 /** The most objects that a prefix of an id may stand for. */
 const MAX_ALIKE = 1_000;
@@ -102,7 +96,7 @@ export class ObjectIndex {
   /** Prepares rows for `insertPrepared`, in steps.
    * @param rows ascending by number, above all others
    * @throws as `insertMany` */
-  *prepare(rows: ObjectColumns): Generator<void, PreparedInsertion> {
+  *prepare(rows: ObjectColumns): Generator<void, PreparedObjects> {
     for (let from = 0; from < rows.number.length; from += ROWS_PER_STEP) {
       this.#checkNew(sliceRows(rows, from, Math.min(from + ROWS_PER_STEP, rows.number.length)));
       yield;
@@ -113,7 +107,7 @@ export class ObjectIndex {
   }
 
   /** Inserts prepared rows; nothing may have been written since. */
-  insertPrepared({ rows, entries }: PreparedInsertion): void {
+  insertPrepared({ rows, entries }: PreparedObjects): void {
     this.#pages.insertPrepared(rows);
     this.#ids.add(entries);
   }

@@ -2,6 +2,7 @@ import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { lastPageFrom } from "./fences.ts";
+import type { IdEntries } from "./id-runs.ts";
 import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
 
@@ -28,6 +29,12 @@ export interface PreparedRows {
   /** First number of the page that the first of these replaces; null: none. */
   readonly former: ObjectNumber | null;
   readonly pages: readonly EncodedPage[];
+}
+
+/** Objects that are ready to be inserted: by number and by id. */
+export interface PreparedObjects {
+  readonly rows: PreparedRows;
+  readonly entries: IdEntries;
 }
 
 /** Divides rows into pages.

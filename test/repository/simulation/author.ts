@@ -83,6 +83,7 @@ export class Author extends Client {
     await this.#change("merge", nonce, branch, {
       branch,
       head,
+      source: null,
       expected: random.below(3) === 0 ? (view.refs.get(`refs/heads/${branch}`) ?? null) : null,
       fastForward: "never",
       isDryRun: false,

@@ -111,17 +111,20 @@ test("which chunks wait to be merged, and which to be sealed, is told by kind an
       chunk({ bytes: new Uint8Array(30), packOffset: 12, firstNumber: 21, lastNumber: 22 }),
       chunk({ bytes: new Uint8Array(20), packOffset: 0, firstNumber: 11, lastNumber: 20 }),
       chunk({ bytes: new Uint8Array(10), packOffset: 12, firstNumber: 1, lastNumber: 10 }),
-      chunk({ key: "k/large", bytes: null, size: 60, packOffset: 12, firstNumber: 23, lastNumber: 30 }),
-      chunk({ key: "k/large", bytes: null, size: 50, packOffset: 72, firstNumber: 31, lastNumber: 33 }),
-      chunk({ key: "k/small", bytes: null, size: 40, packOffset: 12, firstNumber: 34, lastNumber: 34 }),
+      chunk({ key: "key/large", bytes: null, size: 60, packOffset: 12, firstNumber: 23, lastNumber: 30 }),
+      chunk({ key: "key/large", bytes: null, size: 50, packOffset: 72, firstNumber: 31, lastNumber: 33 }),
+      chunk({ key: "key/small", bytes: null, size: 40, packOffset: 12, firstNumber: 34, lastNumber: 34 }),
+      chunk({ key: "other/small", bytes: null, size: 30, packOffset: 0, firstNumber: 35, lastNumber: 35 }),
     ]);
+    // What another repository has written, it seals.
+    expect(chunks.sharedBytes()).toBe(30);
     expect(chunks.hot()).toEqual({ sizeBytes: 60, mergedBytes: 20, unmerged: 2 });
     expect(chunks.unmerged(9).map(({ id }) => id)).toEqual([3, 1]);
     expect(chunks.unmerged(1).map(({ id }) => id)).toEqual([3]);
     expect(chunks.objectsBelow(100)).toEqual({ count: 1, sizeBytes: 40 });
     expect(chunks.sealable(100).map(({ id }) => id)).toEqual([2, 6]);
-    expect(chunks.allInOrder().map(({ id }) => id)).toEqual([3, 2, 1, 4, 5, 6]);
-    expect(["k/large", "k/small", "k/none"].map((key) => chunks.hasKey(key))).toEqual([true, true, false]);
+    expect(chunks.allInOrder().map(({ id }) => id)).toEqual([3, 2, 1, 4, 5, 6, 7]);
+    expect(["key/large", "key/small", "key/none"].map((key) => chunks.hasKey(key))).toEqual([true, true, false]);
   }));
 
 test("chunks are removed when no object lies in them, and are no longer whole when some do", () =>
