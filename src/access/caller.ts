@@ -40,7 +40,7 @@ export interface Token {
   readonly createdMs: number;
   /** Null: never. */
   readonly expiresMs: number | null;
-  /** Precise to a minute; null: never used. */
+  /** Precise to an hour; null: never used. */
   readonly lastUsedMs: number | null;
 }
 

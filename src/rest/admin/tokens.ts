@@ -38,7 +38,7 @@ const TokenSchema = z
     refs: Rules,
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().nullable(),
-    lastUsedAt: z.iso.datetime().nullable().openapi({ description: "precise to a minute; null: never used" }),
+    lastUsedAt: z.iso.datetime().nullable().openapi({ description: "precise to an hour; null: never used" }),
   })
   .openapi("Token");
 

@@ -33,6 +33,10 @@ import {
 } from "./registry-answers.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
 
+/** How old a touch of a reservation must be for another: each is two rows, and a first push makes
+ * several. */
+const TOUCH_STEP_MS = 60_000;
+
 /** Reservations checked at a time. */
 const LAPSED_AT_ONCE = 100;
 
@@ -301,7 +305,8 @@ export class Registry {
   }
 
   #touch(id: string, nowMs: number): void {
-    this.#sql.exec("UPDATE repositories SET touched_ms = ? WHERE id = ? AND state = 'reserved'", nowMs, id);
+    const query = "UPDATE repositories SET touched_ms = ? WHERE id = ? AND state = 'reserved' AND touched_ms <= ?";
+    this.#sql.exec(query, nowMs, id, nowMs - TOUCH_STEP_MS);
   }
 
   #named({ owner, name }: RepositoryName): RepositoryRow | null {

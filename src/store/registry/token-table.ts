@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS tokens (
   refs TEXT,                              -- JSON, TokenRefRule[]; NULL: all refs
   created_ms INTEGER NOT NULL,
   expires_ms INTEGER,
-  used_ms INTEGER,                        -- precise to a minute
+  used_ms INTEGER,                        -- precise to an hour
   CHECK ((owner IS NULL) <> (repository IS NULL))
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tokens_of_owner ON tokens(owner, id);
@@ -21,7 +21,7 @@ CREATE INDEX IF NOT EXISTS tokens_of_repository ON tokens(repository, id);
 `;
 
 /** Precision of a token's time of last use, since each update is a write. */
-const USE_STEP_MS = 60_000;
+const USE_STEP_MS = 60 * 60_000;
 
 /** Maximum number of tokens of one owner, or of one repository. */
 export const MAX_TOKENS = 1_000;
