@@ -41,9 +41,10 @@ export class Tables {
 
   readonly #sql: Sql;
 
-  /** @param former the tables of the same repository, if it was opened before: there is only one
+  /** @param jobs the repository's queue: there is only one
+   * @param former the tables of the same repository, if it was opened before: there is only one
    * index and one table of chunks, and they have forgotten what they read */
-  constructor(sql: Sql, former: Tables | null = null) {
+  constructor(sql: Sql, jobs: JobQueue = new JobQueue(sql), former: Tables | null = null) {
     this.#sql = sql;
     this.refs = new RefStore(sql);
     this.refRules = new RefRuleTable(sql);
@@ -56,7 +57,7 @@ export class Tables {
     this.authors = new AuthorTable(sql, this.graph);
     this.responses = new ResponseTable(sql);
     this.vetted = new VettedBlobs(sql);
-    this.jobs = new JobQueue(sql);
+    this.jobs = jobs;
     this.pushes = new PushLog(sql);
     this.bundles = new BundleTable(sql);
     this.worktrees = new WorktreeTable(sql);

@@ -46,6 +46,8 @@ ALTER TABLE repository ADD COLUMN shared BLOB;
   7: packAuthored,
   8: packWorktrees,
   9: packChunks,
+  // Whether a job was added again while it runs is in memory.
+  10: (sql) => sql.exec("ALTER TABLE jobs DROP COLUMN again_ms"),
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

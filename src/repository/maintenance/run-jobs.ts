@@ -1,5 +1,5 @@
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
-import { isUrgent, type Job, type JobKind } from "../../store/jobs/jobs.ts";
+import type { Job, JobKind } from "../../store/jobs/jobs.ts";
 import { announce } from "../refs/announce.ts";
 import { buildBundle } from "../bundle/bundle-job.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
@@ -84,22 +84,22 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.done(job);
     return false;
   }
-  const permit = isUrgent(kind) ? null : await platform.traffic.jobPermit.acquire();
+  const permit = kind === "announce" ? null : await platform.traffic.jobPermit.acquire();
   const operations = newChunkCounters();
   const startMs = Date.now();
   let lease: Lease | null = null;
   try {
     // A bundle is streamed as a pack, which reserves its own memory.
-    if (!isUrgent(kind) && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
+    if (kind !== "announce" && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
     // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a hurry.
     const pace = new Pace(paceKind, () => isQuiet(repository) && repository.hurrying === 0);
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;
     jobs.done(job);
-    // Most pushes cause one: not worth a row and a log line each.
+    // Most pushes cause one: not worth a row or a log line each. A worktree has its own record.
     if (kind === "announce") return false;
-    jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
+    if (kind !== "materialize") jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
     const isInterrupted = again && pace.isInterrupted;
     // An interrupted job keeps its age. Any other continues a little later: an alarm has limited
     // time, and other jobs must run too.

@@ -4,6 +4,7 @@ import { GitError, isGitError } from "../../format/errors.ts";
 import type { Limits } from "../../format/configured-limits.ts";
 import type { ChunkCounters, ChunkStore } from "../../store/chunks/chunk-store.ts";
 import {
+  createJobs,
   createRepository,
   createTables,
   enterRepository,
@@ -32,6 +33,10 @@ import type { WorktreePolicy } from "../state/worktree-policy.ts";
 /** How long after a change the registry is informed, so that many small pushes are reported
  * together. */
 const ANNOUNCE_DELAY_MS = 2_000;
+
+/** How long a request that schedules jobs takes to end. An alarm that rang before it has been quiet for
+ * long enough would be set again, which is a row. */
+const REQUEST_END_MS = 500;
 
 /** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
@@ -91,6 +96,7 @@ export class RepositoryState {
   #revision = 0;
   /** The tables of a repository whose first push is being prepared. */
   #draft: Tables | null = null;
+  readonly #jobs: JobQueue;
   #tables: Tables | null = null;
   /** Whether the tables' cached data may differ from what is stored. */
   #isStale = false;
@@ -113,6 +119,7 @@ export class RepositoryState {
     };
     this.#transactor = platform.transactor;
     this.pins = new PinTable(this.platform.sql);
+    this.#jobs = new JobQueue(this.platform.sql);
     this.#record = readRepository(this.platform.sql) ?? {
       key: platform.id,
       createdMs: 0,
@@ -123,7 +130,7 @@ export class RepositoryState {
     };
     if (this.#record.createdMs !== 0 && !this.#record.deleted) {
       this.platform.transactor.transactionSync(() => upgradeRepository(this.platform.sql));
-      this.#tables = new Tables(this.platform.sql);
+      this.#tables = new Tables(this.platform.sql, this.#jobs);
     }
     if (this.hasJobs) this.jobs.recover(Date.now());
     this.scheduleJobs();
@@ -132,7 +139,7 @@ export class RepositoryState {
   /** The tables; null when the repository does not exist yet, or no longer. */
   get tables(): Tables | null {
     if (this.#isStale) {
-      this.#tables = new Tables(this.platform.sql, this.#tables);
+      this.#tables = new Tables(this.platform.sql, this.#jobs, this.#tables);
       this.#advertised = null;
       this.#isStale = false;
     }
@@ -188,7 +195,7 @@ export class RepositoryState {
     if (this.#draft === null) {
       this.checkCreation();
       this.#runTransaction(this.#transactor, () => createTables(sql));
-      this.#draft = new Tables(sql);
+      this.#draft = new Tables(sql, this.#jobs);
     }
     return this.#draft;
   }
@@ -200,7 +207,8 @@ export class RepositoryState {
 
   /** The jobs; their table is created if it is missing. */
   get jobs(): JobQueue {
-    return this.#tables?.jobs ?? JobQueue.open(this.platform.sql);
+    if (this.#tables === null) createJobs(this.platform.sql);
+    return this.#jobs;
   }
 
   /** Whether there is a table of jobs. */
@@ -223,7 +231,7 @@ export class RepositoryState {
           this.checkCreation();
           if (this.#draft === null) createRepository(this.platform.sql, record);
           else enterRepository(this.platform.sql, record);
-          tables = this.#draft ?? new Tables(this.platform.sql);
+          tables = this.#draft ?? new Tables(this.platform.sql, this.#jobs);
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
@@ -270,7 +278,7 @@ export class RepositoryState {
   ): void {
     const record = { ...this.#record, ...origin, createdMs: Date.now() };
     this.#tables = this.platform.transactor.transactionSync(() => {
-      const tables = new Tables(this.platform.sql);
+      const tables = new Tables(this.platform.sql, this.#jobs);
       enterRepository(this.platform.sql, record);
       f(tables);
       tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
@@ -374,7 +382,8 @@ export class RepositoryState {
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
     const isGone = this.tables === null && this.pins.isEmpty();
-    return this.jobs.nextRunMs(this.quietAtMs(Date.now())) ?? (isGone ? Date.now() + LOOK_AGAIN_MS : null);
+    const quietAtMs = this.quietAtMs(Date.now()) + REQUEST_END_MS;
+    return this.jobs.nextRunMs(quietAtMs) ?? (isGone ? Date.now() + LOOK_AGAIN_MS : null);
   }
 }
 

@@ -32,7 +32,7 @@ const Status = z
       .readonly(),
     lastRuns: z
       .partialRecord(z.string(), z.object({ began: z.iso.datetime(), ms: z.number() }).catchall(z.number()))
-      .openapi({ description: "the last successful run of each kind: start, duration, and counts" }),
+      .openapi({ description: "the last successful run of each kind but `materialize`: start, duration, and counts" }),
   })
   .openapi("Maintenance");
 

@@ -1,4 +1,3 @@
-import { createJobs } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** Background work: `repack` combines small chunks, `seal` moves chunks to large R2 objects,
@@ -23,11 +22,6 @@ export type JobKind =
   | "erase"
   | "unpin"
   | "lapse";
-
-/** Whether a job does not wait at all. */
-export function isUrgent(kind: JobKind): boolean {
-  return IMPATIENT_MS[kind] === 0;
-}
 
 /** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {
@@ -56,47 +50,60 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: the registry is told at once; the delta chains that `repack` cuts grow with every
+/** Shorter waits: the registry is told soon; the delta chains that `repack` cuts grow with every
  * push, and so do the bytes in SQLite that every plan carries until `seal` moves them. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 0, repack: 1_000, seal: 1_000 };
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 3_000, repack: 1_000, seal: 1_000 };
 
 /** SQL: when a job stops waiting. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)
   .map(([kind, ms]) => `WHEN '${kind}' THEN ${ms}`)
   .join(" ")} ELSE ${PATIENCE_MS} END`;
 
-/** How long a taken job is left alone: the longest time that an alarm may run. After it, a job
- * whose runner died is taken again. */
+/** How long a running job is left alone: the longest time that an alarm may run. After it, the job is
+ * taken again. */
 const LEASE_MS = 15 * 60_000;
 
 /** Wait after the first failure; doubles with each further one, up to `LONGEST_BACKOFF_MS`. */
 const FIRST_BACKOFF_MS = 2_000;
 const LONGEST_BACKOFF_MS = 60 * 60_000;
 
+/** A job that runs. */
+interface Running {
+  readonly job: Job;
+  /** When it is due if it was added again meanwhile; null: it was not. */
+  againMs: number | null;
+}
+
+/** SQL: whether a job is not among those of a JSON array of `idOf`. */
+const NOT_AMONG = "kind || ' ' || key NOT IN (SELECT value FROM json_each(?))";
+
 /** Background work that survives the object: table `jobs`. A job may run more than once, so it must
- * be idempotent. A job that is added while it runs will run again: `done` and `fail` finish only
- * the run that was taken. */
+ * be idempotent. A job that is added while it runs will run again.
+ *
+ * Which jobs run is in memory: what runs when the object ends has its row, and is due. Only a job that
+ * was there when the object started, or has failed, is marked in its row while it runs: it may be what
+ * ended the object before, and then it waits ever longer. There must be one queue for each object. */
 export class JobQueue {
   readonly #sql: Sql;
+  readonly #running = new Map<string, Running>();
+  /** Jobs that an earlier object has left. */
+  readonly #left = new Set<string>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
   }
 
-  /** Opens the queue in a database that may be empty; creates its table if needed. */
-  static open(sql: Sql): JobQueue {
-    createJobs(sql);
-    return new JobQueue(sql);
-  }
-
   /** Adds a job. There is only one for each kind and key, due at the earlier of two times. No row
    * is written if the job is already as requested. */
   add(kind: JobKind, key: string, dueMs: number): void {
+    const running = this.#running.get(idOf({ kind, key }));
+    if (running !== undefined) {
+      running.againMs = Math.min(running.againMs ?? Infinity, dueMs);
+      return;
+    }
     this.#sql.exec(
       `INSERT INTO jobs (kind, key, due_ms) VALUES (?, ?, ?)
-        ON CONFLICT (kind, key) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms),
-          again_ms = min(ifnull(again_ms, excluded.due_ms), excluded.due_ms)
-        WHERE excluded.due_ms < due_ms OR (taken = 1 AND excluded.due_ms < ifnull(again_ms, excluded.due_ms + 1))`,
+        ON CONFLICT (kind, key) DO UPDATE SET due_ms = excluded.due_ms WHERE excluded.due_ms < due_ms`,
       kind,
       key,
       dueMs,
@@ -115,73 +122,92 @@ export class JobQueue {
 
   /** Removes a job that is no longer needed. */
   cancel(kind: JobKind, key: string): void {
+    this.#running.delete(idOf({ kind, key }));
     this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
   }
 
   /** Removes all jobs but those of some kinds. */
   cancelAllBut(kinds: readonly JobKind[]): void {
+    for (const [id, { job }] of this.#running) if (!kinds.includes(job.kind)) this.#running.delete(id);
     this.#sql.exec("DELETE FROM jobs WHERE kind NOT IN (SELECT value FROM json_each(?))", JSON.stringify(kinds));
   }
 
-  /** Takes the job that has been due for longest; null: none.
+  /** Takes the job that has been due for longest; null: none. When other jobs may run, an announcement
+   * comes first, due or not, unless it has failed: it needs no alarm of its own then.
    * @param isQuiet whether there are no requests; otherwise, only jobs that have stopped waiting
    * are taken */
   take(nowMs: number, isQuiet = true): Job | null {
+    for (const [id, { job }] of this.#running) if (job.dueMs <= nowMs) this.#running.delete(id);
+    const isDue = isQuiet ? "(due_ms <= ? OR (kind = 'announce' AND attempts = 0))" : `${LATEST_MS} <= ?`;
     const [found] = this.#sql
-      .exec<{ kind: JobKind; key: string; sinceMs: number }>(
-        `SELECT kind, key, due_ms AS sinceMs FROM jobs WHERE ${isQuiet ? "due_ms" : LATEST_MS} <= ? ORDER BY due_ms LIMIT 1`,
+      .exec<{ kind: JobKind; key: string; sinceMs: number; attempts: number }>(
+        `SELECT kind, key, due_ms AS sinceMs, attempts + 1 AS attempts FROM jobs
+          WHERE ${isDue} AND ${NOT_AMONG} ORDER BY kind <> 'announce', due_ms LIMIT 1`,
         nowMs,
+        this.#runningIds(),
       )
       .toArray();
     if (found === undefined) return null;
-    const taken = this.#sql
-      .exec<{ dueMs: number; attempts: number }>(
-        `UPDATE jobs SET due_ms = ?, attempts = attempts + 1, taken = 1, again_ms = NULL WHERE kind = ? AND key = ?
-        RETURNING due_ms AS dueMs, attempts`,
-        nowMs + LEASE_MS,
-        found.kind,
-        found.key,
-      )
-      .one();
-    return { ...found, ...taken };
+    const job = { ...found, dueMs: nowMs + LEASE_MS };
+    this.#running.set(idOf(job), { job, againMs: null });
+    if (this.#left.has(idOf(job)) || job.attempts > 1) {
+      this.#sql.exec(
+        "UPDATE jobs SET due_ms = ?, attempts = ?, taken = 1 WHERE kind = ? AND key = ?",
+        job.dueMs,
+        job.attempts,
+        job.kind,
+        job.key,
+      );
+    }
+    return job;
   }
 
-  /** Makes jobs of dead runners due again; to be called when no job can be running. A job that
+  /** Takes over what an earlier object has left: makes jobs due again that it had marked. A job that
    * kills its runner backs off. */
   recover(nowMs: number): void {
+    this.#running.clear();
     this.#sql.exec(
       `UPDATE jobs SET taken = 0, due_ms = min(due_ms, ?1 + min(?2 << min(attempts - 1, 20), ?3)) WHERE taken = 1`,
       nowMs,
       FIRST_BACKOFF_MS,
       LONGEST_BACKOFF_MS,
     );
+    for (const job of this.all()) this.#left.add(idOf(job));
   }
 
   /** Removes a finished job; if it was added again since it was taken, it stays and is due then. */
   done(job: Job): void {
-    const { kind, key, dueMs } = job;
-    const taken = "kind = ? AND key = ? AND due_ms = ?";
-    this.#sql.exec(`DELETE FROM jobs WHERE ${taken} AND again_ms IS NULL`, kind, key, dueMs);
-    this.#sql.exec(
-      `UPDATE jobs SET due_ms = again_ms, attempts = 0, taken = 0, again_ms = NULL WHERE ${taken}`,
-      kind,
-      key,
-      dueMs,
-    );
+    const running = this.#runOf(job);
+    if (running === null) return;
+    const { kind, key } = job;
+    if (running.againMs === null) this.#sql.exec("DELETE FROM jobs WHERE kind = ? AND key = ?", kind, key);
+    else
+      this.#sql.exec(
+        "UPDATE jobs SET due_ms = ?, attempts = 0, taken = 0 WHERE kind = ? AND key = ?",
+        running.againMs,
+        kind,
+        key,
+      );
+    // Not before: if that failed, so has the job.
+    this.#running.delete(idOf(job));
+    this.#left.delete(idOf(job));
   }
 
   /** Postpones a failed job, the longer the more often it was taken, unless it was added again
    * meanwhile. */
   fail(job: Job, nowMs: number, error: string): void {
+    const running = this.#runOf(job);
+    if (running === null) return;
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
-      "UPDATE jobs SET due_ms = ?, taken = 0, last_error = ? WHERE kind = ? AND key = ? AND due_ms = ?",
-      nowMs + backoffMs,
+      "UPDATE jobs SET due_ms = ?, attempts = ?, taken = 0, last_error = ? WHERE kind = ? AND key = ?",
+      Math.min(nowMs + backoffMs, running.againMs ?? Infinity),
+      job.attempts,
       error,
       job.kind,
       job.key,
-      job.dueMs,
     );
+    this.#running.delete(idOf(job));
   }
 
   /** Records the last successful run of a kind. */
@@ -206,15 +232,37 @@ export class JobQueue {
 
   /** When the next job is due; null: there is none. */
   nextDueMs(): number | null {
-    return this.#sql.exec<{ due: number | null }>("SELECT min(due_ms) AS due FROM jobs").one().due;
+    const { due } = this.#sql
+      .exec<{ due: number | null }>(`SELECT min(due_ms) AS due FROM jobs WHERE ${NOT_AMONG}`, this.#runningIds())
+      .one();
+    return this.#orEndOfRun(due);
   }
 
   /** When the next job must run, which is the time for the alarm; null: there is none.
    * @param quietAtMs expected end of requests: what can wait does not run before */
   nextRunMs(quietAtMs: number): number | null {
-    const next = `SELECT min(due_ms) AS due, min(${LATEST_MS}) AS latest FROM jobs`;
-    const { due, latest } = this.#sql.exec<{ due: number | null; latest: number | null }>(next).one();
-    return due === null ? null : Math.min(latest!, Math.max(due, quietAtMs));
+    const next = `SELECT min(due_ms) AS due, min(${LATEST_MS}) AS latest FROM jobs WHERE ${NOT_AMONG}`;
+    const { due, latest } = this.#sql
+      .exec<{ due: number | null; latest: number | null }>(next, this.#runningIds())
+      .one();
+    return this.#orEndOfRun(due === null ? null : Math.min(latest!, Math.max(due, quietAtMs)));
+  }
+
+  /** The earlier of a time and the ends of running jobs' leases. */
+  #orEndOfRun(timeMs: number | null): number | null {
+    let earliestMs = timeMs;
+    for (const { job } of this.#running.values()) earliestMs = Math.min(earliestMs ?? Infinity, job.dueMs);
+    return earliestMs;
+  }
+
+  #runningIds(): string {
+    return JSON.stringify([...this.#running.keys()]);
+  }
+
+  /** @returns null: the job was cancelled, or taken again */
+  #runOf(job: Job): Running | null {
+    const running = this.#running.get(idOf(job));
+    return running?.job === job ? running : null;
   }
 
   #select(rest: string, ...bindings: string[]): WaitingJob[] {
@@ -225,4 +273,9 @@ export class JobQueue {
       )
       .toArray();
   }
+}
+
+/** Kinds have no space. */
+function idOf({ kind, key }: { readonly kind: JobKind; readonly key: string }): string {
+  return `${kind} ${key}`;
 }

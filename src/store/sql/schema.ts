@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 9;
+export const SCHEMA_VERSION = 10;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -18,9 +18,8 @@ CREATE TABLE IF NOT EXISTS jobs (
   key TEXT NOT NULL,
   due_ms INTEGER NOT NULL,
   attempts INTEGER NOT NULL DEFAULT 0,
-  taken INTEGER NOT NULL DEFAULT 0, -- 1: it is running, or its runner died
+  taken INTEGER NOT NULL DEFAULT 0, -- 1: it runs, or its runner died; 0: it may run the first time
   last_error TEXT,                 -- error of the last attempt
-  again_ms INTEGER,                -- when it is due if it was added again since it was taken, else NULL
   PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS job_runs (

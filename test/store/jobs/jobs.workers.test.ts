@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
-import { withDatabase, withEmptyDatabase } from "../database.ts";
+import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
+import { withDatabase } from "../database.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -30,15 +31,87 @@ test("adding twice makes one job, due at the earlier time", () =>
     expect(jobs.nextDueMs()).toBeNull();
   }));
 
-test("a job whose runner died comes up again", () =>
+test("a job that runs for too long is taken again, and its late end changes nothing", () =>
   withDatabase((sql) => {
     const jobs = new JobQueue(sql);
     jobs.add("seal", "", 0);
     const taken = jobs.take(0)!;
     expect(taken.dueMs).toBe(15 * MINUTE_MS);
     expect(jobs.nextDueMs()).toBe(taken.dueMs);
+    expect(jobs.nextRunMs(0)).toBe(taken.dueMs);
     expect(jobs.take(taken.dueMs - 1)).toBeNull();
-    expect(jobs.take(taken.dueMs)).toMatchObject({ attempts: 2 });
+    const again = jobs.take(taken.dueMs)!;
+    expect(again).toMatchObject({ kind: "seal", key: "" });
+    jobs.done(taken);
+    jobs.fail(taken, 0, "late");
+    expect(jobs.all()).toMatchObject([{ kind: "seal", lastError: null }]);
+    jobs.done(again);
+    expect(jobs.all()).toEqual([]);
+  }));
+
+test("a job that was cancelled while it ran stays away, unless it is added again", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    for (const key of ["a", "b"]) jobs.add("sweep", key, 0);
+    const running = [jobs.take(0)!, jobs.take(0)!];
+    jobs.cancel("sweep", "a");
+    jobs.cancelAllBut(["erase"]);
+    jobs.add("sweep", "b", 7);
+    for (const job of running) jobs.done(job);
+    expect(jobs.all()).toMatchObject([{ kind: "sweep", key: "b", dueMs: 7 }]);
+  }));
+
+test("a job is added, taken and finished in two rows", () =>
+  withDatabase((sql) => {
+    const counters = newSqlCounters();
+    const jobs = new JobQueue(new CountedSql(sql, counters));
+    jobs.recover(0);
+    const before = counters.rowsWritten;
+    jobs.add("materialize", "main", 5);
+    jobs.add("materialize", "main", 6);
+    jobs.done(jobs.take(6)!);
+    expect(counters.rowsWritten - before).toBe(2);
+  }));
+
+test("a job whose end cannot be written has failed", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue({
+      databaseSize: 0,
+      exec: (query, ...bindings) => {
+        if (query.startsWith("DELETE")) throw new Error("disk full");
+        return sql.exec(query, ...bindings);
+      },
+    });
+    jobs.add("seal", "", 0);
+    const job = jobs.take(0)!;
+    expect(() => jobs.done(job)).toThrow("disk full");
+    jobs.fail(job, 0, "disk full");
+    expect(jobs.all()).toMatchObject([{ dueMs: 2_000, attempts: 1, lastError: "disk full" }]);
+  }));
+
+test("an announcement is taken first, and waits for requests to end no longer than 3 s", () =>
+  withDatabase((sql) => {
+    const jobs = new JobQueue(sql);
+    jobs.add("seal", "", 0);
+    jobs.add("announce", "", 2_000);
+    expect(jobs.nextRunMs(3_000)).toBe(1_000);
+    expect(jobs.take(4_999, false)).toMatchObject({ kind: "seal" });
+    expect(jobs.nextRunMs(3_000)).toBe(3_000);
+    expect(jobs.take(4_999, false)).toBeNull();
+    jobs.add("tally", "", 0);
+    expect(jobs.take(5_000, false)).toMatchObject({ kind: "announce" });
+    jobs.add("announce", "", 9_000);
+    expect(jobs.take(6_000)).toMatchObject({ kind: "tally" });
+    // Where other jobs may run it needs no alarm of its own, unless it has failed.
+    const other = new JobQueue(sql);
+    other.recover(6_000);
+    other.add("announce", "", 8_000);
+    const announce = other.take(6_000)!;
+    expect(announce).toMatchObject({ kind: "announce" });
+    other.fail(announce, 6_000, "no registry");
+    expect(other.take(6_000)).toMatchObject({ kind: "seal" });
+    expect(other.take(6_000)).toMatchObject({ kind: "tally" });
+    expect(other.take(6_000)).toBeNull();
   }));
 
 test("a failed job waits twice as long each time, up to an hour", () =>
@@ -90,36 +163,39 @@ test("a job can be cancelled, there or not", () =>
     expect(jobs.nextDueMs()).toBe(2);
   }));
 
-test("an empty database gets its queue on demand, once", () =>
-  withEmptyDatabase((sql) => {
-    JobQueue.open(sql).add("sweep", "a", 1);
-    expect(JobQueue.open(sql).take(1)).toMatchObject({ key: "a" });
-  }));
-
-test("a job whose runner died is due soon for one that knows it, the later the more often that happened", () =>
+test("what a dead runner was doing is due for the next at once, then the later the more often it died", () =>
   withDatabase((sql) => {
-    const jobs = new JobQueue(sql);
-    jobs.add("seal", "", 1_000);
-    jobs.add("repack", "", 50_000);
-    jobs.take(1_000);
-    jobs.recover(2_000);
-    expect(jobs.all().map(({ kind, dueMs }) => [kind, dueMs])).toEqual([
-      ["seal", 4_000],
-      ["repack", 50_000],
+    const first = new JobQueue(sql);
+    first.add("seal", "", 1_000);
+    first.add("repack", "", 500_000);
+    expect(first.take(1_000)).toMatchObject({ attempts: 1 });
+    // The row says nothing of it: it is due.
+    const second = new JobQueue(sql);
+    second.recover(2_000);
+    expect(second.all().map(({ kind, dueMs }) => [kind, dueMs])).toEqual([
+      ["seal", 1_000],
+      ["repack", 500_000],
     ]);
-    // Once reported, it waits as any job does.
-    jobs.recover(3_000);
-    expect(jobs.nextDueMs()).toBe(4_000);
+    expect(second.take(2_000)).toMatchObject({ kind: "seal", attempts: 1 });
+    // From now on it does.
     for (const [nowMs, dueMs] of [
+      [2_000, 4_000],
       [4_000, 8_000],
       [8_000, 16_000],
     ] as const) {
-      jobs.take(nowMs);
-      jobs.recover(nowMs);
-      expect(jobs.nextDueMs()).toBe(dueMs);
+      const next = new JobQueue(sql);
+      next.recover(nowMs);
+      expect(next.nextDueMs()).toBe(dueMs);
+      expect(next.take(dueMs - 1)).toBeNull();
+      next.take(dueMs);
     }
-    const failing = jobs.take(16_000)!;
-    jobs.fail(failing, 16_000, "reason");
-    jobs.recover(16_000);
-    expect(jobs.nextDueMs()).toBe(32_000);
+    const last = new JobQueue(sql);
+    last.recover(16_000);
+    expect(last.nextDueMs()).toBe(32_000);
+    const failing = last.take(32_000)!;
+    last.fail(failing, 32_000, "reason");
+    last.recover(32_000);
+    expect(last.nextDueMs()).toBe(64_000);
+    last.done(last.take(64_000)!);
+    expect(last.all()).toMatchObject([{ kind: "repack", attempts: 0 }]);
   }));

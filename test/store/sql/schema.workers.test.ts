@@ -46,7 +46,9 @@ test("a database of the first version becomes one of the newest, with all that i
     createRepository(sql, record);
     // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
-      DROP TABLE worktrees; DROP TABLE worktree_files;
+      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs;
+      CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
+        taken INTEGER NOT NULL DEFAULT 0, last_error TEXT, again_ms INTEGER, PRIMARY KEY (kind, key));
       CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
         offset INTEGER NOT NULL, length INTEGER NOT NULL, type INTEGER NOT NULL, size INTEGER NOT NULL,
         base INTEGER NOT NULL, distance INTEGER NOT NULL, introducer INTEGER NOT NULL);
