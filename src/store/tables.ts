@@ -77,6 +77,7 @@ export class Tables {
     this.objects.remove(objects);
     openNodes(this.#sql).remove(nodes);
     this.authors.remove(nodes);
+    this.treeSums.remove(objects);
     removeRows(this.#sql, objects, nodes);
   }
 

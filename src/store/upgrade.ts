@@ -46,8 +46,13 @@ ALTER TABLE repository ADD COLUMN shared BLOB;
   7: packAuthored,
   8: packWorktrees,
   9: packChunks,
-  // Whether a job was added again while it runs is in memory.
-  10: (sql) => sql.exec("ALTER TABLE jobs DROP COLUMN again_ms"),
+  // Whether a job was added again while it runs is in memory. Sums are made anew when they are needed.
+  10: (sql) =>
+    sql.exec(`
+ALTER TABLE jobs DROP COLUMN again_ms;
+DROP TABLE tree_sums;
+CREATE TABLE tree_sums (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, sums BLOB NOT NULL);
+`),
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

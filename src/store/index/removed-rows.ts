@@ -5,7 +5,6 @@ import type { Sql } from "../sql/sql.ts";
 /** Columns with the number of an object, without which the row has no use. */
 const OF_OBJECTS = [
   ["trees", "tree"],
-  ["tree_sums", "tree"],
   ["vetted_blobs", "object"],
   ["reintroductions", "object"],
 ] as const;

@@ -1,55 +1,95 @@
+// Rows of table `tree_sums`: pages of sums. A record is a sequence of LEB128 varints: the tree's number,
+// as the difference from the record before; scheme; how many sums; and of each the kind, zigzag, files
+// and bytes.
+import { GitError } from "../../format/errors.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
-import { inRange, packRanges, readIntegers, WITH_ROWS } from "../sql/packed-rows.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
+import { VarintReader, VarintWriter } from "../sql/varints.ts";
+import { RecordPages } from "./record-pages.ts";
 
 /** A sum over the files of one kind below a tree: kind, number of files, bytes. */
 export type FileSum = readonly [kind: number, files: number, bytes: number];
 
-const READ = `${WITH_ROWS} SELECT json_group_array(tree), json_group_array(json(sums))
-  FROM row CROSS JOIN tree_sums ON ${inRange("tree")} WHERE scheme = ?3`;
+/** The sums of a tree as they are stored. */
+export interface TreeSums {
+  /** Object number. */
+  readonly number: ObjectNumber;
+  /** The classification of files. */
+  readonly scheme: number;
+  readonly sums: readonly FileSum[];
+}
 
-const INSERT = `INSERT OR REPLACE INTO tree_sums (tree, scheme, sums)
-  SELECT value ->> 0, ?2, value -> 1 FROM json_each(?1) WHERE true`;
-
-/** Characters of JSON per statement; the last row may exceed it a little. */
-const BATCH_CHARS = BLOB_MAX_BYTES / 4;
+/** Bytes of a record but for its sums, and of a sum, at most. */
+const RECORD_BYTES = 20;
+const SUM_BYTES = 24;
 
 /** Sums over the files below trees: table `tree_sums`. A push changes only the trees on the paths
  * that it touches; the sums of the others stay valid. */
 export class TreeSumTable {
-  readonly #sql: Sql;
+  readonly #pages: RecordPages<TreeSums>;
 
   constructor(sql: Sql) {
-    this.#sql = sql;
+    this.#pages = openTreeSums(sql);
   }
 
   /** The sums of those trees that have been stored.
    * @param scheme the classification of files; sums of another one are ignored */
   find(trees: NumberSet, scheme: number): Map<ObjectNumber, readonly FileSum[]> {
     const found = new Map<ObjectNumber, readonly FileSum[]>();
-    for (const ranges of packRanges(trees.runs)) {
-      const [row] = [...this.#sql.exec(READ, ranges.cells, ranges.rows, scheme).raw()];
-      const sums = JSON.parse(row![1] as string) as FileSum[][];
-      readIntegers(row![0]).forEach((tree, i) => found.set(tree, sums[i]!));
-    }
+    for (const tree of this.#pages.read(trees)) if (tree.scheme === scheme) found.set(tree.number, tree.sums);
     return found;
   }
 
-  /** Stores the sums of trees. */
+  /** Stores the sums of trees. Needs no transaction: what is lost is summed up again. */
   insert(sums: Iterable<readonly [tree: ObjectNumber, sums: readonly FileSum[]]>, scheme: number): void {
-    let rows: string[] = [];
-    let chars = 0;
-    const flush = (): void => {
-      if (rows.length > 0) this.#sql.exec(INSERT, `[${rows.join(",")}]`, scheme);
-      rows = [];
-      chars = 0;
-    };
-    for (const row of sums) {
-      const text = JSON.stringify(row);
-      rows.push(text);
-      if ((chars += text.length) >= BATCH_CHARS) flush();
-    }
-    flush();
+    const records = Array.from(sums, ([number, sums]) => ({ number, scheme, sums }));
+    this.#pages.write(records.sort((a, b) => a.number - b.number));
   }
+
+  /** Removes trees that are pruned. */
+  remove(trees: NumberSet): void {
+    this.#pages.remove(trees);
+  }
+}
+
+/** Opens the table. */
+export function openTreeSums(sql: Sql): RecordPages<TreeSums> {
+  return new RecordPages(sql, { table: "tree_sums", column: "sums", sums: {}, sizeOf, encode, decode });
+}
+
+function sizeOf({ sums }: TreeSums): number {
+  const bytes = RECORD_BYTES + sums.length * SUM_BYTES;
+  if (bytes <= BLOB_MAX_BYTES) return bytes;
+  throw new GitError("too-large", { what: "a tree's sums by language", limit: BLOB_MAX_BYTES, actual: bytes });
+}
+
+function encode(records: readonly TreeSums[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
+  const writer = new VarintWriter(records.reduce((sum, record) => sum + sizeOf(record), 0));
+  let before: number = last;
+  for (const { number, scheme, sums } of records) {
+    writer.varint(number - before);
+    before = number;
+    writer.varint(scheme);
+    writer.varint(sums.length);
+    for (const [kind, files, bytes] of sums) {
+      writer.zigzag(kind);
+      writer.varint(files);
+      writer.varint(bytes);
+    }
+  }
+  return writer.finish();
+}
+
+function decode(bytes: Uint8Array<ArrayBuffer>): TreeSums[] {
+  const reader = new VarintReader(bytes, 0, "tree_sums");
+  const records: TreeSums[] = [];
+  for (let number = 0; reader.at < bytes.length;) {
+    number += reader.varint();
+    const scheme = reader.varint();
+    const sums: FileSum[] = [];
+    for (let left = reader.varint(); left > 0; left--) sums.push([reader.zigzag(), reader.varint(), reader.varint()]);
+    records.push({ number, scheme, sums });
+  }
+  return records;
 }

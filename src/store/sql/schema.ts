@@ -99,10 +99,10 @@ CREATE TABLE trees (                -- the trees that a walk has read
   tree INTEGER PRIMARY KEY,
   entries BLOB NOT NULL            -- u32 little-endian each: twice the object number, plus 1 for a tree
 );
-CREATE TABLE tree_sums (
-  tree INTEGER PRIMARY KEY,
-  scheme INTEGER NOT NULL,         -- the classification of files
-  sums TEXT NOT NULL               -- JSON [[kind, files, bytes], …] of all files below
+CREATE TABLE tree_sums (           -- sums over the files below many trees each
+  first INTEGER PRIMARY KEY,       -- it has the trees with numbers from this one
+  last INTEGER NOT NULL,           -- to this one
+  sums BLOB NOT NULL               -- index/tree-sum-table.ts
 );
 CREATE TABLE authors (
   id INTEGER PRIMARY KEY,

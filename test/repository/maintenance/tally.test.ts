@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { RUN_OBJECTS, TALLY_OBJECTS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
 import { git } from "../../harness/git.ts";
+import { openTreeSums } from "../../../src/store/index/tree-sum-table.ts";
 import { openAuthored } from "../../../src/store/graph/author-table.ts";
 import { PushedRepository } from "../pushing.ts";
 import { clientOf, importHistory, listByGit, listContributors, putFile } from "../tally/authored-history.ts";
@@ -27,7 +28,7 @@ test("a push that brings much, or many that bring little, are summed up before a
   await repository.pushFrom(dir, { "refs/heads/main": "main" });
   await housekeep(repository, Date.now());
   expect(countAuthored(repository)).toBe(TALLY_OBJECTS + 10);
-  expect(repository.sql.exec("SELECT tree FROM tree_sums").toArray()).toHaveLength(1);
+  expect([...openTreeSums(repository.sql).all()]).toHaveLength(1);
   expect(repository.repository.state.jobs.lastRuns().tally).toMatchObject({ commits: TALLY_OBJECTS + 10 });
   expect(await listContributors(clientOf(repository), "main")).toBe(await listByGit(dir, "main"));
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { languageOf } from "../../../src/repository/tally/language.ts";
+import { openTreeSums } from "../../../src/store/index/tree-sum-table.ts";
 import { git } from "../../harness/git.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
 import { housekeep } from "../maintenance/housekeep.ts";
@@ -72,7 +73,7 @@ test("files are summed as ls-tree lists them, links and submodules left out", as
     { author: "A <a@x>", date: "1600000000 +0000", changes: "deleteall\n" },
   ]);
   const repository = new PushedRepository();
-  const noted = () => repository.sql.exec<{ n: number }>("SELECT count(*) AS n FROM tree_sums").one().n;
+  const noted = () => [...openTreeSums(repository.sql).all()].length;
   await repository.pushFrom(dir, { "refs/heads/main": "main~2" });
   expect(await sumHere(repository, "main")).toEqual(await sumByGit(dir, "main~2"));
   // Each tree once: the two equal ones are one object.
@@ -100,7 +101,8 @@ test("sums that were made another way are made anew", async () => {
   const repository = new PushedRepository();
   await repository.pushFrom(dir, { "refs/heads/main": "main" });
   const expected = await sumHere(repository, "main");
-  repository.sql.exec("UPDATE tree_sums SET scheme = scheme + 1, sums = '[[1, 2, 3]]'");
+  const pages = openTreeSums(repository.sql);
+  pages.write([...pages.all()].map(({ number, scheme }) => ({ number, scheme: scheme + 1, sums: [[1, 2, 3]] })));
   expect(await sumHere(repository, "main")).toEqual(expected);
 });
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { openAuthored } from "../../../src/store/graph/author-table.ts";
 import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
 import { openNodes } from "../../../src/store/index/node-pages.ts";
+import { openTreeSums } from "../../../src/store/index/tree-sum-table.ts";
 import { ObjectIndex } from "../../../src/store/index/object-index.ts";
 import { JobQueue } from "../../../src/store/jobs/jobs.ts";
 import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
@@ -46,7 +47,8 @@ test("a database of the first version becomes one of the newest, with all that i
     createRepository(sql, record);
     // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
-      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs;
+      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums;
+      CREATE TABLE tree_sums (tree INTEGER PRIMARY KEY, scheme INTEGER NOT NULL, sums TEXT NOT NULL);
       CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
         taken INTEGER NOT NULL DEFAULT 0, last_error TEXT, again_ms INTEGER, PRIMARY KEY (kind, key));
       CREATE TABLE object_chunks (number INTEGER PRIMARY KEY, oid BLOB NOT NULL UNIQUE, chunk INTEGER NOT NULL,
@@ -123,6 +125,7 @@ test("a database of the first version becomes one of the newest, with all that i
       { number: 4, author: 1, time: 99, zone: -330 },
       { number: 9, author: 300, time: Number.MAX_SAFE_INTEGER, zone: 60 },
     ]);
+    expect([...openTreeSums(sql).all()]).toEqual([]);
     const worktrees = new WorktreeTable(sql);
     expect(worktrees.get("main")).toMatchObject({ planned: 9, files: 6_000, pending: 0, changedMs: 5 });
     const file = { oid: new Uint8Array(20), mode: 0o100644, sizeBytes: 1, etag: "etag" };
