@@ -198,6 +198,8 @@ export class JobQueue {
   fail(job: Job, nowMs: number, error: string): void {
     const running = this.#runOf(job);
     if (running === null) return;
+    // If this cannot be written, the job is due at once, and the caller's alarm fails.
+    this.#running.delete(idOf(job));
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** (job.attempts - 1), LONGEST_BACKOFF_MS);
     this.#sql.exec(
       "UPDATE jobs SET due_ms = ?, attempts = ?, taken = 0, last_error = ? WHERE kind = ? AND key = ?",
@@ -207,7 +209,6 @@ export class JobQueue {
       job.kind,
       job.key,
     );
-    this.#running.delete(idOf(job));
   }
 
   /** Records the last successful run of a kind. */

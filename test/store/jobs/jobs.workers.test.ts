@@ -73,19 +73,26 @@ test("a job is added, taken and finished in two rows", () =>
     expect(counters.rowsWritten - before).toBe(2);
   }));
 
-test("a job whose end cannot be written has failed", () =>
+test("a job whose end cannot be written has failed, and is due if not even that can be written", () =>
   withDatabase((sql) => {
+    let isFull = false;
     const jobs = new JobQueue({
       databaseSize: 0,
       exec: (query, ...bindings) => {
-        if (query.startsWith("DELETE")) throw new Error("disk full");
+        if (isFull && !query.startsWith("SELECT")) throw new Error("disk full");
         return sql.exec(query, ...bindings);
       },
     });
     jobs.add("seal", "", 0);
-    const job = jobs.take(0)!;
-    expect(() => jobs.done(job)).toThrow("disk full");
-    jobs.fail(job, 0, "disk full");
+    for (const hasSpaceAgain of [false, true]) {
+      isFull = true;
+      const job = jobs.take(0)!;
+      expect(() => jobs.done(job)).toThrow("disk full");
+      isFull = !hasSpaceAgain;
+      const fail = () => jobs.fail(job, 0, "disk full");
+      if (hasSpaceAgain) fail();
+      else expect(fail).toThrow("disk full");
+    }
     expect(jobs.all()).toMatchObject([{ dueMs: 2_000, attempts: 1, lastError: "disk full" }]);
   }));
 
