@@ -66,14 +66,14 @@ export class ApiFuzzer {
     this.#ajv.addSchema({ $id: "api", ...document });
   }
 
-  /** Requests each route this many times, in rounds; a route without a success up to ten times as
+  /** Requests each route this many times, in rounds; a route without a success up to thirty times as
    * often.
    * @param between called before each round */
   async run(rounds: number, between: () => Promise<void>): Promise<FuzzResult> {
     const violations: Violation[] = [];
     const statuses = new Map<string, Map<number, number>>();
     const isTried = (name: string) => [...(statuses.get(name)?.keys() ?? [])].some((status) => status < 400);
-    for (let round = 0; round < 10 * rounds; round++) {
+    for (let round = 0; round < 30 * rounds; round++) {
       const routes = round < rounds ? this.#routes : this.#routes.filter((route) => !isTried(nameOf(route)));
       if (routes.length === 0) break;
       await between();

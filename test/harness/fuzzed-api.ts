@@ -33,11 +33,12 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0"],
     newName: ["side-2", "v2"],
     startPoint: refs,
-    commit: refs,
+    commit: [...refs, "side-1", "side-0~1", "main~1"],
     target: refs,
     email: ["ada@example.com"],
     message: ["Change"],
-    from: paths,
+    // Of a file to move, and of a branch to follow.
+    from: [...paths, ...paths.map(() => "me/fuzzed-fork:main")],
     to: ["moved"],
     date: ["2024-02-29T12:00:00Z"],
     content: ["text\n", "dGV4dAo="],
@@ -53,6 +54,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     await askApi(server, "/repos/me/fuzzed/protected-refs", { method: "PUT", json: { rules: [] } });
     const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     await git(history, "push", "-q", `${server.url}/me/fuzzed.git`, ...refspecs);
+    await askApi(server, "/repos/me/fuzzed-fork", { method: "DELETE" });
+    await askApi(server, "/repos/me/fuzzed/forks", { method: "POST", json: { name: "fuzzed-fork" } });
   });
 }
 

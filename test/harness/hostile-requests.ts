@@ -163,6 +163,8 @@ function queriesOf(operation: Operation, { directory, file }: HostileHistory, na
 const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos": () => ({ owner: "hostile", name: "main" }),
   "patch /repos/{owner}/{repo}": () => ({ description: "hostile" }),
+  "post /repos/{owner}/{repo}/forks": () => ({ name: `fork-${crypto.randomUUID()}` }),
+  "post /repos/{owner}/{repo}/sync": () => ({ branch: "main" }),
   "post /tokens": ({ shape }) => ({ owner: "hostile", name: shape.slice(0, 50), right: "read" }),
   "put /repos/{owner}/{repo}/quota": () => ({ maxBytes: null, maxObjects: null }),
   "put /owners/{owner}/quota": () => ({ maxBytes: null, maxObjects: null }),
