@@ -48,8 +48,16 @@ export async function countLife(
   const life = { pushed: new PushedSubject(at.server, subject, name), sleep: () => sleep(at.server), pushes };
   const [clones, later] = [listClones(life), listPushes(life)];
   const scenarios = isWhole
-    ? [...listFirst(life), ...clones, ...listFetches(life), ...later, ...listReads(life), ...listLast(life)]
-    : [...listFirst(life), clones[0]!, later[0]!, ...listLast(life)];
+    ? [
+        ...listFirst(life),
+        ...clones,
+        ...listFetches(life),
+        ...later,
+        ...listForks(life),
+        ...listReads(life),
+        ...listLast(life),
+      ]
+    : [...listFirst(life), clones[0]!, later[0]!, ...listForks(life), ...listLast(life)];
   for (const scenario of scenarios) await count({ ...at, repository, files }, scenario);
 }
 
@@ -192,6 +200,15 @@ function listPushes({ pushed, sleep, pushes }: Life): Counted[] {
     },
     // Last, because the client does not have these commits.
     { scenario: "commit by the API", ...steady, prepare: sleep, run: commit },
+  ];
+}
+
+function listForks({ pushed, sleep }: Life): Counted[] {
+  const run = (round: number): Promise<string> => pushed.fork(round);
+  const remove = (): Promise<string> => pushed.deleteFork(0);
+  return [
+    { scenario: "fork", rounds: 3, prepare: sleep, run, afterMs: PAUSE_MS, stores: true },
+    { scenario: "delete a fork", rounds: 1, prepare: sleep, run: remove, afterMs: SETTLED_MS, stores: true },
   ];
 }
 

@@ -75,6 +75,15 @@ export class PushedSubject {
     return askServer(this.#server, method, `/repos/${this.name}${path}`, json);
   }
 
+  /** Forks the repository. */
+  fork(number: number): Promise<string> {
+    return this.ask("POST", "/forks", { name: `fork-${number}-of-${this.name.slice("bench/".length)}` });
+  }
+
+  deleteFork(number: number): Promise<string> {
+    return askServer(this.#server, "DELETE", `/repos/bench/fork-${number}-of-${this.name.slice("bench/".length)}`);
+  }
+
   /** @returns the URL of the bundle, with the token in it; null if there is none */
   async findBundle(): Promise<string | null> {
     const token = `Bearer ${this.#server.token}`;
