@@ -1,28 +1,44 @@
 import assert from "node:assert/strict";
 import type { Fault } from "../../harness/faulty-chunk-store.ts";
-import { hasJobs } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
-import { checkNothingLeft, checkRepository, type RefStates } from "./invariants.ts";
-import { faultsAt, type Place, type World } from "./world.ts";
+import { type FaultPoints, faultsAt, type Place } from "./fault-points.ts";
+import type { RefStates } from "./invariants.ts";
+import type { World } from "./world.ts";
+
+/** What scenarios happen in. */
+export interface FaultWorld extends FaultPoints {
+  /** Whether the process has died, so that no client received its answer. */
+  readonly isDead: boolean;
+  /** Begins a new process. */
+  start(): void;
+  save(): void;
+  restore(): void;
+  ring(untilMs: number): Promise<void>;
+  refs(): Promise<RefStates>;
+  /** Checks all that must hold at any time. */
+  check(refs: RefStates): Promise<void>;
+  /** Checks that nothing is left to do, nor to remove. */
+  checkSettled(): Promise<void>;
+}
 
 /** A request to the repository. */
-export interface Step {
+export interface Step<W extends FaultWorld = World> {
   readonly name: string;
   /** Acknowledged when the promise is fulfilled. A client without an answer asks again.
    * @throws every failure, also an answer other than the expected one */
-  run(world: World): Promise<unknown>;
+  run(world: W): Promise<unknown>;
 }
 
 /** Steps, each of whose calls fails once. */
-export interface Scenario {
+export interface Scenario<W extends FaultWorld = World> {
   readonly name: string;
   /** Makes the initial world; nothing fails in it. */
-  begin(): Promise<World>;
-  readonly steps: readonly Step[];
+  begin(): Promise<W>;
+  readonly steps: readonly Step<W>[];
   /** Whether a run takes long, so that fewer are made. */
   readonly isLarge?: boolean;
   /** What else must hold after all jobs have run. */
-  check?(world: World): Promise<void> | void;
+  check?(world: W): Promise<void> | void;
 }
 
 /** One call that fails in one way. */
@@ -46,7 +62,11 @@ export interface Enumeration {
 
 /** Runs a scenario once, and then again with each of its calls failing in each way.
  * @param most injections to try, spread evenly; the seed selects them */
-export async function enumerate(scenario: Scenario, most = Infinity, seed = 1): Promise<Enumeration> {
+export async function enumerate<W extends FaultWorld>(
+  scenario: Scenario<W>,
+  most = Infinity,
+  seed = 1,
+): Promise<Enumeration> {
   const world = await scenario.begin();
   world.save();
   world.restore();
@@ -89,9 +109,9 @@ export function summarize(name: string, { points, injections, runs, hits, violat
 }
 
 /** Runs a scenario while a call fails. Unacknowledged requests are repeated. */
-async function inject(
-  world: World,
-  scenario: Scenario,
+async function inject<W extends FaultWorld>(
+  world: W,
+  scenario: Scenario<W>,
   { point, fault }: Injection,
   states: readonly RefStates[],
 ): Promise<void> {
@@ -111,7 +131,7 @@ async function inject(
     const refs = await world.refs();
     // All or nothing.
     if (!isSame(refs, states[i]!)) assert.deepEqual(refs, after, `${step.name}: refs half moved`);
-    await world.watch(() => checkRepository(world.repository, world.store, refs));
+    await world.watch(() => world.check(refs));
     await step.run(world);
     assert.deepEqual(await world.refs(), after, `${step.name}: refs after the retry`);
   }
@@ -119,16 +139,13 @@ async function inject(
 }
 
 /** Runs all jobs, whenever they are due, and checks what is left. */
-async function settle(world: World, scenario: Scenario, refs: RefStates): Promise<void> {
-  const look = (): Promise<void> => checkRepository(world.repository, world.store, refs);
-  await world.watch(look);
+async function settle<W extends FaultWorld>(world: W, scenario: Scenario<W>, refs: RefStates): Promise<void> {
+  await world.watch(() => world.check(refs));
   // By now the fault has occurred, or it never will.
   await world.watch(() => world.ring(Infinity));
   await world.watch(async () => {
-    const { sql, repository } = world.repository;
-    assert.equal(hasJobs(sql) ? repository.state.jobs.nextDueMs() : null, null, "a job without an alarm");
-    await look();
-    await checkNothingLeft(world.repository, world.store);
+    await world.check(refs);
+    await world.checkSettled();
     await scenario.check?.(world);
   });
 }

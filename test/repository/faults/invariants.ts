@@ -51,9 +51,19 @@ export async function checkNothingLeft(repository: PushedRepository, store: Chun
   if (tables === null) return assert.deepEqual(keys, [], "R2 keys of no repository");
   const { key } = repository.repository.state;
   assert.deepEqual(new Set(keys), namedKeys(repository.sql, key, tables), "R2 keys and those that rows name");
-  const { oid } = tables.objects.locate(tables.objects.present());
-  const present = Array.from({ length: oid.length / 20 }, (_, i) => toHex(oid, i * 20));
-  assert.deepEqual(new Set(present), introduced(tables), "objects and what refs lead to");
+  checkNothingUnreachable(tables);
+}
+
+/** Checks that there is no object that no ref needs.
+ * @throws AssertionError */
+export function checkNothingUnreachable(tables: Tables): void {
+  const { objects } = tables;
+  const present = objects.present();
+  const { oid } = objects.locate(present);
+  const stored = Array.from({ length: oid.length / 20 }, (_, i) => toHex(oid, i * 20));
+  assert.deepEqual(new Set(stored), introduced(tables), "objects and what refs lead to");
+  const useless = objects.hidden().difference(objects.withBases(present));
+  assert.deepEqual(useless.toArray(), new Uint32Array(0), "hidden objects that nothing is a delta on");
 }
 
 /** Every R2 key that some row names.
@@ -80,16 +90,19 @@ function checkMemory(inMemory: Tables, stored: Tables): void {
     ]).toSorted(([a], [b]) => a! - b!);
   assert.deepEqual(nodes(inMemory), nodes(stored), "the graph in memory");
   assert.deepEqual(inMemory.objects.pruned().encode(), stored.objects.pruned().encode(), "pruned numbers in memory");
+  assert.deepEqual(inMemory.objects.hidden().encode(), stored.objects.hidden().encode(), "hidden numbers in memory");
 }
 
-/** Checks that there is no delta without its base, no chunk without objects, and no introducer that
- * is not a commit-graph node.
+/** Checks that there is no delta without its base, which may be hidden, no chunk without objects,
+ * and no introducer that is not a commit-graph node.
  * @throws AssertionError */
 export function checkRows({ objects, chunks, graph, reachability }: Tables): void {
   const present = objects.present();
-  const rows = objects.locate(present);
-  for (const base of rows.base) assert.ok(base === 0 || present.has(base), "a delta's base");
-  for (const node of rows.introducer) assert.ok(node === 0 || graph.position(node) >= 0, "an introducer");
+  const all = present.union(objects.hidden());
+  const rows = objects.locate(all);
+  for (const base of rows.base) assert.ok(base === 0 || all.has(base), "a delta's base");
+  for (const node of objects.locate(present).introducer)
+    assert.ok(node === 0 || graph.position(node) >= 0, "an introducer");
   assert.deepEqual(new Set(rows.chunk), new Set(chunks.allInOrder().map(({ id }) => id)), "chunks");
   for (const [, nodes] of reachability.severalIntroducers(present)) {
     for (const node of nodes) assert.ok(graph.position(node) >= 0, "a further introducer");

@@ -12,7 +12,8 @@ import type { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { readClone, takePack } from "./fetch-scenarios.ts";
 import { push } from "./steps.ts";
 import { makeVersion } from "./versions.ts";
-import { faultsAt, type Places, World } from "./world.ts";
+import { faultsAt, type Places } from "./fault-points.ts";
+import { World } from "./world.ts";
 
 const MAIN = "refs/heads/main";
 /** Each in an R2 object of its own; the large file of the last one in several parts. */
