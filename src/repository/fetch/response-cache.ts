@@ -105,14 +105,14 @@ export class ResponseCache {
     const { key, plan, seen } = making;
     this.#making.delete(objectKey);
     seen.making = null;
-    const { platform, tables, jobs } = this.#repository;
+    const { tables, jobs } = this.#repository;
     // If the repository was deleted meanwhile, its sweep removes the object.
     const isStored = sizeBytes !== null && tables !== null;
     const stored = isStored ? { objectKey, sizeBytes, objectCount: plan.objectCount } : null;
     let finished: StoredResponse | null = null;
     try {
       if (stored !== null) {
-        platform.transactor.transactionSync(() => {
+        this.#repository.transactAside(() => {
           tables!.responses.insert(key, stored, Date.now());
           jobs.cancel("sweep", objectKey);
           trimResponses(this.#repository, Date.now());
@@ -127,9 +127,9 @@ export class ResponseCache {
 
   /** Drops a response that could not be read. Its bytes may exist all the same. */
   #forget(objectKey: string): void {
-    const { platform, tables, jobs } = this.#repository;
+    const { tables, jobs } = this.#repository;
     if (tables?.responses.hasObject(objectKey) !== true) return;
-    platform.transactor.transactionSync(() => {
+    this.#repository.transactAside(() => {
       tables.responses.remove(objectKey);
       jobs.add("sweep", objectKey, Date.now() + DELETE_AFTER_MS);
     });

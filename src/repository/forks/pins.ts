@@ -15,12 +15,12 @@ export function nextPinVersion(): number {
  * removed by jobs.
  * @see FamilyMember.pin */
 export function setPin(repository: RepositoryState, holder: string, version: number, keys: readonly string[]): boolean {
-  const { tables, pins, platform, isDeleted } = repository;
+  const { tables, pins, isDeleted } = repository;
   const isNeeded = (key: string): boolean => tables?.chunks.hasKey(key) === true || pins.has(key);
   if (!keys.every(isNeeded)) return false;
   // This object may be empty: the repository is gone, and nobody needed it.
   if (tables === null && pins.isEmpty()) return true;
-  platform.transactor.transactionSync(() => {
+  repository.transactAside(() => {
     const released = pins.set(holder, version, new Set(keys)).filter((key) => !isNeeded(key));
     if (isDeleted && released.length > 0) repository.jobs.add("erase", "", Date.now());
     if (!isDeleted) for (const key of released) repository.jobs.add("sweep", key, Date.now());

@@ -41,7 +41,7 @@ const PREPARATIONS = 3;
 
 /** A push that was prepared, and the state of the repository that this rests on. */
 interface EarlyPush {
-  readonly revision: number;
+  readonly layout: string;
   readonly pushed: PushedObjects;
   readonly push: PreparedPush;
 }
@@ -221,7 +221,7 @@ export class ReceivePack {
     for (;;) {
       const early = await this.#prepare(pack, returned);
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
-      const prepared = early?.revision === this.#repository.revision ? early : null;
+      const prepared = early?.layout === this.#repository.layout ? early : null;
       const isNew = this.#repository.tables === null;
       const outcome = this.#repository.transact(this.#newFsck, (tables) => {
         const push = this.#describe(tables, pack, prepared?.pushed);
@@ -244,11 +244,11 @@ export class ReceivePack {
     if (pack === null || pack.indexer.count < LARGE_PUSH_OBJECTS) return null;
     for (let attempt = 0; attempt < PREPARATIONS;) {
       const tables = this.#repository.prepareTables();
-      const { revision } = this.#repository;
+      const { layout } = this.#repository;
       const steps = this.#prepareSteps(tables, pack, returned);
-      const prepared = await finishInSlices(steps, () => this.#repository.revision === revision);
+      const prepared = await finishInSlices(steps, () => this.#repository.layout === layout);
       if (prepared === null) attempt += 1;
-      else if (!("unread" in prepared.push)) return { revision, pushed: prepared.pushed, push: prepared.push };
+      else if (!("unread" in prepared.push)) return { layout, pushed: prepared.pushed, push: prepared.push };
       else await this.#readTrees(pack, returned, prepared.push.unread);
     }
     return null;

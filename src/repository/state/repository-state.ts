@@ -91,9 +91,8 @@ export class RepositoryState {
   readonly pins: PinTable;
   /** Running forks and imports, which have pinned what no row of theirs names yet. */
   pinning = 0;
-  /** Changes whenever rows may have moved from one place to another; differs from life to life. */
+  /** Changes whenever rows that forks copy may have been written; differs from life to life. */
   #layout = { life: crypto.randomUUID(), changes: 0 };
-  #revision = 0;
   /** The tables of a repository whose first push is being prepared. */
   #draft: Tables | null = null;
   readonly #jobs: JobQueue;
@@ -113,7 +112,7 @@ export class RepositoryState {
       transactor: {
         transactionSync: (f) => {
           this.#layout.changes += 1;
-          return this.#runTransaction(platform.transactor, f);
+          return this.transactAside(f);
         },
       },
     };
@@ -177,14 +176,9 @@ export class RepositoryState {
     return this.#record.expiresMs;
   }
 
-  /** Equal as long as no row has moved: pushes only add rows. */
+  /** Equal as long as nothing was written of what forks copy: objects, graph, refs. */
   get layout(): string {
     return `${this.#layout.life} ${this.#layout.changes}`;
-  }
-
-  /** Changes with every transaction. */
-  get revision(): number {
-    return this.#revision;
   }
 
   /** The tables, also of a repository that does not exist yet: then they are empty, and the next
@@ -194,7 +188,7 @@ export class RepositoryState {
     if (this.tables !== null) return this.tables;
     if (this.#draft === null) {
       this.checkCreation();
-      this.#runTransaction(this.#transactor, () => createTables(sql));
+      this.platform.transactor.transactionSync(() => createTables(sql));
       this.#draft = new Tables(sql, this.#jobs);
     }
     return this.#draft;
@@ -226,7 +220,7 @@ export class RepositoryState {
     let { tables } = this;
     this.#advertised = null;
     try {
-      const result = this.#runTransaction(this.#transactor, () => {
+      const result = this.platform.transactor.transactionSync(() => {
         if (tables === null) {
           this.checkCreation();
           if (this.#draft === null) createRepository(this.platform.sql, record);
@@ -322,11 +316,11 @@ export class RepositoryState {
     return needed;
   }
 
-  /** Runs a transaction. What is in memory of index and chunks follows one that is rolled back. */
-  #runTransaction<T>(transactor: Transactor, f: () => T): T {
-    this.#revision += 1;
+  /** Runs a transaction that writes nothing of what forks copy. What is in memory of index and chunks
+   * follows one that is rolled back. */
+  transactAside<T>(f: () => T): T {
     try {
-      return transactor.transactionSync(f);
+      return this.#transactor.transactionSync(f);
     } catch (error) {
       this.#tables?.forget();
       this.#draft?.forget();

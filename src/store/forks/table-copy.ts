@@ -12,8 +12,9 @@ const COPIED = [
   "pruned",
   "commits",
   "reintroductions",
-  "authors",
   "authored",
+  // After what names them: a call may add some in between.
+  "authors",
   "vetted_blobs",
 ] as const;
 
