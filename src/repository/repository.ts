@@ -117,7 +117,9 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
    * @see fork */
   async fork(request: ForkRequest): Promise<boolean> {
     const { state } = this;
-    if (state.tables !== null || state.pinning > 0 || !(await this.admitsPush())) return false;
+    if (!(await this.admitsPush())) return false;
+    // Another request may have begun meanwhile.
+    if (state.tables !== null || state.pinning > 0) return false;
     state.pushesUnderWay += 1;
     try {
       await fork(state, request);

@@ -17,6 +17,10 @@ import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
 /** How often the copy begins again because rows moved in the parent. */
 const ATTEMPTS = 4;
 
+/** When the pins of a fork that failed are taken back. A call to the parent that was given up has
+ * arrived by then. */
+const UNPIN_REFUSED_MS = 60_000;
+
 const BRANCHES = "refs/heads/";
 const TAGS = "refs/tags/";
 
@@ -46,7 +50,7 @@ interface TakenRef {
 export async function fork(repository: RepositoryState, request: ForkRequest): Promise<void> {
   repository.pinning += 1;
   try {
-    repository.jobs.add("unpin", request.parent, Date.now() + UNPIN_AFTER_MS);
+    unpinLater(repository, request.parent, UNPIN_AFTER_MS);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const origin = await beginAt(repository, request);
       if (!(await copyTables(repository, request, origin))) continue;
@@ -55,13 +59,20 @@ export async function fork(repository: RepositoryState, request: ForkRequest): P
     }
     throw new GitError("unavailable", { what: "the fork", reason: "the repository is being repacked; try again" });
   } catch (error) {
-    // Soon, so that a refused fork keeps nothing in the parent.
-    repository.jobs.add("unpin", request.parent, Date.now());
+    // A refused fork keeps nothing in the parent.
+    unpinLater(repository, request.parent, UNPIN_REFUSED_MS);
     throw error;
   } finally {
     repository.pinning -= 1;
     repository.scheduleJobs();
   }
+}
+
+/** Has pins taken back, unless the fork becomes a repository before. */
+function unpinLater(repository: RepositoryState, owner: string, delayMs: number): void {
+  repository.jobs.add("unpin", owner, Date.now() + delayMs);
+  // If the process dies now, the alarm wakes the next one.
+  repository.scheduleJobs();
 }
 
 async function beginAt({ platform }: RepositoryState, { parent }: ForkRequest): Promise<ForkOrigin> {
@@ -90,7 +101,7 @@ async function copyTables(
   }
   for (const [owner, keys] of keysByOwner(new ChunkTable(sql, new ObjectIndex(sql)).keys())) {
     if (owner === parent) continue;
-    repository.jobs.add("unpin", owner, Date.now() + UNPIN_AFTER_MS);
+    unpinLater(repository, owner, UNPIN_AFTER_MS);
     await pinNeeded(repository, owner, keys);
   }
   return true;
