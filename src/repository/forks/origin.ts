@@ -1,3 +1,4 @@
+import { GitError } from "../../format/errors.ts";
 import { FIRST_PLACE, type CopyPart, type CopyPlace, readPart } from "../../store/forks/table-copy.ts";
 import { SCHEMA_VERSION } from "../../store/sql/schema.ts";
 import type { ForkOrigin } from "../state/family.ts";
@@ -10,7 +11,9 @@ export function beginFork(repository: RepositoryState, holder: string, version: 
   if (tables === null) return null;
   const own = `${repository.key}/`;
   const keys = Array.from(tables.chunks.keys()).filter((key) => key.startsWith(own));
-  setPin(repository, holder, version, keys);
+  if (!setPin(repository, holder, version, keys)) {
+    throw new GitError("unavailable", { what: "the fork", reason: "a later request came before" });
+  }
   // Nothing comes between the pin and the first part.
   const first = readPart(platform.sql, FIRST_PLACE);
   return { schema: SCHEMA_VERSION, fsck, refs: tables.refs.all(), head: tables.refs.head(), first, layout };

@@ -12,7 +12,7 @@ export function nextPinVersion(): number {
 }
 
 /** Sets what another repository needs of this one's R2 objects. What nobody needs any more is
- * removed by jobs.
+ * removed by jobs, at the time that is set already where fetches may still need it.
  * @see FamilyMember.pin */
 export function setPin(repository: RepositoryState, holder: string, version: number, keys: readonly string[]): boolean {
   const { tables, pins, isDeleted } = repository;
@@ -20,13 +20,16 @@ export function setPin(repository: RepositoryState, holder: string, version: num
   if (!keys.every(isNeeded)) return false;
   // This object may be empty: the repository is gone, and nobody needed it.
   if (tables === null && pins.isEmpty()) return true;
-  repository.transactAside(() => {
-    const released = pins.set(holder, version, new Set(keys)).filter((key) => !isNeeded(key));
-    if (isDeleted && released.length > 0) repository.jobs.add("erase", "", Date.now());
-    if (!isDeleted) for (const key of released) repository.jobs.add("sweep", key, Date.now());
+  const isSet = repository.transactAside(() => {
+    const released = pins.set(holder, version, new Set(keys))?.filter((key) => !isNeeded(key));
+    if (released === undefined || released.length === 0) return released !== undefined;
+    const { jobs } = repository;
+    if (isDeleted) jobs.add("erase", "", Date.now());
+    else for (const key of released) if (!jobs.has("sweep", key)) jobs.add("sweep", key, Date.now());
+    return true;
   });
   repository.scheduleJobs();
-  return true;
+  return isSet;
 }
 
 /** Sets this repository's pin in another one to what its chunks need now.

@@ -50,8 +50,13 @@ export function retireObjects(
 ): void {
   for (const key of new Set(keys)) {
     if (key === null || chunks.hasKey(key)) continue;
-    if (ownerOf(key) === own) jobs.add("sweep", key, nowMs + PLAN_LIFE_MS);
-    else jobs.add("unpin", ownerOf(key), nowMs + PLAN_LIFE_MS);
+    if (ownerOf(key) === own) {
+      jobs.add("sweep", key, nowMs + PLAN_LIFE_MS);
+      continue;
+    }
+    // Together with what it was due for: each object of others is retired once.
+    jobs.cancel("unpin", ownerOf(key));
+    jobs.add("unpin", ownerOf(key), nowMs + PLAN_LIFE_MS);
   }
 }
 

@@ -83,8 +83,8 @@ export interface FamilyMember {
    * Pins what they are in, on top of what is pinned; null: there is no such branch. */
   shareHistory(request: HistoryRequest): Promise<SharedHistory | null>;
   /** Sets which of its R2 objects another repository needs: they stay until it says otherwise.
-   * @param version a request with a lower one than before changes nothing
-   * @returns whether all of them are there; if not, nothing has changed */
+   * @returns whether they are pinned; if not, one of them is not there any more, or a request with
+   * a higher version came before, and nothing has changed */
   pin(holder: string, version: number, keys: readonly string[]): Promise<boolean>;
 }
 

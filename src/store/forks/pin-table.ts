@@ -52,12 +52,12 @@ export class PinTable {
   }
 
   /** Sets what one repository needs; must run in a transaction.
-   * @param version requests with a lower one come too late and change nothing
    * @param keys none: it needs nothing any more
-   * @returns the keys that it had pinned and has not any more */
-  set(holder: string, version: number, keys: ReadonlySet<string>): string[] {
+   * @returns the keys that it had pinned and has not any more; null: a request with a higher version
+   * came before, and nothing has changed */
+  set(holder: string, version: number, keys: ReadonlySet<string>): string[] | null {
     const before = this.#all().get(holder);
-    if (before !== undefined && version < before.version) return [];
+    if (before !== undefined && version < before.version) return null;
     if (before === undefined && keys.size === 0) return [];
     this.#known = null;
     this.#sql.exec(TABLE);
