@@ -3,7 +3,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
-import { type Unreachable, findUnreachable, findKept, recentTrees } from "../objects/unreachable.ts";
+import { type Kept, type Unreachable, findUnreachable, findKept, recentTrees } from "../objects/unreachable.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -16,7 +16,8 @@ const ATTEMPTS = 3;
 const SLICE_OBJECTS = 5_000;
 const SLICE_BYTES = 4_000_000;
 
-/** Removes objects that have been unreachable for the grace period. First, remaining objects that
+/** Removes objects that have been unreachable for the grace period, and hidden ones that are of no
+ * use. First, remaining objects that
  * are deltas on removed ones are stored whole. Then one transaction checks again, including all
  * pushes made meanwhile, and removes the rows. `compact` and `sweep` remove the bytes. */
 export async function prune(run: JobRun): Promise<JobOutcome> {
@@ -36,7 +37,7 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
     const reader = new ObjectReader(tables, run.store, repository.platform.codec);
     const none = (): NumberSet => NumberSet.EMPTY;
     const walked = await walkTrees(reader, roots, none, Infinity, tables.objects.lastNumber() + 1);
-    const unreachable = findUnreachable(tables, findKept(tables, nowMs - graceMs), walked, RUN_OBJECTS);
+    const unreachable = findRemovable(tables, findKept(tables, nowMs - graceMs), walked);
     if (unreachable.objects.size === 0) {
       if (isLeft(tables)) tables.jobs.add("prune", "", nowMs + graceMs + PRUNE_DELAY_MS);
       return { counts, again: false };
@@ -56,6 +57,16 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
 function isPastForgotten({ repository, nowMs }: JobRun): boolean {
   const forgottenMs = repository.tables!.pushes.forgottenMs();
   return forgottenMs !== null && forgottenMs > nowMs - repository.platform.limits.pruneGraceMs;
+}
+
+/** What one run can remove: what is unreachable, and at last the hidden objects on which nothing is
+ * a delta any more. */
+function findRemovable(tables: Tables, kept: Kept, walked: NumberSet): Unreachable {
+  const found = findUnreachable(tables, kept, walked, RUN_OBJECTS);
+  const { objects } = tables;
+  const hidden = objects.hidden();
+  if (found.objects.size > 0 || hidden.size === 0) return found;
+  return { ...found, objects: hidden.difference(objects.withBases(objects.dependents(hidden))) };
 }
 
 /** Whether unreachable objects remain for a later run. */
@@ -102,7 +113,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable |
   if (repository.isNumbersHeld || isPastForgotten(run)) return null;
   const kept = findKept(tables, nowMs - platform.limits.pruneGraceMs);
   if (recentTrees(tables, kept).difference(roots).size > 0) return null;
-  const unreachable = findUnreachable(tables, kept, walked, RUN_OBJECTS);
+  const unreachable = findRemovable(tables, kept, walked);
   if (unreachable.objects.size === 0 || tables.objects.dependents(unreachable.objects).size > 0) return null;
   platform.transactor.transactionSync(() => {
     const chunks = tables.chunks.byIds(tables.objects.chunksOf(unreachable.objects));

@@ -39,7 +39,10 @@ export async function repack(run: JobRun): Promise<JobOutcome> {
       undeltified,
       splitAtGaps: true,
     });
-    await installChunks(run, rewritten);
+    await installChunks(run, rewritten, () => {
+      // Hidden objects may be of no use any more.
+      if (undeltified.size > 0 && tables.objects.hidden().size > 0) tables.jobs.add("prune", "", run.nowMs);
+    });
     counts.chunks += slice.length;
     counts.objects += rewritten.objects.number.length;
     counts.bytes += slice.reduce((sum, { size }) => sum + size, 0);

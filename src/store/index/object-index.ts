@@ -260,20 +260,21 @@ export class ObjectIndex {
     return [...found];
   }
 
-  /** Whether any object has no introducer. */
+  /** Whether any object has no introducer, but for hidden ones. */
   hasUnintroduced(): boolean {
-    return this.#pages.hasUnintroduced() || this.#unfiled.pages().some((page) => page.all().introducer.includes(0));
+    const has =
+      this.#pages.hasUnintroduced() || this.#unfiled.pages().some((page) => page.all().introducer.includes(0));
+    return has && (this.hidden().size === 0 || this.unintroduced().size > 0);
   }
 
-  /** The objects without an introducer. */
+  /** The objects without an introducer, but for hidden ones. */
   unintroduced(): NumberSet {
     const pages = [...this.#pages.unintroducedPages(), ...this.#unfiled.pages()];
-    return NumberSet.fromUnsorted(
-      pages.flatMap((page) => {
-        const { number, introducer } = page.all();
-        return Array.from(number.filter((_, i) => introducer[i] === 0));
-      }),
-    );
+    const numbers = pages.flatMap((page) => {
+      const { number, introducer } = page.all();
+      return Array.from(number.filter((_, i) => introducer[i] === 0));
+    });
+    return NumberSet.fromUnsorted(numbers).difference(this.hidden());
   }
 
   /** Sets the introducers of objects; 0: none. */
