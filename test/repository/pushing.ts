@@ -1,7 +1,7 @@
 /** A whole repository without the runtime, and pushes to it as git would make them. */
 import wasm from "../../src/codec/holdfast.wasm";
 import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
-import { instantiateCodec } from "../../src/codec/codec.ts";
+import { type Codec, instantiateCodec } from "../../src/codec/codec.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../src/format/configured-limits.ts";
 import { toHex } from "../../src/format/oid.ts";
 import type { PushResult, RefCommand } from "../../src/repository/state/push.ts";
@@ -75,6 +75,8 @@ export interface PushedOptions {
   readonly traffic?: Traffic;
   /** Default: any push is admitted, and announcements go nowhere. */
   readonly registry?: RegistryPort;
+  /** Of its isolate; default: one of its own. */
+  readonly codec?: Codec;
   /** Default: there are no other repositories. */
   readonly family?: FamilyPort;
 }
@@ -118,6 +120,7 @@ export class PushedRepository {
     worktrees = "none",
     traffic = new Traffic(),
     registry,
+    codec = instantiateCodec(wasm),
     family = NO_FAMILY,
   }: PushedOptions = {}) {
     this.sql = sql;
@@ -135,7 +138,7 @@ export class PushedRepository {
       transactor: transactor ?? new NodeTransactor(sql),
       openChunks: () => this.chunks,
       module: wasm,
-      codec: instantiateCodec(wasm),
+      codec,
       worktrees,
       traffic,
       limits: { ...DEFAULT_LIMITS, quietMs: 0, ...limits },

@@ -1,4 +1,4 @@
-import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
+import type { Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import type { RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
