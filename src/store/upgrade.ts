@@ -38,7 +38,10 @@ UPDATE job_runs SET kind = 'repack' WHERE kind = 'merge';
   5: packNodes,
   6: (sql) =>
     sql.exec(`
-ALTER TABLE pruned ADD COLUMN hidden BLOB;
+ALTER TABLE pruned RENAME TO former_pruned;
+CREATE TABLE pruned (id INTEGER PRIMARY KEY CHECK (id = 1), last INTEGER NOT NULL, numbers BLOB, hidden BLOB);
+INSERT INTO pruned SELECT id, last, numbers, NULL FROM former_pruned;
+DROP TABLE former_pruned;
 ALTER TABLE repository ADD COLUMN parent TEXT;
 ALTER TABLE repository ADD COLUMN expires_ms INTEGER;
 ALTER TABLE repository ADD COLUMN shared BLOB;

@@ -86,10 +86,13 @@ function namesOf({ graph, objects }: Tables): Uint8Array {
 /** @returns the numbers of the new objects */
 function enter(repository: RepositoryState, history: SharedHistory, who: string | null): NumberSet {
   if (history.nodes.length === 0) return NumberSet.EMPTY;
-  return repository.transact(null, (tables) => ({
-    result: enterHistory(tables, history, who, Date.now()),
-    isKept: true,
-  }));
+  const { pruneGraceMs } = repository.platform.limits;
+  return repository.transact(null, (tables) => {
+    const nowMs = Date.now();
+    // Should the process die before a ref reaches them.
+    tables.jobs.add("prune", "", nowMs + pruneGraceMs + UNPIN_AFTER_MS);
+    return { result: enterHistory(tables, history, who, nowMs), isKept: true };
+  });
 }
 
 /** Removes what no ref reaches of some objects. */

@@ -122,6 +122,8 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     const named = head ?? (request.branches === null ? origin.head : branches[0]!.name);
     if (named !== null) tables.refs.setHead(named);
     tables.shared.add(tables.objects.present());
+    // Files of branches would be copied to R2 one by one: only if somebody asks for them.
+    tables.worktrees.setWanted([]);
     const refs = taken.map(({ name, oid }): PushedRef => [name, null, toHex(oid)]);
     tables.pushes.append({ timeMs: nowMs, who, refs, packBytes: 0, objects: 0 });
     if (expiresMs !== null) tables.jobs.add("lapse", "", expiresMs);

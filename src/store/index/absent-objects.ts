@@ -40,17 +40,16 @@ export class AbsentObjects {
   /** Sets both; must run in a transaction.
    * @throws GitError "too-large" when they do not fit into a row */
   set(pruned: NumberSet, hidden: NumberSet): void {
-    const [numbers, hiddenNumbers] = [pruned.encode(), hidden.encode()];
-    const actual = numbers.length + hiddenNumbers.length;
+    // An empty BLOB may come back as NULL.
+    const encode = (set: NumberSet): Uint8Array | null => (set.size === 0 ? null : set.encode());
+    const [numbers, hiddenNumbers] = [encode(pruned), encode(hidden)];
+    const actual = (numbers?.length ?? 0) + (hiddenNumbers?.length ?? 0);
     if (actual > BLOB_MAX_BYTES) {
       throw new GitError("too-large", { what: "the set of pruned objects", limit: BLOB_MAX_BYTES, actual });
     }
-    this.#sql.exec(
-      "INSERT OR REPLACE INTO pruned (id, last, numbers, hidden) VALUES (1, ?, ?, ?)",
-      pruned.size === 0 ? 0 : pruned.last,
-      numbers,
-      hidden.size === 0 ? null : hiddenNumbers,
-    );
+    const last = pruned.size === 0 ? 0 : pruned.last;
+    const write = "INSERT OR REPLACE INTO pruned (id, last, numbers, hidden) VALUES (1, ?, ?, ?)";
+    this.#sql.exec(write, last, numbers, hiddenNumbers);
     this.#known = { pruned, hidden };
   }
 

@@ -62,7 +62,7 @@ CREATE TABLE object_ids (          -- object numbers by id
 CREATE TABLE pruned (              -- at most one row
   id INTEGER PRIMARY KEY CHECK (id = 1),
   last INTEGER NOT NULL,           -- highest number among them
-  numbers BLOB NOT NULL,           -- of the pruned objects: a number set
+  numbers BLOB,                    -- of the pruned objects: a number set; NULL: none
   hidden BLOB                      -- of objects that are only delta bases: a number set; NULL: none
 );
 CREATE TABLE hot_chunks (          -- inline ones

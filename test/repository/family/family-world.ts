@@ -367,6 +367,8 @@ export class FamilyWorld extends FaultPoints {
     if (typeof origin !== "object" || origin === null) return answer;
     if (origin.first !== undefined)
       return { ...origin, first: cutPart(origin.first, FIRST_PLACE, this.#temper.partRows()) };
+    // Shared history has columns.
+    if (!Array.isArray(origin.rows)) return answer;
     return cutPart(origin as CopyPart, args[1] as CopyPlace, this.#temper.partRows());
   }
 

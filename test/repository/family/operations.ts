@@ -191,6 +191,66 @@ export function anyFork(scene: Scene, target: string, parent: string): Operation
   return fork(scene, target, parent, isWhole ? null : chosen.map((name) => name.slice(11)), lifeMs);
 }
 
+/** A branch that follows the one of the same name in another repository. */
+export function sync(scene: Scene, target: string, source: string, branch: string): Operation {
+  const { world, states, history } = scene;
+  const name = `refs/heads/${branch}`;
+  const after = (before: RefStates, theirs: State): RefStates => {
+    const [old, tip] = [before.get(name), theirs?.get(name)];
+    const isForward = tip !== undefined && (old === undefined || history.closure([tip]).has(old));
+    return isForward ? new Map([...before, [name, tip]]) : before;
+  };
+  return {
+    name: `sync of ${branch} of ${target} from ${source}`,
+    target,
+    async run() {
+      const argument = { branch, source: { repository: source, branch } };
+      const outcome = await world.ask(target, ({ repository }) => repository.call("syncBranch", argument, ANYONE));
+      const isRefused = outcome.kind === "failed" && ["conflict", "not-found"].includes(outcome.code);
+      assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
+    },
+    outcomes: (statesOf) => statesOf(source).map((theirs) => after(states.get(target)!, theirs)),
+    again: () => sync(scene, target, source, branch),
+  };
+}
+
+/** A merge of another repository's branch that is only tried: whatever comes of it, it leaves
+ * nothing. */
+export function tryMerge(scene: Scene, target: string, source: string, branch: string): Operation {
+  const { world, states, random } = scene;
+  const ident = { name: "Ada", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "+0000" };
+  const argument = {
+    branch: random.pick([...BRANCHES]).slice("refs/heads/".length),
+    head: `${source}:${branch}`,
+    source: { repository: source, branch },
+    expected: null,
+    fastForward: "never",
+    isDryRun: true,
+    message: null,
+    author: ident,
+    committer: ident,
+  };
+  return {
+    name: `try of merging ${branch} of ${source} into ${argument.branch} of ${target}`,
+    target,
+    async run() {
+      const outcome = await world.ask(target, ({ repository }) => repository.call("merge", argument, ANYONE));
+      const isRefused = outcome.kind === "failed" && ["conflict", "not-found"].includes(outcome.code);
+      assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
+    },
+    outcomes: () => [states.get(target)!],
+    again: () => tryMerge(scene, target, source, branch),
+  };
+}
+
+/** A branch that goes from one repository to another, as somebody wants it. */
+export function anyBorrowing(scene: Scene, target: string, source: string): Operation {
+  const { random, states } = scene;
+  const branches = [...states.get(source)!.keys()].filter((name) => name.startsWith("refs/heads/"));
+  const branch = random.pick(branches.length === 0 ? BRANCHES : branches).slice("refs/heads/".length);
+  return random.below(3) === 0 ? tryMerge(scene, target, source, branch) : sync(scene, target, source, branch);
+}
+
 /** A new repository with all that another one has, from a backup. */
 export function restore(scene: Scene, target: string, source: string): Operation {
   const refs = scene.states.get(source)!;

@@ -9,6 +9,7 @@ import { History } from "../simulation/history.ts";
 import { VirtualTime } from "../simulation/virtual-time.ts";
 import { FamilyWorld } from "./family-world.ts";
 import {
+  anyBorrowing,
   anyFork,
   anyPush,
   clone,
@@ -142,7 +143,7 @@ class Soak implements SoakResult {
     const isRoom = living.length < MOST_LIVING && states.size < MOST_REPOSITORIES;
     const free = living.filter((id) => others.every(({ target }) => target !== id));
     const forked = others.map(({ parent }) => parent).find((id) => id !== undefined && free.includes(id));
-    const choice = random.below(20);
+    const choice = random.below(23);
     if (living.length === 0 || (choice === 0 && isRoom)) {
       return states.size < MOST_REPOSITORIES ? anyPush(scene, this.#newId()) : null;
     }
@@ -152,7 +153,9 @@ class Soak implements SoakResult {
     const target = forked !== undefined && random.below(2) === 0 ? forked : random.pick(free);
     if (choice < 8) return remove(scene, target);
     if (choice < 11) return maintain(scene, target);
-    return choice < 13 ? clone(scene, target) : anyPush(scene, target);
+    if (choice < 13) return clone(scene, target);
+    if (choice < 20 || living.length < 2) return anyPush(scene, target);
+    return anyBorrowing(scene, target, random.pick(living.filter((id) => id !== target)));
   }
 
   #newId(): string {
