@@ -3,8 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { instantiateCodec } from "../../../src/codec/codec.ts";
 import wasm from "../../../src/codec/holdfast.wasm";
 import type { Limits } from "../../../src/format/configured-limits.ts";
-import type { FamilyMember, ForkOrigin } from "../../../src/repository/state/family.ts";
-import { type CopyPart, type CopyPlace, FIRST_PLACE } from "../../../src/store/forks/table-copy.ts";
+import type { FamilyMember } from "../../../src/repository/state/family.ts";
 import { readRepository, tableExists } from "../../../src/store/sql/schema.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
@@ -13,6 +12,7 @@ import { FaultySql } from "../faults/faulty-sql.ts";
 import { checkNothingUnreachable, checkRepository, namedKeys, readRefs, type RefStates } from "../faults/invariants.ts";
 import { PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
+import { cutAnswer } from "./cut-parts.ts";
 import { pausedStore } from "./paused-store.ts";
 
 /** What one run of a world is like. */
@@ -95,6 +95,11 @@ export class FamilyWorld extends FaultPoints {
   reserve(id: string): void {
     this.#named.add(id);
     this.#member(id);
+  }
+
+  /** Whether the registry keeps a name for it. */
+  isNamed(id: string): boolean {
+    return this.#named.has(id);
   }
 
   /** The repository of a member's process. It is to be used in checks alone. */
@@ -343,7 +348,7 @@ export class FamilyWorld extends FaultPoints {
       await delay;
       const call = ({ repository }: PushedRepository): Promise<unknown> =>
         (repository[name] as (...args: readonly unknown[]) => Promise<unknown>)(...sent);
-      return this.#cut(sent, structuredClone(await this.ask(target, call)));
+      return cutAnswer(sent, structuredClone(await this.ask(target, call)), this.#temper.partRows());
     };
     if (fault !== null && fault !== "after") {
       const delay = this.#temper.late();
@@ -359,17 +364,6 @@ export class FamilyWorld extends FaultPoints {
     if (fault === "after") throw new PlannedFault(`the answer of ${target} was lost`);
     await this.#temper.pause();
     return result;
-  }
-
-  /** Divides what a fork copies into smaller parts than the parent does. */
-  #cut(args: readonly unknown[], answer: unknown): unknown {
-    const origin = answer as Partial<ForkOrigin & CopyPart> | null | boolean;
-    if (typeof origin !== "object" || origin === null) return answer;
-    if (origin.first !== undefined)
-      return { ...origin, first: cutPart(origin.first, FIRST_PLACE, this.#temper.partRows()) };
-    // Shared history has columns.
-    if (!Array.isArray(origin.rows)) return answer;
-    return cutPart(origin as CopyPart, args[1] as CopyPlace, this.#temper.partRows());
   }
 
   #noteLate(what: string, call: Promise<unknown>): void {
@@ -394,14 +388,4 @@ function alarmOf({ process, alarmMs }: Member): number | null {
 function setAlarm(member: Member, timeMs: number | null): void {
   if (member.process === null) member.alarmMs = timeMs;
   else member.process.repository!.wakeMs = timeMs;
-}
-
-/** The first rows of a part.
- * @param place where it begins */
-function cutPart(part: CopyPart, place: CopyPlace, most: number): CopyPart {
-  if (part.rows.length <= most) return part;
-  const rows = part.rows.slice(0, most);
-  const { table } = rows.at(-1)!;
-  const before = table === place.table ? place.row : 0;
-  return { rows, next: { table, row: before + rows.filter((row) => row.table === table).length } };
 }

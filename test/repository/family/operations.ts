@@ -87,7 +87,8 @@ export function push(scene: Scene, target: string, moves: ReadonlyMap<string, st
       assert.deepEqual([unpack, ...refs.map(({ error }) => error)], ["ok", ...commands.map(() => null)]);
     },
     outcomes: () => [after],
-    again: () => push(scene, target, moves),
+    // A name that nothing came of is not kept for ever.
+    again: () => (states.get(target) === null && !world.isNamed(target) ? null : push(scene, target, moves)),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Every call of a repository to its database, to R2 and to the registry fails once in each
+/** Every call of a repository to its database, R2, the registry or another one fails once in each
  * possible way, and once the process dies there. Nothing acknowledged is lost, nothing half done is
  * visible, a retry succeeds, and nothing is left behind.
  *

@@ -1,17 +1,29 @@
 import { expect, test } from "vitest";
 import { WORKTREE_SCENARIOS } from "./worktree-scenarios.ts";
-import { enumerate, type Scenario, summarize } from "./enumerate.ts";
+import { FORK_SCENARIOS } from "../family/fork-scenarios.ts";
+import { enumerate, type Enumeration, type FaultWorld, type Scenario, summarize } from "./enumerate.ts";
 import { CALL_SCENARIOS } from "./call-scenarios.ts";
 import { FETCH_SCENARIOS } from "./fetch-scenarios.ts";
 import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
 
-const SCENARIOS: readonly Scenario[] = [
-  ...FETCH_SCENARIOS,
-  ...PUSH_SCENARIOS,
-  ...CALL_SCENARIOS,
-  ...JOB_SCENARIOS,
-  ...WORKTREE_SCENARIOS,
+/** A scenario, whatever its world is. */
+interface Trial {
+  readonly name: string;
+  readonly isLarge: boolean;
+  run(most: number, seed: number): Promise<Enumeration>;
+}
+
+function trialOf<W extends FaultWorld>(scenario: Scenario<W>): Trial {
+  const { name, isLarge = false } = scenario;
+  return { name, isLarge, run: (most, seed) => enumerate(scenario, most, seed) };
+}
+
+const TRIALS: readonly Trial[] = [
+  ...[...FETCH_SCENARIOS, ...PUSH_SCENARIOS, ...CALL_SCENARIOS, ...JOB_SCENARIOS, ...WORKTREE_SCENARIOS].map(
+    (scenario) => trialOf(scenario),
+  ),
+  ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
 ];
 
 /** Makes a test of each scenario.
@@ -19,10 +31,10 @@ const SCENARIOS: readonly Scenario[] = [
  * @param mostLarge the same for a scenario whose runs take long
  * @param seed selects them */
 export function tryFaults(most: number, mostLarge: number, seed: number): void {
-  test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+  test.each(TRIALS.map((trial) => [trial.name, trial] as const))(
     "%s",
-    async (name, scenario) => {
-      const found = await enumerate(scenario, scenario.isLarge === true ? mostLarge : most, seed);
+    async (name, trial) => {
+      const found = await trial.run(trial.isLarge ? mostLarge : most, seed);
       console.log(summarize(name, found));
       expect(found.violations.join("\n")).toBe("");
       // The others did not occur: a warm cache saved their calls.
