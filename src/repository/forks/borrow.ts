@@ -9,7 +9,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { keysByOwner } from "../state/chunk-owners.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
+import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts";
 import { removeUnused } from "./mask.ts";
 import { enterHistory } from "./take-history.ts";
 import type { SharedHistory } from "../state/family.ts";
@@ -56,10 +56,10 @@ export async function withBranch<T>(
 }
 
 async function ask(repository: RepositoryState, { repository: source, branch }: ForeignBranch): Promise<SharedHistory> {
-  const { platform, jobs, tables } = repository;
+  const { platform, tables } = repository;
   if (tables === null) throw new GitError("not-found", { what: "repository" });
   // Whatever comes of it, the pins are looked at again.
-  jobs.add("unpin", source, Date.now() + UNPIN_AFTER_MS);
+  unpinLater(repository, source, UNPIN_AFTER_MS);
   const request = { holder: platform.id, version: nextPinVersion(), branch, haves: namesOf(tables) };
   const history = await platform.family.open(source).shareHistory(request);
   if (history === null) throw new GitError("not-found", { what: "branch", reason: decodeText(branch) });
@@ -70,7 +70,7 @@ async function ask(repository: RepositoryState, { repository: source, branch }: 
   const keys = history.chunks.flatMap(({ key }) => (key === null ? [] : [key]));
   for (const [owner, needed] of keysByOwner(keys)) {
     if (owner === source || owner === platform.id) continue;
-    jobs.add("unpin", owner, Date.now() + UNPIN_AFTER_MS);
+    unpinLater(repository, owner, UNPIN_AFTER_MS);
     await pinNeeded(repository, owner, needed);
   }
   return history;

@@ -12,7 +12,7 @@ import type { ForkOrigin } from "../state/family.ts";
 import { keysByOwner } from "../state/chunk-owners.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { keepOnly } from "./mask.ts";
-import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS } from "./pins.ts";
+import { nextPinVersion, pinNeeded, UNPIN_AFTER_MS, unpinLater } from "./pins.ts";
 
 /** How often the copy begins again because rows moved in the parent. */
 const ATTEMPTS = 4;
@@ -66,13 +66,6 @@ export async function fork(repository: RepositoryState, request: ForkRequest): P
     repository.pinning -= 1;
     repository.scheduleJobs();
   }
-}
-
-/** Has pins taken back, unless the fork becomes a repository before. */
-function unpinLater(repository: RepositoryState, owner: string, delayMs: number): void {
-  repository.jobs.add("unpin", owner, Date.now() + delayMs);
-  // If the process dies now, the alarm wakes the next one.
-  repository.scheduleJobs();
 }
 
 async function beginAt({ platform }: RepositoryState, { parent }: ForkRequest): Promise<ForkOrigin> {

@@ -46,3 +46,11 @@ export async function pinNeeded(
   if (await platform.family.open(owner).pin(platform.id, version, [...keys])) return;
   throw new GitError("unavailable", { what: "objects of the family", reason: "they have just moved; try again" });
 }
+
+/** Has pins in another repository looked at later: those that nothing needs by then are taken
+ * back. */
+export function unpinLater(repository: RepositoryState, owner: string, delayMs: number): void {
+  repository.jobs.add("unpin", owner, Date.now() + delayMs);
+  // If the process dies now, the alarm wakes the next one.
+  repository.scheduleJobs();
+}

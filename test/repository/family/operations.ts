@@ -21,6 +21,8 @@ export interface Operation {
   readonly target: string;
   /** The repository that it forks. */
   readonly parent?: string;
+  /** The repository of which it takes commits. */
+  readonly source?: string;
   /** @throws whatever fails: then it may have been done or not */
   run(): Promise<void>;
   /** The states in one of which its target is when it was done.
@@ -204,6 +206,7 @@ export function sync(scene: Scene, target: string, source: string, branch: strin
   return {
     name: `sync of ${branch} of ${target} from ${source}`,
     target,
+    source,
     async run() {
       const argument = { branch, source: { repository: source, branch } };
       const outcome = await world.ask(target, ({ repository }) => repository.call("syncBranch", argument, ANYONE));

@@ -154,7 +154,9 @@ class Soak implements SoakResult {
     if (choice < 8) return remove(scene, target);
     if (choice < 11) return maintain(scene, target);
     if (choice < 13) return clone(scene, target);
-    if (choice < 20 || living.length < 2) return anyPush(scene, target);
+    // Two that take from each other at the same time have too many outcomes.
+    const isBorrowing = others.some(({ source }) => source !== undefined);
+    if (choice < 20 || living.length < 2 || isBorrowing) return anyPush(scene, target);
     return anyBorrowing(scene, target, random.pick(living.filter((id) => id !== target)));
   }
 
