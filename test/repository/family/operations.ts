@@ -165,8 +165,6 @@ export function fork(
         : [states.get(target)!],
     again() {
       const refs = states.get(parent)!;
-      // It may have been made, and have deleted itself.
-      if ((expiries.get(target) ?? Infinity) <= Date.now()) return null;
       if (refs === null || takeOver(history, refs, branches) === null) return null;
       return fork(scene, target, parent, branches, lifeMs);
     },

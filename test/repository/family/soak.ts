@@ -191,7 +191,7 @@ class Soak implements SoakResult {
       await this.#checkOne(operation.target);
       if (isDone[i]! || this.violations.length > 0) continue;
       if (operations.length === 1 && !wasHit) this.fail("it failed although nothing had happened");
-      const again = random.below(2) === 0 ? operation.again() : null;
+      const again = random.below(2) === 0 && !this.#isOver(operation.target) ? operation.again() : null;
       if (again === null) continue;
       this.#note("again:");
       if (!(await this.#run(again))) this.fail("it failed again");
@@ -221,7 +221,7 @@ class Soak implements SoakResult {
   /** Looks at the repositories, and compares what there is with what may be.
    * @param isDone which of the operations were acknowledged */
   async #adopt(operations: readonly Operation[] = [], isDone: readonly boolean[] = []): Promise<void> {
-    const { world, states, expiries } = this.scene;
+    const { world, states } = this.scene;
     const possible = new Map<string, readonly State[]>();
     const statesOf = (id: string): readonly State[] => [
       states.get(id)!,
@@ -234,11 +234,15 @@ class Soak implements SoakResult {
     }
     for (const [id, may] of possible) {
       const actual = await world.watch(() => world.refsOf(id));
-      const isOver = actual === null && (expiries.get(id) ?? Infinity) <= this.#time.nowMs;
-      if (!isOver && !may.some((state) => isSame(state, actual)))
+      if ((actual !== null || !this.#isOver(id)) && !may.some((state) => isSame(state, actual)))
         this.fail(`${id} is ${tell(actual)} instead of ${may.map(tell).join(" or ")}`);
       states.set(id, actual);
     }
+  }
+
+  /** Whether a fork has deleted itself, if it was ever made. */
+  #isOver(id: string): boolean {
+    return (this.scene.expiries.get(id) ?? Infinity) <= this.#time.nowMs;
   }
 
   async #checkOne(id: string): Promise<void> {
