@@ -211,8 +211,12 @@ export function sync(scene: Scene, target: string, source: string, branch: strin
       const isRefused = outcome.kind === "failed" && ["conflict", "not-found"].includes(outcome.code);
       assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
     },
-    outcomes: (statesOf) => statesOf(source).map((theirs) => after(states.get(target)!, theirs)),
-    again: () => sync(scene, target, source, branch),
+    outcomes(statesOf) {
+      const before = states.get(target)!;
+      return before === null ? [before] : statesOf(source).map((theirs) => after(before, theirs));
+    },
+    // It may have deleted itself.
+    again: () => (states.get(target) === null ? null : sync(scene, target, source, branch)),
   };
 }
 
@@ -241,7 +245,7 @@ export function tryMerge(scene: Scene, target: string, source: string, branch: s
       assert.ok(outcome.kind === "done" || isRefused, JSON.stringify(outcome));
     },
     outcomes: () => [states.get(target)!],
-    again: () => tryMerge(scene, target, source, branch),
+    again: () => (states.get(target) === null ? null : tryMerge(scene, target, source, branch)),
   };
 }
 
