@@ -6,6 +6,7 @@ import type { Limits } from "../../../src/format/configured-limits.ts";
 import type { FamilyMember } from "../../../src/repository/state/family.ts";
 import { readRepository, tableExists } from "../../../src/store/sql/schema.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
+import { editChunks } from "../../harness/edit-chunks.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
 import { FaultPoints, faultyRegistry, forgetTrees, type Place, PlannedFault } from "../faults/fault-points.ts";
 import { FaultySql } from "../faults/faulty-sql.ts";
@@ -186,7 +187,9 @@ export class FamilyWorld extends FaultPoints {
         if (!tableExists(plain, table)) return;
         plain.exec(`UPDATE ${table} SET ${column} = replace(${column}, '/chunks/', ?)`, chunks);
       };
-      replace("chunks", "key");
+      if (tableExists(plain, "sealed_chunks")) {
+        editChunks(plain, (row) => ({ ...row, key: row.key.replace("/chunks/", chunks) }));
+      }
       replace("jobs", "key");
       replace("pins", "keys");
     }
