@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { packOf } from "../../harness/pack-builder.ts";
 import { Random } from "../../harness/random.ts";
+import { ANYONE } from "../../harness/requester.ts";
 import { CLONE_REQUEST, plannedPack } from "../clone-request.ts";
 import { fromHex } from "../stored-repository.ts";
 import { checkNothingLeft, checkRepository, readRefs } from "./invariants.ts";
@@ -119,6 +120,18 @@ describe("a clock that is wrong", () => {
     vi.setSystemTime(startMs);
     await expectSound({ [MAIN]: tip.commit.oid });
   });
+});
+
+test("jobs that a client asked for run later when the request fails", async () => {
+  for (let point = 0; point < 12; point++) {
+    world.arm(point, "before");
+    const asked = world.repository.repository.call("maintain", ["repack", "prune"], ANYONE);
+    await asked.catch(() => undefined);
+    expect(world.isHit).toBe(true);
+    world.disarm();
+    await world.ring(Infinity);
+    expect(world.repository.tables.jobs.all()).toEqual([]);
+  }
 });
 
 describe("pushes at once", () => {
