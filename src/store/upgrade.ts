@@ -67,7 +67,7 @@ export function upgradeRepository(sql: Sql): void {
   }
 }
 
-/** Objects had a row each, found by an index on their ids: 3 s for a million of them. */
+/** Objects had a row each, found by an index on their ids. */
 function packObjects(sql: Sql): void {
   sql.exec(`
 DROP INDEX unintroduced;
