@@ -93,8 +93,6 @@ export class RepositoryState {
   pinning = 0;
   /** Changes whenever rows that forks copy may have been written; differs from life to life. */
   #layout = { life: crypto.randomUUID(), changes: 0 };
-  /** The tables of a repository whose first push is being prepared. */
-  #draft: Tables | null = null;
   readonly #jobs: JobQueue;
   #tables: Tables | null = null;
   /** Whether the tables' cached data may differ from what is stored. */
@@ -181,17 +179,15 @@ export class RepositoryState {
     return `${this.#layout.life} ${this.#layout.changes}`;
   }
 
-  /** The tables, also of a repository that does not exist yet: then they are empty, and the next
-   * `transact` creates the repository with them. */
+  /** The tables, by which a push is prepared. For a repository that does not exist yet they are
+   * empty, and are replaced when it is created.
+   * @throws GitError "unavailable" while the repository is being made as a fork */
   prepareTables(): Tables {
-    const { sql } = this.platform;
+    const { sql, transactor } = this.platform;
     if (this.tables !== null) return this.tables;
-    if (this.#draft === null) {
-      this.checkCreation();
-      this.platform.transactor.transactionSync(() => createTables(sql));
-      this.#draft = new Tables(sql, this.#jobs);
-    }
-    return this.#draft;
+    this.#checkCreation();
+    transactor.transactionSync(() => createTables(sql));
+    return new Tables(sql, this.#jobs);
   }
 
   /** How strictly pushed objects are checked. */
@@ -222,10 +218,9 @@ export class RepositoryState {
     try {
       const result = this.platform.transactor.transactionSync(() => {
         if (tables === null) {
-          this.checkCreation();
-          if (this.#draft === null) createRepository(this.platform.sql, record);
-          else enterRepository(this.platform.sql, record);
-          tables = this.#draft ?? new Tables(this.platform.sql, this.#jobs);
+          this.#checkCreation();
+          createRepository(this.platform.sql, record);
+          tables = new Tables(this.platform.sql, this.#jobs);
         }
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
@@ -235,7 +230,6 @@ export class RepositoryState {
       });
       this.#record = record;
       this.#tables = tables;
-      this.#draft = null;
       this.isAnnouncementDue = true;
       return result;
     } catch (error) {
@@ -247,7 +241,7 @@ export class RepositoryState {
   }
 
   /** @throws GitError "unavailable" while the repository is being made as a fork */
-  checkCreation(): void {
+  #checkCreation(): void {
     if (this.pinning > 0) throw new GitError("unavailable", { what: "repository", reason: "it is being forked" });
   }
 
@@ -323,7 +317,6 @@ export class RepositoryState {
       return this.#transactor.transactionSync(f);
     } catch (error) {
       this.#tables?.forget();
-      this.#draft?.forget();
       this.pins.forget();
       throw error;
     }

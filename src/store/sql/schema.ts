@@ -202,8 +202,8 @@ export function createRepository(sql: Sql, record: NewRepository): void {
   enterRepository(sql, record);
 }
 
-/** Creates the empty tables of a repository that does not exist yet. Those of a fork that was cut
- * off are replaced.
+/** Creates the empty tables of a repository that does not exist yet. Those of a push that was
+ * prepared, or of a fork that was cut off, are replaced.
  * @throws RangeError when the repository exists */
 export function createTables(sql: Sql): void {
   if (readRepository(sql) !== null) throw new RangeError("the repository exists");
