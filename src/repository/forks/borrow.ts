@@ -99,6 +99,6 @@ function enter(repository: RepositoryState, history: SharedHistory, who: string 
 function withdraw(repository: RepositoryState, taken: NumberSet): void {
   const { tables, platform } = repository;
   if (taken.size === 0 || tables === null) return;
-  platform.transactor.transactionSync(() => removeUnused(tables, tables.refs.all().oids, taken));
-  repository.reload();
+  const isRemoved = platform.transactor.transactionSync(() => removeUnused(tables, tables.refs.all().oids, taken));
+  if (isRemoved) repository.reload();
 }

@@ -15,8 +15,9 @@ export function keepOnly(tables: Tables, oids: Uint8Array): void {
 }
 
 /** Like `keepOnly`, of what was entered last: all else stays.
- * @param entered numbers of objects */
-export function removeUnused(tables: Tables, oids: Uint8Array, entered: NumberSet): void {
+ * @param entered numbers of objects
+ * @returns whether anything was removed */
+export function removeUnused(tables: Tables, oids: Uint8Array, entered: NumberSet): boolean {
   const { graph, objects } = tables;
   const kept = reachedBy(tables, oids, objects.unintroduced());
   const stays: PositionSet = new Bitset<GraphPosition>(graph.length);
@@ -26,7 +27,11 @@ export function removeUnused(tables: Tables, oids: Uint8Array, entered: NumberSe
   const unreachable = findUnreachable(tables, { ...kept, nodes: stays }, NumberSet.EMPTY, Infinity);
   const others = unreachable.objects.difference(entered).toArray();
   const orphaned = [...unreachable.orphaned, ...Array.from(others, (object) => ({ object, introducer: 0 }))];
-  remove(tables, { ...unreachable, orphaned }, unreachable.objects.union(objects.hidden()).intersection(entered));
+  return remove(
+    tables,
+    { ...unreachable, orphaned },
+    unreachable.objects.union(objects.hidden()).intersection(entered),
+  );
 }
 
 function reachedBy({ graph, objects }: Tables, oids: Uint8Array, recentObjects: NumberSet) {
@@ -35,9 +40,10 @@ function reachedBy({ graph, objects }: Tables, oids: Uint8Array, recentObjects: 
   return { recentFrom: objects.lastNumber() + 1, nodes, recentObjects };
 }
 
-function remove(tables: Tables, { nodes, orphaned }: Unreachable, unwanted: NumberSet): void {
+/** @returns whether there was anything to remove */
+function remove(tables: Tables, { nodes, orphaned }: Unreachable, unwanted: NumberSet): boolean {
   const { objects, chunks, reachability } = tables;
-  if (unwanted.size === 0 && nodes.size === 0) return;
+  if (unwanted.size === 0 && nodes.size === 0) return false;
   const dependents = objects.dependents(unwanted);
   const bases = objects.withBases(dependents.difference(unwanted)).intersection(unwanted);
   const removed = unwanted.difference(bases);
@@ -47,4 +53,5 @@ function remove(tables: Tables, { nodes, orphaned }: Unreachable, unwanted: Numb
   tables.remove(removed, nodes);
   objects.hide(bases);
   chunks.release(former);
+  return true;
 }

@@ -2,7 +2,7 @@ import { GitError } from "../../format/errors.ts";
 import { MAX_REINTRODUCTIONS } from "../../format/limits.ts";
 import { concatOids, OID_BYTES } from "../../format/oid.ts";
 import type { NewChunk } from "../../store/index/chunk-row.ts";
-import { newObjectColumns, type ObjectColumns, PLACE } from "../../store/index/object-columns.ts";
+import { lowest, newObjectColumns, type ObjectColumns, PLACE } from "../../store/index/object-columns.ts";
 import type { Reintroduction } from "../../store/graph/reachability.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -125,8 +125,7 @@ class Entering {
     const inserted = used.map(({ id, key, start, size, checksum, bytes }, k): NewChunk => {
       const own = members.get(id)!;
       for (const i of own) rows.chunk[i] = firstId + k;
-      const bases = (isWanted: (i: number) => boolean): ObjectNumber =>
-        own.filter((i) => rows.base[i] !== 0 && isWanted(i)).reduce((low, i) => lower(low, rows.base[i]!), 0);
+      const basesOf = (some: readonly number[]): ObjectNumber[] => some.map((i) => rows.base[i]!);
       return {
         key,
         start,
@@ -139,8 +138,8 @@ class Entering {
         firstNumber: rows.number[own[0]!]!,
         lastNumber: rows.number[own.at(-1)!]!,
         whole: false,
-        ofsFloor: bases((i) => rows.distance[i] !== 0),
-        baseFloor: bases(() => true),
+        ofsFloor: lowest(basesOf(own.filter((i) => rows.distance[i] !== 0))),
+        baseFloor: lowest(basesOf(own)),
         objects: null,
       };
     });
@@ -174,9 +173,4 @@ class Entering {
     for (let position = before; position < graph.length; position++) sets.push(introduced.get(graph.number(position))!);
     this.#tables.writeNodes(before, sets);
   }
-}
-
-/** The lower of two object numbers; the first may be 0 for none. */
-function lower(lowest: ObjectNumber, number: ObjectNumber): ObjectNumber {
-  return lowest === 0 ? number : Math.min(lowest, number);
 }

@@ -1,11 +1,10 @@
-import type { Column } from "../../format/kinds.ts";
 import type { ChunkId, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { OID_BYTES } from "../../format/oid.ts";
 import { encodeEntryHeader } from "../../format/pack.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { ChunkRow, NewChunk } from "../../store/index/chunk-row.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
-import { type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
+import { lowest, type MovedObjects, newObjectColumns, type ObjectColumns } from "../../store/index/object-columns.ts";
 import { BLOB_MAX_BYTES } from "../../store/sql/sql.ts";
 import type { Tables } from "../../store/tables.ts";
 import { type DeltaCodec, WHOLE_READ_BYTES } from "../pack-bytes/delta-chains.ts";
@@ -212,9 +211,4 @@ class Rewriting {
     const { number, oid } = this.#tables.objects.locate(bases);
     return new Map(Array.from(number, (base, k) => [base, oid.subarray(k * OID_BYTES, (k + 1) * OID_BYTES)]));
   }
-}
-
-/** The lowest number except 0; 0 if there is no other. */
-function lowest(numbers: Column<ObjectNumber>): ObjectNumber {
-  return numbers.reduce((low, number) => (number !== 0 && (low === 0 || number < low) ? number : low), 0);
 }

@@ -286,6 +286,9 @@ export class RepositoryState {
     if (tables === null) return false;
     const { jobs } = tables;
     const owners = this.neededElsewhere().keys();
+    // If the process dies after the transaction, nobody may ever send a request again. The alarm
+    // wakes the next one.
+    this.platform.wakeAt(Date.now());
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
       // Objects being written have their sweep, and what others keep for this one is to be

@@ -172,3 +172,10 @@ export function joinRows(parts: readonly ObjectColumns[]): ObjectColumns {
   }
   return joined;
 }
+
+/** The lowest number except 0; 0 if there is no other. */
+export function lowest(numbers: Iterable<ObjectNumber>): ObjectNumber {
+  let low: ObjectNumber = 0;
+  for (const number of numbers) if (number !== 0 && (low === 0 || number < low)) low = number;
+  return low;
+}
