@@ -214,10 +214,11 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
   }
 
   /** Removes the database of a repository that does not exist (deleted, or never created) once no
-   * jobs remain. */
+   * jobs remain, and the registry knows. */
   async #eraseRemains(): Promise<void> {
-    const { tables, platform, pushesUnderWay, hasJobs, pins } = this.state;
+    const { tables, platform, pushesUnderWay, hasJobs, pins, isDeleted, announcement } = this.state;
     if (tables !== null || pushesUnderWay > 0 || !hasJobs || !pins.isEmpty()) return;
+    if (isDeleted && !announcement.isTold) return;
     if (this.state.jobs.nextDueMs() === null) await platform.erase();
   }
 }

@@ -162,7 +162,6 @@ export class PushedRepository {
   async push(commands: readonly HexCommand[], pack: Uint8Array | null, options: PushOptions = {}): Promise<ToldPush> {
     const result = await this.receive(commands, pack, options);
     await this.repository.announce();
-    this.repository.state.tables?.jobs.cancel("announce", "");
     return result;
   }
 

@@ -1,6 +1,6 @@
 import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
 import type { Job, JobKind } from "../../store/jobs/jobs.ts";
-import { announce } from "../refs/announce.ts";
+import { announceNow } from "../refs/announce.ts";
 import { buildBundle } from "../bundle/bundle-job.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -32,10 +32,6 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   expire,
   materialize,
   erase,
-  announce: async ({ repository }) => {
-    await announce(repository);
-    return { counts: {}, again: false };
-  },
   bundle: async ({ repository, job, pace }) => {
     await buildBundle(repository, job, () => pace.rest());
     return { counts: {}, again: false };
@@ -54,15 +50,17 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
-const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "announce", "erase", "unpin"]);
+const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "erase", "unpin"]);
 
-/** Runs the due jobs one after the other, until a request arrives. Overdue jobs run even then. A
- * job that fails is postponed and reported; the others still run. */
+/** Tells the registry what has changed, then runs the due jobs one after the other, until a request
+ * arrives. Overdue jobs run even then. A job that fails is postponed and reported; the others still
+ * run. */
 export async function runJobs(repository: RepositoryState, nowMs: number): Promise<void> {
   const { jobs } = repository;
   for (;;) {
     const isAlone = repository.hurrying > 0 || isQuiet(repository);
     const job = jobs.take(nowMs, isAlone);
+    if (repository.announcement.isDue(nowMs, isAlone || job !== null)) await announceNow(repository);
     if (job === null) return;
     const kind = repository.hurrying > 0 ? "hurried" : isAlone ? "quiet" : "shares";
     const isInterrupted = await runJob(repository, job, nowMs, kind);
@@ -80,25 +78,25 @@ function isQuiet(repository: RepositoryState): boolean {
 async function runJob(repository: RepositoryState, job: Job, nowMs: number, paceKind: PaceKind): Promise<boolean> {
   const { jobs, platform } = repository;
   const { kind, key, attempts } = job;
-  if (repository.tables === null && !OUTLIVING.has(kind)) {
+  // An earlier release may have left a job of a kind that is no more.
+  if (!(kind in HANDLERS) || (repository.tables === null && !OUTLIVING.has(kind))) {
     jobs.done(job);
     return false;
   }
-  const permit = kind === "announce" ? null : await platform.traffic.jobPermit.acquire();
+  const permit = await platform.traffic.jobPermit.acquire();
   const operations = newChunkCounters();
   const startMs = Date.now();
   let lease: Lease | null = null;
   try {
     // A bundle is streamed as a pack, which reserves its own memory.
-    if (kind !== "announce" && kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
+    if (kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
     // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a hurry.
     const pace = new Pace(paceKind, () => isQuiet(repository) && repository.hurrying === 0);
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
     const { counts, again } = await HANDLERS[kind](run);
     const ms = Date.now() - startMs;
     jobs.done(job);
-    // Most pushes cause one: not worth a row or a log line each. A worktree has its own record.
-    if (kind === "announce") return false;
+    // A worktree has its own record.
     if (kind !== "materialize") jobs.noteRun(kind, { timeMs: startMs, ms, ...counts });
     const isInterrupted = again && pace.isInterrupted;
     // An interrupted job keeps its age. Any other continues a little later: an alarm has limited
@@ -113,6 +111,6 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     return false;
   } finally {
     lease?.free();
-    permit?.release();
+    permit.release();
   }
 }

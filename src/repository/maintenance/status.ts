@@ -42,8 +42,7 @@ export async function maintenance({ tables }: OpenRepository): Promise<Maintenan
     bytes: sum(rows),
     hotBytes: sum(hot),
     r2Objects: chunks.keys().size,
-    // Announcements to the registry are not maintenance.
-    jobs: jobs.all().filter(({ kind }) => kind !== "announce"),
+    jobs: jobs.all(),
     lastRuns: jobs.lastRuns(),
   };
 }

@@ -1,6 +1,6 @@
-// The registry learns about a repository from the repository itself. Every transaction that changes
-// what a list shows, or deletes the repository, adds the job `announce`. A creation is also
-// announced at once, so that its author finds it in the list.
+// The registry learns about a repository from the repository itself, soon after each transaction that
+// changes what a list shows, or deletes the repository. A creation is announced at once, so that its
+// author finds it in the list.
 import type { RepositoryStanding } from "../../store/registry/registry-answers.ts";
 import { useOf } from "../state/quota-check.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -11,24 +11,28 @@ const BRANCHES = "refs/heads/";
  * the newest.
  * @throws whatever the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
-  const { announceSemaphore, platform } = repository;
-  const permit = await announceSemaphore.acquire();
+  const { announcement, platform } = repository;
+  const permit = await announcement.semaphore.acquire();
   try {
     const standing = readStanding(repository);
-    repository.isAnnouncementDue = false;
-    if (standing !== null) await platform.registry.report(platform.id, standing);
+    if (standing === null) return;
+    announcement.begin();
+    await platform.registry.report(platform.id, standing);
+  } catch (error) {
+    announcement.fail(Date.now());
+    throw error;
   } finally {
     permit.release();
   }
 }
 
-/** Announces without waiting for the job. Should this fail, the job does it soon. */
+/** Announces without waiting for the alarm. Should this fail, it is tried again later. */
 export async function announceNow(repository: RepositoryState): Promise<void> {
   try {
     await announce(repository);
   } catch (error) {
-    const attempt = { event: "job-failed", kind: "announce", key: "", attempts: 0 } as const;
-    repository.platform.observe({ ...attempt, error: String(error) });
+    repository.platform.observe({ event: "announcement-failed", error: String(error) });
+    repository.scheduleJobs();
   }
 }
 

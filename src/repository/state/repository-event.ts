@@ -12,7 +12,8 @@ export type RepositoryEvent =
   | BackupEvent
   | BundleEvent
   | JobEvent
-  | JobFailedEvent;
+  | JobFailedEvent
+  | AnnouncementFailedEvent;
 
 /** A push of a git client ended, whether or not its refs moved. */
 export interface PushEvent extends PushCost {
@@ -129,6 +130,12 @@ export interface JobEvent extends JobCounts {
   /** Whether it left some work to another run. */
   readonly again: boolean;
   readonly operations: ChunkCounters;
+}
+
+/** The registry could not be told what has changed. */
+export interface AnnouncementFailedEvent {
+  readonly event: "announcement-failed";
+  readonly error: string;
 }
 
 /** A job failed and was postponed. */

@@ -21,18 +21,14 @@ import { CountedSql, newSqlCounters, type Sql, type Transactor } from "../../sto
 import { Tables } from "../../store/tables.ts";
 import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
+import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
 import type { FamilyPort } from "./family.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
-import { Semaphore } from "../pacing/semaphore.ts";
 import type { Traffic } from "../pacing/traffic.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
 import type { WorktreePolicy } from "../state/worktree-policy.ts";
-
-/** How long after a change the registry is informed, so that many small pushes are reported
- * together. */
-const ANNOUNCE_DELAY_MS = 2_000;
 
 /** How long a request that schedules jobs takes to end. An alarm that rang before it has been quiet for
  * long enough would be set again, which is a row. */
@@ -79,10 +75,8 @@ export class RepositoryState {
   readonly activePrefixes = new Set<string>();
   /** Serializes commits that the server makes, by the ref that they move. */
   readonly refMutex = new KeyedMutex();
-  /** One announcement at a time. */
-  readonly announceSemaphore = new Semaphore(1);
-  /** Whether the job exists and has not begun: another push need not add it again. */
-  isAnnouncementDue = false;
+  /** Whether the registry knows what it lists of the repository. */
+  readonly announcement = new Announcement();
   /** Requests that wait for jobs. */
   hurrying = 0;
   /** Running pushes that may create the repository, if it does not exist. */
@@ -225,12 +219,11 @@ export class RepositoryState {
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
         if (!outcome.isKept) throw new TakenBack(outcome.result);
-        if (!this.isAnnouncementDue) tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
+        this.#change();
         return outcome.result;
       });
       this.#record = record;
       this.#tables = tables;
-      this.isAnnouncementDue = true;
       return result;
     } catch (error) {
       if (error instanceof TakenBack) return error.result as T;
@@ -269,11 +262,10 @@ export class RepositoryState {
       const tables = new Tables(this.platform.sql, this.#jobs);
       enterRepository(this.platform.sql, record);
       f(tables);
-      tables.jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
+      this.#change();
       return tables;
     });
     this.#record = record;
-    this.isAnnouncementDue = true;
     // What it holds in memory of the graph is what it was before the transaction.
     this.reload();
     this.scheduleJobs();
@@ -286,9 +278,6 @@ export class RepositoryState {
     if (tables === null) return false;
     const { jobs } = tables;
     const owners = this.neededElsewhere().keys();
-    // If the process dies after the transaction, nobody may ever send a request again. The alarm
-    // wakes the next one.
-    this.platform.wakeAt(Date.now());
     this.platform.transactor.transactionSync(() => {
       markDeleted(this.platform.sql);
       // Objects being written have their sweep, and what others keep for this one is to be
@@ -296,7 +285,7 @@ export class RepositoryState {
       jobs.cancelAllBut(["sweep", "unpin"]);
       for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
-      jobs.add("announce", "", Date.now() + ANNOUNCE_DELAY_MS);
+      this.#change();
     });
     this.#record = { ...this.#record, deleted: true };
     this.#tables = null;
@@ -304,6 +293,15 @@ export class RepositoryState {
     this.#advertised = null;
     this.scheduleJobs();
     return true;
+  }
+
+  /** Notes that what the registry lists has changed; must run at the end of the transaction. If the
+   * process dies right after it, the alarm wakes the next one, which tells the registry and runs
+   * the jobs. */
+  #change(): void {
+    const nowMs = Date.now();
+    this.announcement.change(nowMs);
+    this.platform.wakeAt(this.announcement.wakeMs(this.#jobsMayBeginMs(nowMs))!);
   }
 
   /** The R2 objects of other repositories that chunks are in, by the id of their owner. */
@@ -354,6 +352,10 @@ export class RepositoryState {
     return traffic.quietAtMs(limits.quietMs, nowMs);
   }
 
+  #jobsMayBeginMs(nowMs: number): number {
+    return this.quietAtMs(nowMs) + REQUEST_END_MS;
+  }
+
   /** Sets the time for the next job. */
   scheduleJobs(): void {
     try {
@@ -372,8 +374,10 @@ export class RepositoryState {
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
     const isGone = this.tables === null && this.pins.isEmpty();
-    const quietAtMs = this.quietAtMs(Date.now()) + REQUEST_END_MS;
-    return this.jobs.nextRunMs(quietAtMs) ?? (isGone ? Date.now() + LOOK_AGAIN_MS : null);
+    const quietAtMs = this.#jobsMayBeginMs(Date.now());
+    const times = [this.jobs.nextRunMs(quietAtMs), this.announcement.wakeMs(quietAtMs)];
+    const nextMs = Math.min(...times.map((timeMs) => timeMs ?? Infinity));
+    return nextMs < Infinity ? nextMs : isGone ? Date.now() + LOOK_AGAIN_MS : null;
   }
 }
 

@@ -4,9 +4,9 @@ import type { Sql } from "../sql/sql.ts";
  * `sweep` deletes R2 objects without rows, `prune` removes unreachable objects, `compact` rewrites
  * chunks with many unused bytes, `expire` drops old pushes from the log, `bundle` builds a bundle,
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
- * computes statistics of pushed commits, `announce` reports the repository's state to the
- * registry, `erase` removes a deleted repository's bytes, `unpin` tells another repository of the
- * family what is still needed of it, `lapse` deletes a fork whose time is over. */
+ * computes statistics of pushed commits, `erase` removes a deleted repository's bytes, `unpin` tells
+ * another repository of the family what is still needed of it, `lapse` deletes a fork whose time is
+ * over. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -18,7 +18,6 @@ export type JobKind =
   | "trim"
   | "materialize"
   | "tally"
-  | "announce"
   | "erase"
   | "unpin"
   | "lapse";
@@ -50,9 +49,9 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: the registry is told soon; the delta chains that `repack` cuts grow with every
- * push, and so do the bytes in SQLite that every plan carries until `seal` moves them. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { announce: 3_000, repack: 1_000, seal: 1_000 };
+/** Shorter waits: the delta chains that `repack` cuts grow with every push, and so do the bytes in
+ * SQLite that every plan carries until `seal` moves them. */
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { repack: 1_000, seal: 1_000 };
 
 /** SQL: when a job stops waiting. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)
@@ -132,17 +131,16 @@ export class JobQueue {
     this.#sql.exec("DELETE FROM jobs WHERE kind NOT IN (SELECT value FROM json_each(?))", JSON.stringify(kinds));
   }
 
-  /** Takes the job that has been due for longest; null: none. When other jobs may run, an announcement
-   * comes first, due or not, unless it has failed: it needs no alarm of its own then.
+  /** Takes the job that has been due for longest; null: none.
    * @param isQuiet whether there are no requests; otherwise, only jobs that have stopped waiting
    * are taken */
   take(nowMs: number, isQuiet = true): Job | null {
     for (const [id, { job }] of this.#running) if (job.dueMs <= nowMs) this.#running.delete(id);
-    const isDue = isQuiet ? "(due_ms <= ? OR (kind = 'announce' AND attempts = 0))" : `${LATEST_MS} <= ?`;
+    const isDue = isQuiet ? "due_ms <= ?" : `${LATEST_MS} <= ?`;
     const [found] = this.#sql
       .exec<{ kind: JobKind; key: string; sinceMs: number; attempts: number }>(
         `SELECT kind, key, due_ms AS sinceMs, attempts + 1 AS attempts FROM jobs
-          WHERE ${isDue} AND ${NOT_AMONG} ORDER BY kind <> 'announce', due_ms LIMIT 1`,
+          WHERE ${isDue} AND ${NOT_AMONG} ORDER BY due_ms LIMIT 1`,
         nowMs,
         this.#runningIds(),
       )

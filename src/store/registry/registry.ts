@@ -116,7 +116,9 @@ export class Registry {
           `UPDATE repositories SET state = 'live', default_branch = ?1, created_ms = ?2, pushed_ms = ?3, size = ?4, objects = ?5,
             shared = ?6, expires_ms = ?7, parent = ifnull(parent, ?8),
             family = ifnull(family, ifnull((SELECT ifnull(of.family, of.id) FROM repositories AS of WHERE of.id = ?8), ?8))
-            WHERE id = ?9`,
+            WHERE id = ?9 AND ((parent IS NULL AND ?8 IS NOT NULL)
+              OR (state, default_branch, created_ms, pushed_ms, size, objects, shared, expires_ms)
+                IS NOT ('live', ?1, ?2, ?3, ?4, ?5, ?6, ?7))`,
           standing.defaultBranch,
           standing.createdMs,
           standing.pushedMs,

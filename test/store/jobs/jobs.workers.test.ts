@@ -96,31 +96,6 @@ test("a job whose end cannot be written has failed, and is due if not even that 
     expect(jobs.all()).toMatchObject([{ dueMs: 2_000, attempts: 1, lastError: "disk full" }]);
   }));
 
-test("an announcement is taken first, and waits for requests to end no longer than 3 s", () =>
-  withDatabase((sql) => {
-    const jobs = new JobQueue(sql);
-    jobs.add("seal", "", 0);
-    jobs.add("announce", "", 2_000);
-    expect(jobs.nextRunMs(3_000)).toBe(1_000);
-    expect(jobs.take(4_999, false)).toMatchObject({ kind: "seal" });
-    expect(jobs.nextRunMs(3_000)).toBe(3_000);
-    expect(jobs.take(4_999, false)).toBeNull();
-    jobs.add("tally", "", 0);
-    expect(jobs.take(5_000, false)).toMatchObject({ kind: "announce" });
-    jobs.add("announce", "", 9_000);
-    expect(jobs.take(6_000)).toMatchObject({ kind: "tally" });
-    // Where other jobs may run it needs no alarm of its own, unless it has failed.
-    const other = new JobQueue(sql);
-    other.recover(6_000);
-    other.add("announce", "", 8_000);
-    const announce = other.take(6_000)!;
-    expect(announce).toMatchObject({ kind: "announce" });
-    other.fail(announce, 6_000, "no registry");
-    expect(other.take(6_000)).toMatchObject({ kind: "seal" });
-    expect(other.take(6_000)).toMatchObject({ kind: "tally" });
-    expect(other.take(6_000)).toBeNull();
-  }));
-
 test("a failed job waits twice as long each time, up to an hour", () =>
   withDatabase((sql) => {
     const jobs = new JobQueue(sql);
