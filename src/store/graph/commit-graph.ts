@@ -257,10 +257,11 @@ export class CommitGraph {
     this.#length = position + 1;
   }
 
-  /** The slot of `number`, or the free slot where it belongs. */
+  /** The slot of `number`, or the free slot where it belongs. Numbers count up, so their lowest bits
+   * spread them, and nodes that are asked for together lie together. */
   #slot(number: ObjectNumber): number {
     const mask = this.#slots.length - 1;
-    let slot = Math.imul(number, 0x9e3779b1) & mask;
+    let slot = number & mask;
     while (this.#slots[slot] !== 0 && this.#numbers[this.#slots[slot]! - 1] !== number) slot = (slot + 1) & mask;
     return slot;
   }

@@ -24,8 +24,11 @@ export interface RecordFormat<R> {
   decode(this: void, bytes: Uint8Array<ArrayBuffer>): R[];
 }
 
-/** Bytes of a page, unless a single record takes more. */
-export const PAGE_BYTES = 65_536;
+/** Bytes of a page whose records are written at once, unless a single record takes more. */
+const PAGE_BYTES = 262_144;
+
+/** Bytes of a page to which records are appended, at most: each time, all of it is written. */
+export const APPENDED_BYTES = 65_536;
 
 /** Bytes of the records that are encoded together, at most. */
 const GROUP_BYTES = 4_096;
@@ -139,7 +142,7 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
   #append({ first, last, bytes }: Page, records: readonly R[]): void {
     const { table, column, sums, encode } = this.#format;
     const added = encode(records, last);
-    if (bytes + added.length > PAGE_BYTES) return this.#insert(records);
+    if (bytes + added.length > APPENDED_BYTES) return this.#insert(records);
     const sets = Object.keys(sums).map((sum) => `${sum} = ${sum} + ?, `);
     this.#sql.exec(
       `UPDATE ${table} SET last = ?, ${sets.join("")}${column} = CAST(${column} || ? AS BLOB) WHERE first = ?`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openNodes, readAllNodes, type StoredNode } from "../../../src/store/index/node-pages.ts";
-import { PAGE_BYTES } from "../../../src/store/index/record-pages.ts";
+import { APPENDED_BYTES } from "../../../src/store/index/record-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
@@ -62,7 +62,7 @@ describe.each([1, 2, 3])("seed %i", (seed) => {
     });
     const some = NumberSet.fromUnsorted([...nodes.keys()].filter(() => random.below(50) === 0));
     expect([...openNodes(sql).read(some)]).toEqual(expected.filter(({ number }) => some.has(number)));
-    expect(pages(sql).every((bytes) => bytes <= PAGE_BYTES)).toBe(true);
+    expect(pages(sql).every((bytes) => bytes <= APPENDED_BYTES)).toBe(true);
   });
 });
 
