@@ -1,9 +1,13 @@
-/** Forks, what they release, and deletions of what is pinned: as scenarios of `faults`. */
+/** Forks, branches that go from one repository to another, what is released, and deletions of what is
+ * pinned: as scenarios of `faults`. */
 import assert from "node:assert/strict";
 import { isGitError } from "../../../src/format/errors.ts";
-import { packOf } from "../../harness/pack-builder.ts";
+import type { SyncAnswer } from "../../../src/repository/merge/sync-branch.ts";
+import type { MergeRequest } from "../../../src/repository/merge/merge-branch.ts";
+import { type MadeObject, makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
+import { ANYONE } from "../../harness/requester.ts";
 import type { Scenario, Step } from "../faults/enumerate.ts";
-import { makeFat, makeVersion } from "../faults/versions.ts";
+import { makeFat, makeNoise, makeVersion } from "../faults/versions.ts";
 import { FamilyWorld } from "./family-world.ts";
 
 const MAIN = "refs/heads/main";
@@ -17,7 +21,15 @@ const second = makeVersion(first, "second");
 const side = makeVersion({ ...second, commit: first.commit }, "side");
 const fat = makeFat(second.commit.oid, "fat", 300_000);
 const own = makeFat(second.commit.oid, "own", 280_000);
+/** It can be merged with `fat`; `own` cannot. */
+const aside = makeAside();
 const OF_FAT = { name: MAIN, oid: fat.at(-1)!.oid, pack: packOf(...fat) };
+
+function makeAside(): MadeObject[] {
+  const blob = makeObject("blob", makeNoise("aside", 280_000));
+  const tree = makeTree(["100644", "aside", blob], ["100644", "log", second.log]);
+  return [blob, tree, makeCommit(tree, [second.commit.oid], "aside\n")];
+}
 
 type FamilyStep = Step<FamilyWorld>;
 type FamilyScenario = Scenario<FamilyWorld>;
@@ -64,6 +76,43 @@ const refusedFork: FamilyStep = {
     ),
 };
 
+/** Brings `main` forward to a branch of another repository. */
+function sync(id: string, from: string, branch: string, oid: string): FamilyStep {
+  return {
+    name: `sync of ${id} from ${from}`,
+    async run(world) {
+      const argument = { branch: "main", source: { repository: from, branch } };
+      const outcome = await world.ask(id, ({ repository }) => repository.call("syncBranch", argument, ANYONE));
+      assert.ok(outcome.kind === "done", JSON.stringify(outcome));
+      assert.equal((outcome.value as SyncAnswer).commit, oid);
+    },
+  };
+}
+
+/** Merges a branch of another repository into `main`.
+ * @param refusal code of the expected error; null: it is merged */
+function merge(id: string, from: string, branch: string, refusal: string | null, isDryRun = false): FamilyStep {
+  const ident = { name: "Ada", email: "ada@example.com", timeSeconds: 1_700_000_000, zone: "+0000" };
+  const argument: MergeRequest = {
+    branch: "main",
+    head: `${from}:${branch}`,
+    source: { repository: from, branch },
+    expected: null,
+    fastForward: "allow",
+    isDryRun,
+    message: null,
+    author: ident,
+    committer: ident,
+  };
+  return {
+    name: `merge of ${from}:${branch} into ${id}`,
+    async run(world) {
+      const outcome = await world.ask(id, ({ repository }) => repository.call("merge", argument, ANYONE));
+      assert.equal(outcome.kind === "failed" ? outcome.code : outcome.kind, refusal ?? "done", JSON.stringify(outcome));
+    },
+  };
+}
+
 function remove(id: string): FamilyStep {
   return { name: `deletion of ${id}`, run: (world) => world.ask(id, ({ repository }) => repository.delete()) };
 }
@@ -89,6 +138,15 @@ async function begin(steps: readonly FamilyStep[] = [], partRows = Infinity): Pr
 
 /** A fork with an R2 object of its own, beside that of `a`. */
 const BRANCHED = [fork("b", "a"), push("b", "refs/heads/own", own.at(-1)!.oid, packOf(...own))];
+
+/** `b` has what `a` had before its last push, and a commit of its own on top of that. */
+function behind(commit: readonly MadeObject[]): readonly FamilyStep[] {
+  const after = push("b", MAIN, commit.at(-1)!.oid, packOf(...commit));
+  return [fork("b", "a"), push("b", MAIN, second.commit.oid, null), after];
+}
+
+/** `b` and `c`, without what `a` got after them. */
+const BOTH_BEHIND = [fork("b", "a", ["side"]), push("b", MAIN, first.commit.oid, null), fork("c", "b")];
 
 async function checkKeys(world: FamilyWorld, count: number): Promise<void> {
   assert.equal((await Array.fromAsync(world.store.list(""))).length, count, "R2 objects");
@@ -127,6 +185,34 @@ export const FORK_SCENARIOS: readonly FamilyScenario[] = [
     begin: () => begin(BRANCHED),
     steps: [remove("b"), alarms(2 * DAY_MS)],
     check: (world) => checkKeys(world, 1),
+  },
+  {
+    name: "sync of a branch",
+    begin: () => begin(BOTH_BEHIND),
+    steps: [sync("b", "a", "main", OF_FAT.oid), alarms(3 * DAY_MS)],
+    check: (world) => checkKeys(world, 1),
+  },
+  {
+    name: "sync of what belongs to a third, which is deleted then",
+    begin: () => begin([...BOTH_BEHIND, sync("b", "a", "main", OF_FAT.oid)]),
+    steps: [sync("c", "b", "main", OF_FAT.oid), remove("a"), alarms(3 * DAY_MS)],
+    check: (world) => checkKeys(world, 1),
+  },
+  {
+    name: "merge of another's branch",
+    begin: () => begin(behind(aside)),
+    steps: [merge("b", "a", "main", null), alarms(3 * DAY_MS)],
+    check: (world) => checkKeys(world, 2),
+  },
+  {
+    name: "merge of another's branch that is only tried",
+    begin: () => begin(behind(aside)),
+    steps: [merge("b", "a", "main", null, true), alarms(3 * DAY_MS)],
+  },
+  {
+    name: "merge that conflicts with another's branch",
+    begin: () => begin(behind(own)),
+    steps: [merge("b", "a", "main", "conflict"), alarms(3 * DAY_MS)],
   },
   {
     name: "fork that deletes itself",
