@@ -6,8 +6,8 @@ import type { IdEntries } from "./id-runs.ts";
 import { divideRows, joinRows, mergeRows, type ObjectColumns, sliceRows } from "./object-columns.ts";
 import { encodeObjectPage, ObjectPage } from "./object-page.ts";
 
-/** Rows of a page. Encoded they take half a megabyte, and a megabyte at most. */
-export const PAGE_ROWS = 16_384;
+/** Rows of a page. Encoded they take three quarters of a megabyte, and 1.5 MB at most. */
+export const PAGE_ROWS = 24_576;
 
 /** What is known of a page without reading it. */
 interface Fence {

@@ -25,10 +25,13 @@ export interface RecordFormat<R> {
 }
 
 /** Bytes of a page whose records are written at once, unless a single record takes more. */
-const PAGE_BYTES = 262_144;
+export const PAGE_BYTES = 262_144;
 
-/** Bytes of a page to which records are appended, at most: each time, all of it is written. */
+/** Bytes of a page to which little is appended, at most: each time, all of it is written. */
 export const APPENDED_BYTES = 65_536;
+
+/** A page grows beyond that by at least this part of it at a time. */
+const LEAST_GROWTH = 1 / 4;
 
 /** Bytes of the records that are encoded together, at most. */
 const GROUP_BYTES = 4_096;
@@ -142,7 +145,8 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
   #append({ first, last, bytes }: Page, records: readonly R[]): void {
     const { table, column, sums, encode } = this.#format;
     const added = encode(records, last);
-    if (bytes + added.length > APPENDED_BYTES) return this.#insert(records);
+    const most = added.length >= bytes * LEAST_GROWTH ? PAGE_BYTES : APPENDED_BYTES;
+    if (bytes + added.length > most) return this.#insert(records);
     const sets = Object.keys(sums).map((sum) => `${sum} = ${sum} + ?, `);
     this.#sql.exec(
       `UPDATE ${table} SET last = ?, ${sets.join("")}${column} = CAST(${column} || ? AS BLOB) WHERE first = ?`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openNodes, readAllNodes, type StoredNode } from "../../../src/store/index/node-pages.ts";
-import { APPENDED_BYTES } from "../../../src/store/index/record-pages.ts";
+import { APPENDED_BYTES, PAGE_BYTES } from "../../../src/store/index/record-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
@@ -62,7 +62,7 @@ describe.each([1, 2, 3])("seed %i", (seed) => {
     });
     const some = NumberSet.fromUnsorted([...nodes.keys()].filter(() => random.below(50) === 0));
     expect([...openNodes(sql).read(some)]).toEqual(expected.filter(({ number }) => some.has(number)));
-    expect(pages(sql).every((bytes) => bytes <= APPENDED_BYTES)).toBe(true);
+    expect(pages(sql).every((bytes) => bytes <= PAGE_BYTES)).toBe(true);
   });
 });
 
@@ -82,7 +82,19 @@ test("100,000 commits, pushed one by one, are few rows", () => {
     ]);
   }
   expect(pages(sql).length).toBeLessThan(40);
+  expect(Math.max(...pages(sql))).toBeLessThanOrEqual(APPENDED_BYTES);
   expect(readAllNodes(sql).numbers).toHaveLength(100_000);
+});
+
+test("pages grow further when much is added at a time", () => {
+  const sql = open();
+  const random = new Random(1);
+  const nodes = Array.from({ length: 50_000 }, (_, i) => makeNode(random, i + 1));
+  for (let from = 0; from < nodes.length; from += 2_500) openNodes(sql).write(nodes.slice(from, from + 2_500));
+  expect(list(sql)).toEqual(nodes);
+  const sizes = pages(sql);
+  expect(Math.max(...sizes)).toBeGreaterThan(PAGE_BYTES / 2);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(PAGE_BYTES);
 });
 
 test("a node that fills a row has a page of its own, and one that does not fit is refused", () => {
