@@ -12,12 +12,15 @@ interface Worker {
   rest(): Promise<void>;
 }
 
-/** Commits recorded at a time. */
+/** Commits read at a time. */
 const SLICE_COMMITS = 500;
 
-/** Records the authors of the commits pushed since the last call in table `authors`. An
- * interruption loses at most the current slice, which the next call repeats. Two concurrent calls
- * do the work twice, without harm.
+/** Commits recorded at a time: they fill a good part of a page. */
+const RECORDED_COMMITS = 4_000;
+
+/** Records the authors of the commits pushed since the last call in table `authors`. A crash loses
+ * at most what was not recorded yet, which the next call repeats. Two concurrent calls do the work
+ * twice, without harm.
  * @param most the most commits and other graph nodes to handle
  * @param worker rests between slices, and may be interrupted there
  * @returns how many commits were recorded, and whether that was all
@@ -30,16 +33,21 @@ export async function noteAuthors(
   const { authors, objects } = tables;
   const missing = authors.missing();
   let commits = 0;
+  let read: AuthoredCommit[] = [];
+  const record = (): void => {
+    if (read.length > 0) authors.add(read);
+    commits += read.length;
+    read = [];
+  };
   for (let from = 0; from < Math.min(missing.length, most); from += SLICE_COMMITS) {
     const { number, type } = objects.locate(NumberSet.fromSorted(missing.subarray(from, from + SLICE_COMMITS)));
     authors.skip(number.filter((_, i) => type[i] !== COMMIT));
-    const slice: AuthoredCommit[] = [];
     const numbers = NumberSet.fromSorted(number.filter((_, i) => type[i] === COMMIT));
-    for await (const [one, { bytes }] of reader.readEach(numbers)) slice.push({ number: one, ...readAuthor(bytes) });
-    authors.add(slice);
-    commits += slice.length;
+    for await (const [one, { bytes }] of reader.readEach(numbers)) read.push({ number: one, ...readAuthor(bytes) });
+    if (read.length >= RECORDED_COMMITS || worker.isInterrupted) record();
     if (worker.isInterrupted) return { commits, isAll: from + SLICE_COMMITS >= missing.length };
     await worker.rest();
   }
+  record();
   return { commits, isAll: missing.length <= most };
 }
