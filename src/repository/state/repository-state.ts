@@ -299,9 +299,8 @@ export class RepositoryState {
    * process dies right after it, the alarm wakes the next one, which tells the registry and runs
    * the jobs. */
   #change(): void {
-    const nowMs = Date.now();
-    this.announcement.change(nowMs);
-    this.platform.wakeAt(this.announcement.wakeMs(this.#jobsMayBeginMs(nowMs))!);
+    this.announcement.change(Date.now());
+    this.scheduleJobs();
   }
 
   /** The R2 objects of other repositories that chunks are in, by the id of their owner. */
@@ -352,10 +351,6 @@ export class RepositoryState {
     return traffic.quietAtMs(limits.quietMs, nowMs);
   }
 
-  #jobsMayBeginMs(nowMs: number): number {
-    return this.quietAtMs(nowMs) + REQUEST_END_MS;
-  }
-
   /** Sets the time for the next job. */
   scheduleJobs(): void {
     try {
@@ -374,7 +369,7 @@ export class RepositoryState {
   #nextWakeMs(): number | null {
     if (!this.hasJobs) return null;
     const isGone = this.tables === null && this.pins.isEmpty();
-    const quietAtMs = this.#jobsMayBeginMs(Date.now());
+    const quietAtMs = this.quietAtMs(Date.now()) + REQUEST_END_MS;
     const times = [this.jobs.nextRunMs(quietAtMs), this.announcement.wakeMs(quietAtMs)];
     const nextMs = Math.min(...times.map((timeMs) => timeMs ?? Infinity));
     return nextMs < Infinity ? nextMs : isGone ? Date.now() + LOOK_AGAIN_MS : null;
