@@ -6,7 +6,7 @@ import { type GitErrorCode, type GitErrorData, isGitError } from "../format/erro
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
-import type { FamilyMember, ForkOrigin, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
+import type { FamilyMember, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
 import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
@@ -100,7 +100,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** @see FamilyMember.beginFork */
-  beginFork(holder: string, version: number): Promise<ForkOrigin | null> {
+  beginFork(holder: string, version: number): ReturnType<FamilyMember["beginFork"]> {
     return this.#repository.beginFork(holder, version);
   }
 

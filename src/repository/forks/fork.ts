@@ -70,7 +70,10 @@ export async function fork(repository: RepositoryState, request: ForkRequest): P
 
 async function beginAt({ platform }: RepositoryState, { parent }: ForkRequest): Promise<ForkOrigin> {
   const origin = await platform.family.open(parent).beginFork(platform.id, nextPinVersion());
-  if (origin === null) throw new GitError("not-found", { what: "repository" });
+  if (origin === "missing") throw new GitError("not-found", { what: "repository" });
+  if (origin === "overtaken") {
+    throw new GitError("unavailable", { what: "the fork", reason: "a later request came before; try again" });
+  }
   if (origin.schema === SCHEMA_VERSION) return origin;
   throw new GitError("unavailable", { what: "the fork", reason: "a new release is being deployed; try again" });
 }

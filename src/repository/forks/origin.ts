@@ -1,19 +1,20 @@
-import { GitError } from "../../format/errors.ts";
 import { FIRST_PLACE, type CopyPart, type CopyPlace, readPart } from "../../store/forks/table-copy.ts";
 import { SCHEMA_VERSION } from "../../store/sql/schema.ts";
-import type { ForkOrigin } from "../state/family.ts";
+import type { FamilyMember } from "../state/family.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { setPin } from "./pins.ts";
 
 /** @see FamilyMember.beginFork */
-export function beginFork(repository: RepositoryState, holder: string, version: number): ForkOrigin | null {
+export function beginFork(
+  repository: RepositoryState,
+  holder: string,
+  version: number,
+): Awaited<ReturnType<FamilyMember["beginFork"]>> {
   const { tables, fsck, layout, platform } = repository;
-  if (tables === null) return null;
+  if (tables === null) return "missing";
   const own = `${repository.key}/`;
   const keys = Array.from(tables.chunks.keys()).filter((key) => key.startsWith(own));
-  if (!setPin(repository, holder, version, keys)) {
-    throw new GitError("unavailable", { what: "the fork", reason: "a later request came before" });
-  }
+  if (!setPin(repository, holder, version, keys)) return "overtaken";
   // Nothing comes between the pin and the first part.
   const first = readPart(platform.sql, FIRST_PLACE);
   return { schema: SCHEMA_VERSION, fsck, refs: tables.refs.all(), head: tables.refs.head(), first, layout };

@@ -73,10 +73,11 @@ export interface HistoryRequest {
 /** What repositories answer others of their family. The caller's rights were checked before. */
 export interface FamilyMember {
   /** Begins to be forked: pins every R2 object that its chunks are in, and returns the state to
-   * copy; null: there is no repository.
+   * copy. `missing`: there is no repository; `overtaken`: a request with a higher version came
+   * before, and nothing has changed.
    * @param holder id of the fork
    * @param version of the pin, higher than any before */
-  beginFork(holder: string, version: number): Promise<ForkOrigin | null>;
+  beginFork(holder: string, version: number): Promise<ForkOrigin | "missing" | "overtaken">;
   /** A further part of the tables; null: rows have moved since the layout was read. */
   readForkPart(layout: string, place: CopyPlace): Promise<CopyPart | null>;
   /** Shares the commits of a branch that another repository lacks, some 100,000 objects at a time.
