@@ -1,29 +1,10 @@
 import { expect, test } from "vitest";
 import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
-import {
-  type FileChange,
-  type PendingFile,
-  WorktreeTable,
-  type WrittenFile,
-} from "../../../src/store/jobs/worktree-table.ts";
+import { type FileChange, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
-
-/** The id of an object. */
-function oidOf(number: number): Uint8Array {
-  const oid = new Uint8Array(20);
-  new DataView(oid.buffer).setUint32(0, number);
-  return oid;
-}
-
-/** Blobs have as many bytes as their number. */
-const put = (path: string, source: number, mode = 0o100644): FileChange => ({
-  path,
-  file: { source, mode, oid: oidOf(source), sizeBytes: source },
-});
-const remove = (path: string): FileChange => ({ path, file: null });
-const write = (file: PendingFile): WrittenFile => ({ ...file, etag: `tag ${file.path}` });
+import { oidOf, put, remove, write } from "./worktree-samples.ts";
 
 /** Writes all that is pending. */
 function writeAll(worktrees: WorktreeTable, id: number): void {

@@ -1,28 +1,9 @@
 import { expect, test } from "vitest";
 import { CountedSql, newSqlCounters } from "../../../src/store/sql/sql.ts";
 import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
-import {
-  type FileChange,
-  type PendingFile,
-  WorktreeTable,
-  type WrittenFile,
-} from "../../../src/store/jobs/worktree-table.ts";
+import { WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { withDatabase } from "../database.ts";
-
-/** The id of an object. */
-function oidOf(number: number): Uint8Array {
-  const oid = new Uint8Array(20);
-  new DataView(oid.buffer).setUint32(0, number);
-  return oid;
-}
-
-/** Blobs have as many bytes as their number. */
-const put = (path: string, source: number, mode = 0o100644): FileChange => ({
-  path,
-  file: { source, mode, oid: oidOf(source), sizeBytes: source },
-});
-const remove = (path: string): FileChange => ({ path, file: null });
-const write = (file: PendingFile): WrittenFile => ({ ...file, etag: `tag ${file.path}` });
+import { oidOf, put, remove, write } from "./worktree-samples.ts";
 
 test("rows are the files of the planned commit, and what is left to do for them", () =>
   withDatabase((sql) => {
