@@ -1,20 +1,20 @@
 import { authorise, type Caller, type Right, type TokenScope } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { isOwnerName, parseRepositoryName } from "../format/repository-name.ts";
-import type { Place, RestHost } from "../rest/common/routes.ts";
+import type { Deployment, Place } from "../repository/deployment.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 
 /** Finds the scope for a place, if the caller has the needed right there.
  * @param demand
- * @see RestHost.demand
+ * @see Deployment.demand
  * @throws GitError "invalid", "not-found", and as `authorise` */
 export async function findScope(
   env: Env,
   { owner, repository }: Place,
   caller: () => Promise<Caller>,
   needed: Right,
-  demand: RestHost["demand"],
+  demand: Deployment["demand"],
 ): Promise<TokenScope> {
   if (!isOwnerName(owner)) throw new GitError("invalid", { what: "owner", field: "owner", actual: owner });
   if (repository === undefined) {

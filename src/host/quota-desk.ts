@@ -1,6 +1,6 @@
 import type { Caller, Right } from "../access/caller.ts";
 import { effectiveQuota } from "../access/quota.ts";
-import type { Place, QuotaDesk, RestHost } from "../rest/common/routes.ts";
+import type { Deployment, Place, QuotaDesk } from "../repository/deployment.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import { forgetRoutesTo, registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
@@ -9,8 +9,8 @@ import { configuredLimits } from "./repository-object.ts";
 
 /** Shows and sets quotas for one request, as far as its caller may.
  * @param demand
- * @see RestHost.demand */
-export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): QuotaDesk {
+ * @see Deployment.demand */
+export function newQuotaDesk(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): QuotaDesk {
   const registry = registryOf(env);
   const find = (place: Place, needed: Right) => findScope(env, place, caller, needed, demand);
   const read = async (holder: QuotaHolder) => {

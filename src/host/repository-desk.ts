@@ -1,17 +1,17 @@
 import { authorise, type Caller, may } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
-import type { RepositoryRegistry, RestHost } from "../rest/common/routes.ts";
+import type { Deployment, RepositoryRegistry } from "../repository/deployment.ts";
 import type { RepositoryEntry } from "../store/registry/repository-rows.ts";
 import { forgetRoute, registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
 
 /** Lists, makes, changes and deletes repositories for a request.
- * @param demand @see RestHost.demand */
+ * @param demand @see Deployment.demand */
 export function newRepositoryDesk(
   request: HostRequest,
   findCaller: () => Promise<Caller>,
-  demand: RestHost["demand"],
+  demand: Deployment["demand"],
 ): RepositoryRegistry {
   const { env } = request;
   return {

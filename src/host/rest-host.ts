@@ -1,49 +1,19 @@
-import { authorise, type Caller, everythingOf, type Right, rightOf } from "../access/caller.ts";
-import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { newPushRequest } from "../protocol/push-client.ts";
 import { readOutcome } from "../protocol/push-outcome.ts";
 import type { RestHost } from "../rest/common/routes.ts";
-import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
-import { printEvent } from "./event-log.ts";
+import { newDeployment } from "./deployment.ts";
 import type { HostRequest } from "./host-request.ts";
-import { newQuotaDesk } from "./quota-desk.ts";
-import { newRepositoryDesk } from "./repository-desk.ts";
-import { newTokenDesk } from "./token-desk.ts";
 
 /** Implements the REST API's services for a request on this platform.
  * @param codec the isolate's */
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
-  const { env } = request;
-  const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
-  const demand = async (needed: Right, owner: string): Promise<void> => {
-    const caller = await findCaller();
-    const target = everythingOf(owner);
-    // Owners are no secret: a caller without a right is told so.
-    if (caller.kind !== "anonymous" && rightOf(caller, target) === null)
-      throw new GitError("forbidden", { what: `access to what belongs to ${owner}` });
-    authorise(caller, needed, target);
-  };
   return {
-    open: async (owner, repository, needed, noteAmbiguities) =>
-      (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
+    ...newDeployment(request, codec),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
       // The object ignores the host of the URL. A restore may create its repository.
       return readOutcome(await opened.push(newPushRequest("https://holdfast", commands, pack), true));
     },
-    demandToken: async () => {
-      const caller = await findCaller();
-      if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });
-    },
-    demand,
-    tokens: newTokenDesk(env, findCaller, demand),
-    quotas: newQuotaDesk(env, findCaller, demand),
-    reading: {
-      codec,
-      openChunks: (counters) => new R2ChunkStore(env.BUCKET, counters),
-      observe: (event) => printEvent(event, request.origin),
-    },
-    registry: newRepositoryDesk(request, findCaller, demand),
   };
 }

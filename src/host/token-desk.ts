@@ -1,7 +1,7 @@
 import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
-import type { Place, RestHost, TokenDesk } from "../rest/common/routes.ts";
+import type { Deployment, Place, TokenDesk } from "../repository/deployment.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";
@@ -9,8 +9,8 @@ import { forgetToken } from "./identify.ts";
 
 /** Creates, shows and revokes tokens for one request, as far as its caller may.
  * @param demand
- * @see RestHost.demand */
-export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: RestHost["demand"]): TokenDesk {
+ * @see Deployment.demand */
+export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: Deployment["demand"]): TokenDesk {
   const registry = registryOf(env);
 
   const demandScope = (place: Place) => findScope(env, place, caller, "admin", demand);

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { QuotaDesk } from "../common/routes.ts";
+import type { QuotaDesk } from "../../repository/deployment.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";

@@ -4,7 +4,8 @@ import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
 import { foldRepositoryName, parseRepositoryName } from "../../format/repository-name.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
-import { defineRoute, newRoutes, repositoryOf, type RepositoryRegistry } from "../common/routes.ts";
+import type { RepositoryRegistry } from "../../repository/deployment.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
 import {
   Branch,

@@ -12,7 +12,7 @@ import {
 } from "../../format/repository-name.ts";
 import type { NameRefusal } from "../../store/registry/registry-answers.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
-import type { RepositoryRegistry } from "../common/routes.ts";
+import type { RepositoryRegistry } from "../../repository/deployment.ts";
 
 /** Characters of a description. */
 const MAX_DESCRIPTION = 1_000;

@@ -3,7 +3,8 @@ import type { ProtectedRefs } from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
-import { defineRoute, newRoutes, type Place, repositoryOf, type TokenDesk } from "../common/routes.ts";
+import type { Place, TokenDesk } from "../../repository/deployment.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 /** Rules of one repository: every change of a ref is checked against each. */

@@ -1,0 +1,32 @@
+// Byte strings in a URL's path: names and paths of a repository need not be UTF-8.
+
+/** Bytes that a path shows as they are. */
+const PLAIN = /^[A-Za-z0-9._~!$'()*,;:@/-]*$/;
+
+/** Parts that URL parsers take away, encoded or not. */
+const DOT_PART = /(?:^|\/)\.\.?(?:\/|$)/;
+
+/** Splits a part of a URL's path at its slashes, and decodes the pieces. Encoded slashes do not
+ * split.
+ * @param path as it was sent: percent-encoded
+ * @returns byte strings */
+export function decodePathParts(path: string): string[] {
+  return path
+    .split("/")
+    .map((part) =>
+      part.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16))),
+    );
+}
+
+/** Encodes a byte string for a URL's path. Its slashes stay, but for those around `.` and `..`:
+ * these parts would be taken away if they stood alone.
+ * @see https://url.spec.whatwg.org/#double-dot-path-segment */
+export function encodePath(path: string): string {
+  if (PLAIN.test(path) && !DOT_PART.test(path)) return path;
+  const encoded = path.replace(/[^A-Za-z0-9._~!$'()*,;:@/-]/g, encodeByte);
+  return DOT_PART.test(path) ? encoded.replaceAll("/", "%2F") : encoded;
+}
+
+function encodeByte(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
+}
