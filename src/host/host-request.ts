@@ -18,6 +18,7 @@ export class HostRequest {
   /** Identifies the request in its response and in all its events. */
   readonly id: string;
   readonly #request: Request;
+  #identify = identify;
   #asker: Promise<Asker> | null = null;
   #who: string | null = null;
   #repository: NamedRepository | null = null;
@@ -28,12 +29,18 @@ export class HostRequest {
     this.#request = request;
   }
 
+  /** Has the caller identified in another way than `identify`. Before the caller is needed. */
+  identifyBy(how: typeof identify): void {
+    if (this.#asker !== null) throw new RangeError("the caller has been identified");
+    this.#identify = how;
+  }
+
   /** The caller, identified once, when first needed.
    * @throws GitError
    * @see identify */
   asker(): Promise<Asker> {
     this.#asker ??= this.timings.time("access", async () => {
-      const caller = await identify(this.#request, this.env);
+      const caller = await this.#identify(this.#request, this.env);
       const who = nameOf(caller);
       this.#who = who === null ? null : decodeText(who);
       return { requestId: this.id, caller };

@@ -16,7 +16,7 @@ const MAX_HEADER = 4_096;
 const MAX_REMEMBERED = 10_000;
 
 /** A caller with a token. */
-type TokenCaller = Extract<Caller, { kind: "token" }>;
+export type TokenCaller = Extract<Caller, { kind: "token" }>;
 
 /** Callers by the hashes of their tokens, as far as this isolate has seen them. */
 const remembered = new ExpiringMap<TokenCaller>(MAX_REMEMBERED);
@@ -32,7 +32,17 @@ export async function identify(request: Request, env: Env): Promise<Caller> {
   if (header === null) return { kind: "anonymous" };
   // Two headers of the same name arrive joined by a comma, which no supported scheme contains.
   if (header.includes(",")) throw new GitError("bad-request", { reason: "there are two Authorization headers" });
-  const secret = readSecret(header);
+  return checkSecret(request, env, readSecret(header));
+}
+
+/** Finds out whose secret a request shows.
+ * @param secret null: it shows something else
+ * @throws GitError "unauthenticated", "rate-limited" as `identify` */
+export async function checkSecret(
+  request: Request,
+  env: Env,
+  secret: string | null,
+): Promise<TokenCaller | { readonly kind: "operator" }> {
   const caller = secret === null ? null : await findCaller(secret, env);
   if (caller !== null) return caller;
   const address = request.headers.get("CF-Connecting-IP") ?? "unknown";
@@ -59,7 +69,7 @@ function readSecret(header: string): string | null {
   return colon < 0 ? null : decoded.slice(colon + 1);
 }
 
-async function findCaller(secret: string, env: Env): Promise<Caller | null> {
+async function findCaller(secret: string, env: Env): Promise<TokenCaller | { readonly kind: "operator" } | null> {
   const adminToken = await readAdminToken(env);
   if (adminToken && isSameSecret(secret, adminToken)) return { kind: "operator" };
   if (!isTokenText(secret)) return null;
@@ -67,7 +77,7 @@ async function findCaller(secret: string, env: Env): Promise<Caller | null> {
 }
 
 /** The current admin token: read from a file, it may change while the server runs. */
-async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
+export async function readAdminToken({ ADMIN_TOKEN, ADMIN_TOKEN_SERVICE }: Env): Promise<string | undefined> {
   if (ADMIN_TOKEN_SERVICE === undefined) return ADMIN_TOKEN;
   return (await ADMIN_TOKEN_SERVICE.fetch("http://admin-token/")).text();
 }

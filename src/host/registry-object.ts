@@ -15,21 +15,30 @@ import {
 import { Registry } from "../store/registry/registry.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import { SESSION_TABLE, type SessionHolder, SessionTable } from "../store/registry/session-table.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
 import type { Env } from "./env.ts";
 import type { RepositoryObject } from "./repository-object.ts";
 
-/** The registry of repositories and tokens: one object for the deployment, in front of the tables
- * of `Registry` and `TokenTable`. */
+/** Who signed in, and until when (ms since 1970). For the operator the Worker checks the proof. */
+export type KnownSession =
+  | { readonly kind: "token"; readonly token: Token; readonly expiresMs: number }
+  | { readonly kind: "operator"; readonly proof: string; readonly expiresMs: number };
+
+/** The registry of repositories, tokens and sessions: one object for the deployment, in front of the
+ * tables of `Registry`, `TokenTable` and `SessionTable`. */
 export class RegistryObject extends DurableObject<Env> {
   readonly #registry: Registry;
   readonly #tokens: TokenTable;
+  readonly #sessions: SessionTable;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     this.#registry = new Registry(context.storage.sql, context.storage);
     context.storage.sql.exec(TOKEN_TABLE);
     this.#tokens = new TokenTable(context.storage.sql);
+    context.storage.sql.exec(SESSION_TABLE);
+    this.#sessions = new SessionTable(context.storage.sql);
   }
 
   /** @see Registry.find */
@@ -135,7 +144,30 @@ export class RegistryObject extends DurableObject<Env> {
 
   /** @see TokenTable.revoke */
   revokeToken(id: string): boolean {
+    this.#sessions.endAllOf(id);
     return this.#tokens.revoke(id);
+  }
+
+  /** @see SessionTable.create */
+  createSession(hash: string, holder: SessionHolder, expiresMs: number): void {
+    this.#sessions.create(hash, holder, expiresMs, Date.now());
+  }
+
+  /** Who signed in, while the token is good: a session without it is none, whatever else is stored.
+   * @returns null: nobody, or no longer */
+  useSession(hash: string): KnownSession | null {
+    const nowMs = Date.now();
+    const session = this.#sessions.find(hash, nowMs);
+    if (session === null) return null;
+    const { holder, expiresMs } = session;
+    if ("proof" in holder) return { kind: "operator", proof: holder.proof, expiresMs };
+    const token = this.#tokens.useById(holder.token, nowMs);
+    return token === null ? null : { kind: "token", token, expiresMs };
+  }
+
+  /** @see SessionTable.end */
+  endSession(hash: string): void {
+    this.#sessions.end(hash);
   }
 
   /** @see Registry.readQuota */

@@ -6,6 +6,7 @@ import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
+import { forgetSessionsOf } from "./sessions.ts";
 
 /** Creates, shows and revokes tokens for one request, as far as its caller may.
  * @param demand
@@ -45,6 +46,7 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: De
       const token = await demandToken(id);
       await registry.revokeToken(token.id);
       forgetToken(token.id);
+      forgetSessionsOf(token.id);
     },
   };
 }

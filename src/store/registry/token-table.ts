@@ -79,7 +79,16 @@ export class TokenTable {
 
   /** The token with a hash, recording its use; null: there is none, or it has expired. */
   use(hash: string, nowMs: number): Token | null {
-    const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM tokens WHERE hash = ?`, hash).toArray();
+    return this.#use("hash", hash, nowMs);
+  }
+
+  /** The token with an id, as `use`. */
+  useById(id: string, nowMs: number): Token | null {
+    return this.#use("id", id, nowMs);
+  }
+
+  #use(column: "hash" | "id", value: string, nowMs: number): Token | null {
+    const [row] = this.#sql.exec<Row>(`SELECT ${COLUMNS} FROM tokens WHERE ${column} = ?`, value).toArray();
     if (row === undefined || (row.expiresMs !== null && row.expiresMs <= nowMs)) return null;
     if (nowMs - (row.lastUsedMs ?? 0) >= USE_STEP_MS)
       this.#sql.exec("UPDATE tokens SET used_ms = ? WHERE id = ?", nowMs, row.id);
