@@ -1,6 +1,6 @@
-// The calls of the REST API to a repository. The API's Worker checks requests and writes JSON; the
-// call runs in the repository's object, by the name of an entry of this table. A new call is one
-// row here: a function of the open repository and one argument. Its result must be
+// The calls of the API and of the pages to a repository. The Worker checks requests, and writes JSON
+// or HTML; the call runs in the repository's object, by the name of an entry of this table. A new
+// call is one row here: a function of the open repository and one argument. Its result must be
 // structured-cloneable and at most 32 MiB. It throws GitErrors for errors that the client is told.
 import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
@@ -31,6 +31,8 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
+import { pathPage } from "./pages/path-page.ts";
+import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
 import { contributors } from "./tally/contributors.ts";
 import { languages } from "./tally/languages.ts";
@@ -89,6 +91,8 @@ const CALLS = {
   languages,
   pushes,
   stats,
+  repositoryPage,
+  pathPage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -5,6 +5,7 @@ import { type Oid, toHex } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit, type Revision } from "../objects/revision.ts";
+import { readTree } from "../objects/tree-contents.ts";
 import { entryAt } from "../objects/tree-path.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
@@ -42,10 +43,18 @@ export async function listDirectory(
   repository: OpenRepository,
   { ref, path, lastCommits }: DirectoryRequest,
 ): Promise<Directory> {
-  const commit = await resolveCommit(repository, ref);
+  return readDirectory(repository, await resolveCommit(repository, ref), path, lastCommits);
+}
+
+/** Reads a directory of a commit. @see listDirectory */
+export async function readDirectory(
+  repository: OpenRepository,
+  commit: Revision,
+  path: string,
+  lastCommits: boolean,
+): Promise<Directory> {
   const tree = await treeAt(repository, commit, path);
-  const content = (await repository.reader.read(tree.number)).bytes;
-  const entries = parseTree(content);
+  const entries = parseTree(await readTree(repository, tree.oid));
   const files = entries.map(({ name, mode, oid }) => ({ path: name, mode, oid }));
   return {
     commit: toHex(commit.oid),

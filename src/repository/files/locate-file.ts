@@ -4,16 +4,12 @@ import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
 import { equalOids, fromHex, isHexOid, toHex } from "../../format/oid.ts";
 import type { ObjectRow } from "../../store/index/object-columns.ts";
-import { type NamedRef, refsNamed } from "../objects/named-refs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { peel, resolveCommit } from "../objects/revision.ts";
+import { splitRevPath } from "../objects/rev-path.ts";
 import { entryAt } from "../objects/tree-path.ts";
 import { findMaterialized } from "../worktree/materialized-file.ts";
 import { type BlobPlan, planBlobs } from "./blob-plan.ts";
-
-/** The most leading parts of a path that are tried as a ref's name. Each further one costs another
- * lookup. */
-const MAX_REF_PARTS = 16;
 
 /** A blob and where it is stored. */
 export interface LocatedBlob {
@@ -51,7 +47,7 @@ export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
  * @param parts byte strings, the segments between the URL's slashes
  * @throws GitError "not-found", "wrong-type" when it is not a file, and as `resolveCommit` */
 export async function locateFile(repository: OpenRepository, parts: readonly string[]): Promise<LocatedFile> {
-  const { ref, path, others } = splitAtRef(repository, parts);
+  const { ref, path, others } = splitRevPath(repository, parts, 1);
   const commit = await resolveCommit(repository, ref);
   const entry = await entryAt(repository, peel(repository, commit, "tree").number, path);
   if (entry === null) throw notThere(path, ref, others);
@@ -102,29 +98,6 @@ export function findTyped(repository: OpenRepository, oid: string, type: ObjectT
 
 function locate({ tables }: OpenRepository, { oid, number, size }: ObjectRow): LocatedBlob {
   return { oid: toHex(oid), sizeBytes: size, plan: planBlobs(tables, [number]) };
-}
-
-/** Splits the parts into a revision and a path, and returns the full names of the other refs that
- * could have been meant. If several refs match the beginning of the parts, the one that `refsNamed`
- * ranks first is taken: a branch `main` is not hidden by a tag `main/scripts`. If none matches, or
- * the first part is a full id, the first part is the revision. */
-function splitAtRef(
-  repository: OpenRepository,
-  parts: readonly string[],
-): { ref: string; path: string; others: readonly string[] } {
-  const first = { ref: parts[0]!, path: parts.slice(1).join("/"), others: [] };
-  if (isHexOid(first.ref) && repository.find(fromHex(first.ref)) !== null) return first;
-  const found: (NamedRef & { count: number })[] = [];
-  for (let count = Math.min(parts.length - 1, MAX_REF_PARTS); count > 0; count--) {
-    for (const ref of refsNamed(repository.advertised, parts.slice(0, count).join("/"))) found.push({ ...ref, count });
-  }
-  // Ambiguity of a single name is reported where the name is resolved.
-  if (found.every(({ count }) => count === 1)) return first;
-  const [taken, ...others] = found.toSorted((a, b) => a.rank - b.rank || b.count - a.count);
-  const { name: ref, rank, count } = taken!;
-  const names = rank === 0 ? [] : others.map(({ name }) => name);
-  repository.noteMeanings([ref, ...names]);
-  return { ref, path: parts.slice(count).join("/"), others: names };
 }
 
 /** @param others refs that may have been meant */

@@ -1,0 +1,114 @@
+import { GitError } from "../../format/errors.ts";
+import { toHex } from "../../format/oid.ts";
+import { isTreeMode, typeOfMode } from "../../format/tree.ts";
+import { isBinary } from "../diff/binary-patch.ts";
+import { findLastCommits } from "../files/last-commits.ts";
+import { type Directory, readDirectory } from "../files/list-files.ts";
+import type { CommitRecord } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { peel, type Revision } from "../objects/revision.ts";
+import { entryAt, type PathEntry } from "../objects/tree-path.ts";
+import { openTarget, type PageRevision } from "./page-revision.ts";
+import { type Readme, readReadme } from "./readme.ts";
+import { listChoices, type RefChoices } from "./ref-choices.ts";
+
+/** Bytes of a file that a page shows. */
+export const MAX_SHOWN_FILE_BYTES = 1024 * 1024;
+
+/** A request for what is at a path. */
+export interface PathRequest {
+  /** Of the URL: a revision and a path. Byte strings. */
+  readonly parts: readonly string[];
+  /** Whether to read the content of a file. */
+  readonly content: boolean;
+}
+
+/** What the page of a path shows. */
+export interface PathPage {
+  readonly revision: PageRevision;
+  /** Null: the URL has a whole commit id, so that the page never changes. */
+  readonly choices: RefChoices | null;
+  /** Byte string, "" for the root. */
+  readonly path: string;
+  /** The last commit that touched the path; null: not found in time. */
+  readonly lastCommit: CommitRecord | null;
+  readonly shown: ShownDirectory | ShownFile | ShownSubmodule;
+}
+
+/** A directory. */
+export interface ShownDirectory {
+  readonly kind: "directory";
+  readonly directory: Directory;
+  readonly readme: Readme | null;
+}
+
+/** A file, or a symbolic link, whose content is its target. */
+export interface ShownFile {
+  readonly kind: "file";
+  readonly mode: number;
+  /** Hex. */
+  readonly oid: string;
+  readonly sizeBytes: number;
+  /** Null: not asked for, binary, or more than `MAX_SHOWN_FILE_BYTES`. */
+  readonly content: Uint8Array | null;
+  readonly isBinary: boolean;
+}
+
+/** A commit of another repository. */
+export interface ShownSubmodule {
+  readonly kind: "submodule";
+  /** Hex. */
+  readonly oid: string;
+}
+
+/** Reads what is at a path.
+ * @throws GitError "not-found", and as `resolveCommit` */
+export async function pathPage(repository: OpenRepository, { parts, content }: PathRequest): Promise<PathPage> {
+  const { revision, commit, path } = await openTarget(repository, parts);
+  const root = peel(repository, commit, "tree");
+  const entry = path === "" ? null : await entryAt(repository, root.number, path);
+  if (path !== "" && entry === null) throw new GitError("not-found", { what: "path" });
+  const shown =
+    entry === null || isTreeMode(entry.mode)
+      ? await showDirectory(repository, commit, path)
+      : await showEntry(repository, entry, content);
+  return {
+    revision,
+    choices: revision.name === revision.commit ? null : listChoices(repository),
+    path,
+    lastCommit: entry === null ? null : await findLastCommit(repository, commit, path, entry),
+    shown,
+  };
+}
+
+async function showDirectory(repository: OpenRepository, commit: Revision, path: string): Promise<ShownDirectory> {
+  const directory = await readDirectory(repository, commit, path, true);
+  return { kind: "directory", directory, readme: await readReadme(repository, directory.entries) };
+}
+
+async function showEntry(
+  repository: OpenRepository,
+  { mode, oid, number }: PathEntry,
+  wanted: boolean,
+): Promise<ShownFile | ShownSubmodule> {
+  if (typeOfMode(mode) === "commit") return { kind: "submodule", oid: toHex(oid) };
+  const sizeBytes = repository.find(oid)?.size ?? 0;
+  const isRead = wanted && sizeBytes <= MAX_SHOWN_FILE_BYTES;
+  const content = isRead ? (await repository.reader.read(number)).bytes : null;
+  const binary = content !== null && isBinary(content);
+  return { kind: "file", mode, oid: toHex(oid), sizeBytes, content: binary ? null : content, isBinary: binary };
+}
+
+/** The last commit that touched one entry, found in the directory that holds it. */
+async function findLastCommit(
+  repository: OpenRepository,
+  commit: Revision,
+  path: string,
+  { mode, oid }: PathEntry,
+): Promise<CommitRecord | null> {
+  const slash = path.lastIndexOf("/");
+  const entry = { mode, oid, name: path.slice(slash + 1) };
+  const parent = path.slice(0, Math.max(slash, 0));
+  const { commits, indexes } = await findLastCommits(repository, commit.number, parent, [entry]);
+  return commits[indexes[0]!] ?? null;
+}

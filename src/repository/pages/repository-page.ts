@@ -1,0 +1,62 @@
+import { toHex } from "../../format/oid.ts";
+import { type Directory, readDirectory } from "../files/list-files.ts";
+import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { Revision } from "../objects/revision.ts";
+import { BRANCHES } from "../refs/move-ref.ts";
+import { type Languages, languages } from "../tally/languages.ts";
+import { openTarget, type PageRevision } from "./page-revision.ts";
+import { type Readme, readReadme } from "./readme.ts";
+import { listChoices, type RefChoices } from "./ref-choices.ts";
+
+/** What the page of a repository shows. */
+export interface RepositoryPage {
+  /** Without `refs/heads/`, byte string; null: HEAD names no branch. */
+  readonly defaultBranch: string | null;
+  readonly choices: RefChoices;
+  /** Null: HEAD has no commit. */
+  readonly head: HeadPart | null;
+}
+
+/** What the page shows of the commit that HEAD names. */
+export interface HeadPart {
+  readonly revision: PageRevision;
+  readonly commit: CommitRecord;
+  /** How many commits it reaches, itself included. */
+  readonly commitCount: number;
+  readonly directory: Directory;
+  readonly readme: Readme | null;
+  readonly languages: Languages["languages"];
+}
+
+/** Reads what the page of a repository shows. */
+export async function repositoryPage(repository: OpenRepository): Promise<RepositoryPage> {
+  const { head } = repository.advertised;
+  const target = head?.target ?? "";
+  return {
+    defaultBranch: target.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : null,
+    choices: listChoices(repository),
+    head: head === null || head.oid === null ? null : await readHead(repository),
+  };
+}
+
+async function readHead(repository: OpenRepository): Promise<HeadPart> {
+  const { revision, commit } = await openTarget(repository, []);
+  const directory = await readDirectory(repository, commit, "", true);
+  return {
+    revision,
+    commit: await readCommit(repository, commit),
+    commitCount: countCommits(repository, commit),
+    directory,
+    readme: await readReadme(repository, directory.entries),
+    languages: (await languages(repository, revision.commit)).languages,
+  };
+}
+
+async function readCommit({ reader }: OpenRepository, { oid, number }: Revision): Promise<CommitRecord> {
+  return toCommitRecord(toHex(oid), (await reader.read(number)).bytes);
+}
+
+function countCommits({ tables }: OpenRepository, { number }: Revision): number {
+  return tables.graph.ancestors([tables.graph.position(number)]).count();
+}
