@@ -11,7 +11,7 @@ import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { answerError } from "../rest/common/error.ts";
-import { renderApiDocs } from "../web/api-docs.ts";
+import { renderApiDocs } from "../web/api-docs/api-docs.ts";
 import type { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
 import { printEvent } from "./event-log.ts";

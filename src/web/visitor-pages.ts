@@ -1,5 +1,5 @@
 import { html, raw } from "hono/html";
-import { PAGE_HEADERS } from "./page.ts";
+import { PAGE_HEADERS } from "./api-docs/page.ts";
 
 type Html = ReturnType<typeof html>;
 

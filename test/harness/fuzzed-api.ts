@@ -1,4 +1,4 @@
-import type { OpenApiDocument } from "../../src/web/open-api.ts";
+import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import { ApiFuzzer, type FuzzResult } from "./api-fuzz.ts";
 import { git } from "./git.ts";

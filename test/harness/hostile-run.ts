@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { inspect } from "node:util";
 import { DEFAULT_LIMITS } from "../../src/format/configured-limits.ts";
-import type { OpenApiDocument } from "../../src/web/open-api.ts";
+import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import type { HostileHistory } from "./hostile-draft.ts";
 import { makeHostileHistory } from "./hostile-history.ts";

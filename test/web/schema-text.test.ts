@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Listed } from "../../src/web/open-api.ts";
-import { exampleOf, showRequest } from "../../src/web/request-example.ts";
-import { brief, describe, resolve } from "../../src/web/schema-text.ts";
+import type { Listed } from "../../src/web/api-docs/open-api.ts";
+import { exampleOf, showRequest } from "../../src/web/api-docs/request-example.ts";
+import { brief, describe, resolve } from "../../src/web/api-docs/schema-text.ts";
 
 const schemas = {
   Oid: { type: "string", format: "oid", example: "e83c" },
