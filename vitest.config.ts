@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import type { Plugin } from "vite";
@@ -24,6 +26,24 @@ const wasmModules: Plugin = {
   },
 };
 
+/** Where the pages' style sheet and script are. */
+const ASSETS = new URL("src/web/assets/", import.meta.url).pathname;
+
+/** They are imported as their texts, as esbuild does for `with { type: "text" }`. The suffix keeps
+ * Vite's own handling of such files away. */
+const textModules: Plugin = {
+  name: "text-modules",
+  enforce: "pre",
+  resolveId(source, importer) {
+    const isText = /\.(?:css|js)$/.test(source) && importer?.includes("/src/web/assets/") === true;
+    return isText ? `${ASSETS}${basename(source)}.text` : undefined;
+  },
+  load(id) {
+    if (!id.endsWith(".text")) return undefined;
+    return `export default ${JSON.stringify(readFileSync(id.slice(0, -".text".length), "utf8"))};`;
+  },
+};
+
 /** The test tools are large: their code is compiled once and cached, not by every worker. */
 process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/compiled", import.meta.url).pathname;
 
@@ -44,7 +64,7 @@ export default defineConfig({
     projects: [
       {
         // Unit tests, and real git against the real Worker.
-        plugins: [wasmModules],
+        plugins: [wasmModules, textModules],
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
@@ -59,12 +79,12 @@ export default defineConfig({
       },
       {
         // Many seeds, sizes and positions, of which `npm test` tries a few: `npm run test:sweep`.
-        plugins: [wasmModules],
+        plugins: [wasmModules, textModules],
         test: { name: "sweep", include: SWEEPS, ...IN_NODE },
       },
       {
         // Code that needs a Durable Object's storage or R2: runs inside the runtime.
-        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
+        plugins: [textModules, cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
         test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000, isolate: false },
       },
       {
@@ -79,7 +99,7 @@ export default defineConfig({
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.
-        plugins: [wasmModules],
+        plugins: [wasmModules, textModules],
         test: {
           name: "large",
           include: [LARGE],
