@@ -2,12 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { contentDisposition } from "../../format/content-disposition.ts";
 import { safeContentType } from "../../format/content-type.ts";
 import { answerBytes } from "../../format/conditional-request.ts";
-import { GitError } from "../../format/errors.ts";
-import type { ByteRange } from "../../format/byte-range.ts";
-import { streamPieces } from "../../repository/files/piece-stream.ts";
-import { BlobReader } from "../../repository/files/blob-reader.ts";
 import type { LocatedFile } from "../../repository/files/locate-file.ts";
-import { cutStream } from "../../repository/files/cut-stream.ts";
+import { readFile } from "../../repository/files/read-file.ts";
 import { FOR_EVER } from "../common/conditional.ts";
 import { ErrorSchema, failures } from "../common/error.ts";
 import { pathParts } from "../common/path-parts.ts";
@@ -75,41 +71,9 @@ async function answerFile(request: Request, file: LocatedFile, variables: RestEn
   headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
   headers.set("Content-Security-Policy", SANDBOX);
   headers.set("X-Content-Type-Options", "nosniff");
-  const body = request.method === "HEAD" ? null : await readFile(file, range, variables);
+  const body =
+    request.method === "HEAD" ? null : await readFile(file, range, variables.reading, variables.repository.locateBlob);
   return new Response(body, { status, headers });
-}
-
-/** Reads the requested bytes from the materialized file if there is one, else from the blob. A
- * large blob is inflated piece by piece from its beginning up to the end of the range: deflated
- * bytes cannot be entered in the middle. */
-async function readFile(
-  file: LocatedFile,
-  { start, length }: ByteRange,
-  { reading, repository }: RestEnv["Variables"],
-): Promise<Uint8Array | ReadableStream<Uint8Array>> {
-  const reader = new BlobReader(reading, "raw");
-  const onEnd = (sentBytes: number): void => {
-    reader.sent(sentBytes);
-    reader.finish(sentBytes === length);
-  };
-  const written = file.written === null ? null : await reader.openWritten(file.written, start, length);
-  if (written !== null) {
-    onEnd(length);
-    return written;
-  }
-  const plan = file.plan ?? (await repository.locateBlob(file.oid)).plan;
-  const blobs = await reader.open(plan, [file.sizeBytes]);
-  if (!blobs.isStreamed(0)) {
-    const bytes = (await blobs.read(0)).subarray(start, start + length);
-    if (reader.isHeld) return streamPieces(reader.hold(bytes), onEnd).pipeThrough(new FixedLengthStream(length));
-    onEnd(length);
-    return bytes;
-  }
-  const wrongLength = (actual: number): GitError =>
-    new GitError("corrupt-pack", { reason: `blob ${file.oid} has ${actual} of ${file.sizeBytes} bytes` });
-  const cut = cutStream(await blobs.stream(0), start, length, { wrongLength, onEnd });
-  // Tells the runtime, and so the client, the length.
-  return cut.pipeThrough(new FixedLengthStream(length));
 }
 
 function refuse(status: 412 | 416, code: string, message: string, headers: Record<string, string> = {}): Response {
