@@ -9,7 +9,7 @@ export interface RepositoryName {
 const PART = /^(?!\.\.?$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i;
 
 /** Owners whose repositories would have URLs with another meaning. */
-const RESERVED_OWNERS: ReadonlySet<string> = new Set(["api"]);
+const RESERVED_OWNERS: ReadonlySet<string> = new Set(["api", "-"]);
 
 /** Whether an owner may have this name. */
 export function isOwnerName(owner: string): boolean {

@@ -90,6 +90,8 @@ export class NamedRepository {
   readonly #asker: Asker;
   readonly #timings: Timings;
   readonly #needed: Right;
+  /** The route by which the caller was admitted. */
+  #admitted: KnownRoute | null = null;
   /** The route that this request uses. */
   #met: KnownRoute | null = null;
 
@@ -120,8 +122,19 @@ export class NamedRepository {
    * @see authorise */
   async admit(): Promise<void> {
     const known = recall(this.#name);
-    if (known !== null && may(this.#asker.caller, this.#needed, known)) return;
-    this.#authorise(await this.#timings.time("access", () => this.#route("find")));
+    if (known !== null && may(this.#asker.caller, this.#needed, known)) {
+      this.#admitted = known;
+      return;
+    }
+    const route = await this.#timings.time("access", () => this.#route("find"));
+    this.#authorise(route);
+    this.#admitted = route;
+  }
+
+  /** Where the name leads, and the caller's right there, once admitted; null: nowhere. */
+  get place(): (RepositoryRoute & { readonly right: Right }) | null {
+    const route = this.#met ?? this.#admitted;
+    return route === null ? null : { ...route, right: rightOf(this.#asker.caller, route)! };
   }
 
   /** Calls the repository.

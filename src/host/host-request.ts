@@ -17,7 +17,7 @@ export class HostRequest {
   readonly timings = new Timings();
   /** Identifies the request in its response and in all its events. */
   readonly id: string;
-  readonly #request: Request;
+  readonly request: Request;
   #identify = identify;
   #asker: Promise<Asker> | null = null;
   #who: string | null = null;
@@ -26,7 +26,7 @@ export class HostRequest {
   constructor(request: Request, env: Env) {
     this.env = env;
     this.id = request.headers.get("CF-Ray") ?? crypto.randomUUID();
-    this.#request = request;
+    this.request = request;
   }
 
   /** Has the caller identified in another way than `identify`. Before the caller is needed. */
@@ -40,7 +40,7 @@ export class HostRequest {
    * @see identify */
   asker(): Promise<Asker> {
     this.#asker ??= this.timings.time("access", async () => {
-      const caller = await this.#identify(this.#request, this.env);
+      const caller = await this.#identify(this.request, this.env);
       const who = nameOf(caller);
       this.#who = who === null ? null : decodeText(who);
       return { requestId: this.id, caller };
@@ -73,8 +73,8 @@ export class HostRequest {
   /** Logs the request once it is answered, without its query, which may contain anything. */
   log(status: number): void {
     const { phases, totalMs } = this.timings.read();
-    const path = new URL(this.#request.url).pathname.slice(0, MAX_PATH);
-    const { method } = this.#request;
+    const path = new URL(this.request.url).pathname.slice(0, MAX_PATH);
+    const { method } = this.request;
     printEvent({ event: "request", method, path, who: this.#who, status, ms: totalMs, phases }, this.origin);
   }
 }

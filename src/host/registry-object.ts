@@ -15,6 +15,7 @@ import {
 import { Registry } from "../store/registry/registry.ts";
 import type { QuotaHolder } from "../store/registry/quota-table.ts";
 import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import type { FoundPage } from "../store/registry/search.ts";
 import { SESSION_TABLE, type SessionHolder, SessionTable } from "../store/registry/session-table.ts";
 import { type NewToken, TOKEN_TABLE, TokenTable } from "../store/registry/token-table.ts";
 import type { Env } from "./env.ts";
@@ -91,6 +92,11 @@ export class RegistryObject extends DurableObject<Env> {
   /** @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return this.#registry.list(owner, after, limit, caller);
+  }
+
+  /** @see Registry.search */
+  search(text: string, owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): FoundPage {
+    return this.#registry.search(text, owner, after, limit, caller);
   }
 
   /** @see Registry.findRelatives */

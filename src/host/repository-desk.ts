@@ -19,6 +19,11 @@ export function newRepositoryDesk(
       const caller = await findCaller();
       return (await registryOf(env).list(owner, after, limit, caller)).map((entry) => showTo(caller, entry));
     },
+    search: async (text, owner, after, limit) => {
+      const caller = await findCaller();
+      const { entries, next } = await registryOf(env).search(text, owner, after, limit, caller);
+      return { entries: entries.map((entry) => showTo(caller, entry)), next };
+    },
     read: async (name) => {
       const entry = await registryOf(env).read(name);
       if (entry === null) return null;

@@ -5,6 +5,7 @@ import type { Quota, QuotaChange } from "../access/quota.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/registry/registry-answers.ts";
 import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
+import type { FoundPage } from "../store/registry/search.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
 import type { Ambiguities, RepositoryClient } from "./calls.ts";
 import type { Reading } from "./files/reading.ts";
@@ -75,6 +76,8 @@ export interface Place {
 export interface RepositoryRegistry {
   /** The repositories that the caller may read. @see Registry.list */
   list(owner: string | null, after: RepositoryName | null, limit: number): Promise<RepositoryEntry[]>;
+  /** A page of those whose names contain a text. @see searchRepositories */
+  search(text: string, owner: string | null, after: RepositoryName | null, limit: number): Promise<FoundPage>;
   /** @see Registry.read */
   read(name: RepositoryName): Promise<RepositoryEntry | null>;
   /** Creates a repository without refs.

@@ -31,6 +31,7 @@ import {
   type NameRefusal,
   type RepositoryChange,
 } from "./registry-answers.ts";
+import { type FoundPage, searchRepositories } from "./search.ts";
 import type { Sql, Transactor } from "../sql/sql.ts";
 
 /** How old a touch of a reservation must be for another: each is two rows, and a first push makes
@@ -182,6 +183,11 @@ export class Registry {
   /** @see listRepositories */
   list(owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): RepositoryEntry[] {
     return listRepositories(this.#sql, owner, after, limit, caller);
+  }
+
+  /** Those that a caller may read, and whose names contain a text. @see searchRepositories */
+  search(text: string, owner: string | null, after: RepositoryName | null, limit: number, caller: Caller): FoundPage {
+    return searchRepositories(text, after, limit, (from, count) => this.list(owner, from, count, caller));
   }
 
   /** @see findRelatives */
