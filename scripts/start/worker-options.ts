@@ -16,6 +16,7 @@ export const DECLARED = {
     REPOSITORY: { className: "RepositoryObject", useSQLite: true },
     REGISTRY: { className: "RegistryObject", useSQLite: true },
   },
+  versionMetadata: "VERSION",
 };
 
 /** The Miniflare options of a server. */

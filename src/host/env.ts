@@ -11,6 +11,8 @@ export interface Env {
   readonly REGISTRY: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
+  /** The deployed code: its id changes with every deployment. */
+  readonly VERSION: { readonly id: string };
   /** `token`: everything that is not public needs a token. `open`: everyone on this machine is let
    * in, through loopback names only. */
   readonly ACCESS: "open" | "token";

@@ -11,6 +11,7 @@ import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import type { FetchOutcome, PlannedPack, StoredPack } from "../repository/state/fetch-source.ts";
 import { API_DESCRIPTION, createRestApp } from "../rest/app.ts";
 import { answerError } from "../rest/common/error.ts";
+import { createWebApp } from "../web/app.ts";
 import { renderApiDocs } from "../web/api-docs/api-docs.ts";
 import type { NamedRepository } from "./directory.ts";
 import type { Env } from "./env.ts";
@@ -23,7 +24,8 @@ import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
-import { showRepository, welcome } from "./visitors.ts";
+import { explainRepository, welcome } from "./visitors.ts";
+import { newWebHost } from "./web-host.ts";
 
 export { RegistryObject, RepositoryObject };
 
@@ -38,8 +40,6 @@ const guard: MiddlewareHandler<HostEnv> = async ({ env, req }, next) => {
   if (refusal === null) return next();
   return req.path.startsWith("/api/") ? answerError(refusal) : errorResponse(refusal);
 };
-
-app.get("/", guard, welcome);
 
 /** Pages of any origin may use git and the API with a token: nothing is sent that a browser would
  * add by itself. */
@@ -61,8 +61,6 @@ const admitPages = cors({
   maxAge: 86_400,
 });
 
-app.use("*", (context, next) => (context.env.ACCESS === "open" ? next() : admitPages(context, next)));
-
 app.use("*", async (context, next) => {
   const request = new HostRequest(context.req.raw, context.env);
   context.set("request", request);
@@ -73,6 +71,11 @@ app.use("*", async (context, next) => {
 });
 
 app.use("*", guard);
+
+const crossOrigin: MiddlewareHandler<HostEnv> = (context, next) =>
+  context.env.ACCESS === "open" ? next() : admitPages(context, next);
+app.use("/api/*", crossOrigin);
+for (const path of new Set(GIT_ROUTES.map((route) => route.path))) app.use(`/:owner/:repository${path}`, crossOrigin);
 
 app.get("/healthz", (context) => serveHealth(context.env));
 
@@ -91,15 +94,21 @@ app.get("/api/docs", ({ req }) =>
 );
 app.route("/api", api);
 
+app.all("/:owner/:repository/info/lfs/*", () => refuseLfs());
+
 // After the API, whose paths look alike.
+app.route(
+  "/",
+  createWebApp((context) => newWebHost((context as unknown as HostContext).get("request"), codec)),
+);
+
+app.get("/", welcome);
 app.on("GET", ["/:owner/:repository", "/:owner/:repository/"], (context) =>
-  showRepository(context, async (name) => {
+  explainRepository(context, async (name) => {
     await context.get("request").open(name, "read");
     return newRestHost(context.get("request"), codec).registry.read(name);
   }),
 );
-
-app.all("/:owner/:repository/info/lfs/*", () => refuseLfs());
 
 app.notFound((context) => textResponse(404, explainPath(context.req.path) ?? "not found"));
 

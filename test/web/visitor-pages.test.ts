@@ -1,19 +1,16 @@
-import type { Browser } from "playwright-core";
+/** What the URLs of the server and of repositories answer: pages to browsers, to each what it may see;
+ * a line of text to other clients. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
-import { noteProblems, startBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
 const ADMIN = "correct-horse-battery";
-let browser: Browser;
+const AS_BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 let server: Server;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([
-    startBrowser(),
-    startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } }),
-  ]);
+  server = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
   const dir = await makeRepository("source");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
   for (const name of ["public", "private"]) {
@@ -23,53 +20,52 @@ beforeAll(async () => {
   await askApi(server, "/repos/me/public", { method: "PATCH", json: { visibility: "public" }, headers });
 });
 
-afterAll(async () => {
-  await browser.close();
-  await server.close();
+afterAll(() => server.close());
+
+const look = (path: string) => fetch(server.url + path, { headers: AS_BROWSER });
+
+test.each(["/me/public", "/me/public.git", "/me/public/", "/me/public/tree/main/"])(
+  "a browser finds the page of a repository at %s",
+  async (path) => {
+    const response = await look(path);
+    expect(response.status).toBe(200);
+    expect(new URL(response.url).pathname).toBe(path.includes("tree") ? "/me/public/tree/main" : "/me/public");
+    expect(await response.text()).toContain("me/public · Holdfast");
+  },
+);
+
+test("lists show what is public, and nothing else", async () => {
+  for (const path of ["/", "/me", "/?q=p"]) {
+    const text = await (await look(path)).text();
+    expect(text).toContain("/me/public");
+    expect(text).not.toContain("private");
+  }
+  expect((await look("/you")).status).toBe(404);
 });
 
-/** Opens a path as a browser on a phone does. */
-async function open(path: string): Promise<{ status: number; text: string }> {
-  const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
-  const problems = noteProblems(page);
-  const response = (await page.goto(server.url + path))!;
-  const text = await page.locator("body").innerText();
-  const status = response.status();
-  // A browser's console reports the status itself.
-  expect(problems.filter((problem) => !problem.includes("status of 404"))).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
-  expect(response.headers()["content-security-policy"]).toMatch(/^default-src 'none'/);
-  expect(await page.getByRole("link", { name: "The API" }).getAttribute("href")).toBe("/api/docs");
-  await page.close();
-  return { status, text };
-}
-
-test("a browser finds at / how to push, and the way to the API", async () => {
-  const { status, text } = await open("/");
-  expect(status).toBe(200);
-  expect(text).toContain(`git push ${server.url}/me/my-repo.git main`);
+test("a private repository looks to a browser as one that is not there, on every page", async () => {
+  for (const below of ["", "/tree/main", "/blob/main/x", "/raw/main/x", "/settings"]) {
+    const [hidden, missing] = await Promise.all([look(`/me/private${below}`), look(`/me/missing${below}`)]);
+    expect(hidden.status).toBe(404);
+    expect(missing.status).toBe(404);
+    expect(await hidden.text()).toBe((await missing.text()).replaceAll("missing", "private"));
+    const shown = ({ headers }: Response) =>
+      [...headers].filter(([name]) => !/^(x-request-id|server-timing|date|content-length)$/.test(name));
+    expect(shown(hidden)).toEqual(shown(missing));
+    // The browser does not ask for a password.
+    expect(hidden.headers.get("WWW-Authenticate")).toBeNull();
+  }
+  expect((await look("/me/bad%20name")).status).toBe(404);
 });
 
-test.each(["/me/public", "/me/public.git", "/me/public/"])("a browser finds at %s how to clone", async (path) => {
-  const { status, text } = await open(path);
-  expect(status).toBe(200);
-  const command = text.split("\n").find((line) => line.startsWith("git "))!;
-  expect(command).toBe(`git clone ${server.url}/me/public.git`);
-  expect(await git(".", "ls-remote", command.split(" ").at(-1)!)).toContain("refs/heads/main");
-});
-
-test("a private repository looks to a browser as one that is not there", async () => {
-  const hidden = await open("/me/private");
-  expect(hidden.status).toBe(404);
-  expect(hidden).toEqual(await open("/me/missing"));
-  expect(hidden).toEqual(await open("/me/bad%20name"));
-  const asBrowser = { headers: { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" } };
-  const [one, other] = await Promise.all(
-    ["/me/private", "/me/missing"].map((path) => fetch(server.url + path, asBrowser)),
-  );
-  expect(await one!.text()).toBe(await other!.text());
-  // The browser does not ask for a password.
-  expect(one!.headers.get("WWW-Authenticate")).toBeNull();
+test("a repository that was renamed is found by its former name", async () => {
+  const headers = { Authorization: `Bearer ${ADMIN}` };
+  const rename = (from: string, name: string) =>
+    askApi(server, `/repos/me/${from}`, { method: "PATCH", json: { name }, headers });
+  await rename("public", "renamed");
+  const response = await look("/me/public/tree/main?x=1");
+  expect([response.status, response.url]).toEqual([200, `${server.url}/me/renamed/tree/main?x=1`]);
+  await rename("renamed", "public");
 });
 
 test("what asks for no page gets a line of text", async () => {

@@ -1,0 +1,43 @@
+import { type Caller, type Right } from "../access/caller.ts";
+import { GitError } from "../format/errors.ts";
+import { parseRepositoryName } from "../format/repository-name.ts";
+import type { Ambiguities } from "../repository/calls.ts";
+import type { Visitor, WebHost } from "../web/parts/web-env.ts";
+import { newDeployment } from "./deployment.ts";
+import type { HostRequest } from "./host-request.ts";
+import { identifyVisitor, signIn, signOut } from "./sessions.ts";
+
+/** Implements the services of the pages for a request on this platform. From here on, its caller is
+ * whoever the session says.
+ * @param codec the isolate's */
+export function newWebHost(request: HostRequest, codec: WebHost["reading"]["codec"]): WebHost {
+  const { env, request: received } = request;
+  request.identifyBy(identifyVisitor);
+  return {
+    ...newDeployment(request, codec),
+    requestId: request.id,
+    build: env.VERSION.id,
+    visitor: async () => toVisitor((await request.asker()).caller),
+    openPlace: async (owner, repository, needed: Right, noteAmbiguities: (found: Ambiguities) => void) => {
+      const opened = await request.open(parseRepositoryName(owner, repository), needed);
+      const { place } = opened;
+      if (place === null) throw new GitError("not-found", { what: "repository" });
+      const { name, visibility, right, isFormer } = place;
+      return { owner: place.owner, name, visibility, right, isFormer, client: opened.client(noteAmbiguities) };
+    },
+    signIn: (token) => signIn(received, env, token),
+    signOut: () => signOut(received, env),
+  };
+}
+
+function toVisitor(caller: Caller): Visitor {
+  switch (caller.kind) {
+    case "anyone":
+    case "anonymous":
+      return { kind: caller.kind };
+    case "operator":
+      return { kind: "signed-in", name: "operator", id: "operator" };
+    case "token":
+      return { kind: "signed-in", name: caller.token.name, id: caller.token.id };
+  }
+}

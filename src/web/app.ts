@@ -1,0 +1,105 @@
+// The pages for browsers. Each is one row here: its path, the right that it needs, and a function in
+// `pages`. A row below a repository's path gets it opened with that right; there is no other way to
+// it.
+import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
+import type { Right } from "../access/caller.ts";
+import { isGitError } from "../format/errors.ts";
+import type { Ambiguities } from "../repository/calls.ts";
+import { ASSETS, serveAsset } from "./assets/assets.ts";
+import { blobPage, treePage } from "./pages/path.tsx";
+import { rawPage } from "./pages/raw.ts";
+import { repositoryPage } from "./pages/repository.tsx";
+import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
+import { ownerPage, startPage } from "./pages/start.tsx";
+import { showError, showMissing } from "./parts/error-page.tsx";
+import { refuseCrossSite } from "./parts/forms.ts";
+import { placeUrl, signInUrl } from "./parts/urls.ts";
+import type { OpenedPlace, PageContext, WebEnv, WebHost } from "./parts/web-env.ts";
+
+/** A page. */
+export interface PageRoute {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** The right in the path's repository; null: the path has none. */
+  readonly needed: Right | null;
+  readonly show: (context: PageContext) => Promise<Response>;
+}
+
+/** All pages. */
+export const PAGE_ROUTES: readonly PageRoute[] = [
+  { method: "GET", path: "/", needed: null, show: startPage },
+  { method: "GET", path: "/-/sign-in", needed: null, show: signInPage },
+  { method: "POST", path: "/-/sign-in", needed: null, show: signIn },
+  { method: "POST", path: "/-/sign-out", needed: null, show: signOut },
+  { method: "GET", path: "/:owner", needed: null, show: ownerPage },
+  { method: "GET", path: "/:owner/:repo", needed: "read", show: repositoryPage },
+  // Leads to the one without the slash.
+  { method: "GET", path: "/:owner/:repo/", needed: "read", show: repositoryPage },
+  { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
+  { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
+  { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+];
+
+/** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of
+ * one or two parts are asked by other clients, too: these are left to what follows, as is whatever is
+ * no page.
+ * @param hostOf returns the host's services for a request */
+export function createWebApp(hostOf: (context: PageContext) => WebHost): Hono<WebEnv> {
+  const app = new Hono<WebEnv>();
+  app.get(`${ASSETS}:file`, async (context, next) => serveAsset(context.req.path) ?? next());
+  const answer = async (context: PageContext, { method, needed, show }: Omit<PageRoute, "path">): Promise<Response> => {
+    context.set("host", hostOf(context));
+    try {
+      if (method === "POST") refuseCrossSite(context.req.raw);
+      const moved = needed === null ? null : await admit(context, needed);
+      return moved ?? (await show(context));
+    } catch (error) {
+      return showError(context, error);
+    }
+  };
+  for (const route of PAGE_ROUTES) {
+    const isShared =
+      route.path.split("/", 5).filter((part) => part !== "").length <= 2 && !route.path.startsWith("/-/");
+    app.on(route.method, [route.path], async (context, next) =>
+      isShared && !wantsPage(context) ? next() : answer(context, route),
+    );
+  }
+  const missing: Omit<PageRoute, "path"> = { method: "GET", needed: null, show: showMissing };
+  app.get("*", async (context, next) => (wantsPage(context) ? answer(context, missing) : next()));
+  return app;
+}
+
+/** Whether a browser asks, or something else that wants a page. */
+function wantsPage(context: Context): boolean {
+  const supports = ["text/plain", "text/html"];
+  return accepts(context, { header: "Accept", supports, default: "text/plain" }) === "text/html";
+}
+
+/** Opens the repository in the path, for a visitor with the right that the page needs.
+ * @returns null, or the way to somewhere else: to the repository's own URL, or to sign in for a
+ * visitor who has not, but may read it
+ * @throws GitError as `WebHost.openPlace` */
+async function admit(context: PageContext, needed: Right): Promise<Response | null> {
+  const { owner, repo } = context.req.param() as { owner: string; repo: string };
+  const host = context.get("host");
+  context.set("ambiguities", []);
+  const note = (more: Ambiguities): void => context.set("ambiguities", [...context.get("ambiguities"), ...more]);
+  const { pathname, search } = new URL(context.req.url);
+  let opened: OpenedPlace;
+  try {
+    opened = await host.openPlace(owner, repo, needed, note);
+  } catch (error) {
+    if (needed === "read" || !isGitError(error, "unauthenticated")) throw error;
+    await host.openPlace(owner, repo, "read", note);
+    return context.redirect(signInUrl(pathname + search), 303);
+  }
+  const { client, isFormer, ...place } = opened;
+  if (isFormer || repo.endsWith(".git") || pathname.endsWith("/")) {
+    const below = pathname.split("/").slice(3).join("/").replace(/\/+$/, "");
+    return context.redirect(placeUrl(place, below) + search, 302);
+  }
+  context.set("place", place);
+  context.set("repository", client);
+  return null;
+}

@@ -1,0 +1,112 @@
+// @ts-check
+// Comfort for those whose browsers run scripts. Every page is whole without it: what only works with
+// it is hidden in the markup, and shown here.
+//
+// An element names what it wants in `data-with`; each of these functions gets the elements that name
+// it, when the page is there.
+
+/** @type {Record<string, (element: HTMLElement) => void>} */
+const COMFORTS = {
+  /** A button that copies the text, or the value, of the element that `data-from` names. */
+  copy(button) {
+    button.hidden = false;
+    const label = button.textContent;
+    const tell = (/** @type {string} */ outcome) => {
+      button.textContent = outcome;
+      setTimeout(() => (button.textContent = label), 1_500);
+    };
+    button.addEventListener("click", () => {
+      const from = document.getElementById(button.dataset["from"] ?? "");
+      const text = from instanceof HTMLInputElement ? from.value : (from?.textContent ?? "");
+      // Over plain http to another machine, browsers have no clipboard.
+      if (navigator.clipboard === undefined) return tell("Not allowed");
+      navigator.clipboard.writeText(text).then(
+        () => tell("Copied"),
+        () => tell("Not allowed"),
+      );
+    });
+  },
+
+  /** A field that hides the items of a list that do not contain what is typed. */
+  filter(field) {
+    if (!(field instanceof HTMLInputElement)) return;
+    field.hidden = false;
+    const panel = field.closest(".panel");
+    field.addEventListener("input", () => {
+      const wanted = field.value.toLowerCase();
+      for (const item of panel?.querySelectorAll("li") ?? [])
+        item.hidden = !(item.textContent ?? "").toLowerCase().includes(wanted);
+    });
+    field.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      const first = [...(panel?.querySelectorAll("li") ?? [])].find((item) => !item.hidden);
+      first?.querySelector("a")?.click();
+    });
+  },
+
+  /** What opens below a button closes with Escape, and when something else is clicked. */
+  drop(details) {
+    if (!(details instanceof HTMLDetailsElement)) return;
+    details.addEventListener("toggle", () => {
+      if (details.open) details.querySelector("input")?.focus();
+    });
+    details.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !details.open) return;
+      details.open = false;
+      details.querySelector("summary")?.focus();
+    });
+    document.addEventListener("click", (event) => {
+      if (event.target instanceof Node && !details.contains(event.target)) details.open = false;
+    });
+  },
+
+  /** Lines of code that the URL names: `#L10` or `#L10-L20`. A click names a line, a click with Shift
+   * the lines up to there. */
+  lines(code) {
+    const mark = () => {
+      for (const old of code.querySelectorAll(".marked")) old.classList.remove("marked");
+      code.querySelector(".mark-line")?.remove();
+      const [first, last] = namedLines(location.hash);
+      if (first === 0) return;
+      const from = document.getElementById(`L${first}`);
+      const to = document.getElementById(`L${last}`) ?? from;
+      if (from === null || to === null) return;
+      for (let line = first; line <= last; line++) document.getElementById(`L${line}`)?.classList.add("marked");
+      const bar = document.createElement("div");
+      bar.className = "mark-line";
+      const top = code.getBoundingClientRect().top;
+      bar.style.top = `${from.getBoundingClientRect().top - top}px`;
+      bar.style.height = `${to.getBoundingClientRect().bottom - from.getBoundingClientRect().top}px`;
+      bar.style.width = `${code.scrollWidth}px`;
+      code.append(bar);
+      return from;
+    };
+    code.addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest(".numbers a") : null;
+      if (link === null || !event.shiftKey) return;
+      const [first] = namedLines(location.hash);
+      const line = Number(link.id.slice(1));
+      if (first === 0) return;
+      event.preventDefault();
+      history.replaceState(null, "", `#L${Math.min(first, line)}-L${Math.max(first, line)}`);
+      mark();
+    });
+    addEventListener("hashchange", mark);
+    mark()?.scrollIntoView({ block: "center" });
+  },
+};
+
+/** The lines that a fragment names; zeros: none.
+ * @param {string} hash
+ * @returns {[first: number, last: number]} */
+function namedLines(hash) {
+  const [, first, last] = /^#L(\d+)(?:-L?(\d+))?$/.exec(hash) ?? [];
+  const from = Number(first ?? 0);
+  return [from, Math.max(from, Number(last ?? from))];
+}
+
+for (const element of document.querySelectorAll("[data-with]")) {
+  if (!(element instanceof HTMLElement)) continue;
+  for (const name of (element.dataset["with"] ?? "").split(" ")) COMFORTS[name]?.(element);
+}

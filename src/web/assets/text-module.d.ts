@@ -1,0 +1,11 @@
+/** A style sheet, imported as its text. */
+declare module "*/style.css" {
+  const text: string;
+  export default text;
+}
+
+/** The script of the pages, imported as its text. */
+declare module "*/script.js" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,147 @@
+import { visibleName } from "../parts/text.ts";
+import type { HeadPart, RepositoryPage } from "../../repository/pages/repository-page.ts";
+import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { CloneBox } from "../parts/clone-box.tsx";
+import { CommitLine } from "../parts/commit-line.tsx";
+import { FileList } from "../parts/file-list.tsx";
+import { LanguagesBar } from "../parts/languages-bar.tsx";
+import { PlaceHeader } from "../parts/place-header.tsx";
+import { PushCommands } from "../parts/push-commands.tsx";
+import { ReadmeBox } from "../parts/readme.tsx";
+import { RefChooser } from "../parts/ref-chooser.tsx";
+import { showPage } from "../parts/show-page.tsx";
+import { visibleLine } from "../parts/text.ts";
+import { cloneUrl, pathUrl, placeUrl } from "../parts/urls.ts";
+import type { PageContext, PagePlace } from "../parts/web-env.ts";
+
+/** `/{owner}/{repo}`: the repository at the tip of its default branch. */
+export async function repositoryPage(context: PageContext): Promise<Response> {
+  const place = context.get("place");
+  const [page, entry] = await Promise.all([
+    context.get("repository").repositoryPage(),
+    context.get("host").registry.read(place),
+  ]);
+  const { origin } = new URL(context.req.url);
+  return showPage(context, {
+    title: `${place.owner}/${place.name}`,
+    content: (
+      <>
+        <PlaceHeader place={place} tab="code" />
+        {page.head === null ? (
+          <EmptyRepository place={place} origin={origin} page={page} />
+        ) : (
+          <Overview place={place} origin={origin} page={page} head={page.head} entry={entry} />
+        )}
+      </>
+    ),
+  });
+}
+
+function Overview({
+  place,
+  origin,
+  page,
+  head,
+  entry,
+}: {
+  place: PagePlace;
+  origin: string;
+  page: RepositoryPage;
+  head: HeadPart;
+  entry: RepositoryEntry | null;
+}) {
+  const { revision, commit, directory, readme } = head;
+  const nowMs = Date.now();
+  const rev = revision.name;
+  return (
+    <div class="overview">
+      <div>
+        <div class="bar">
+          <RefChooser revision={revision} choices={page.choices} target={{ place, page: "tree", path: "" }} />
+          <CloneBox origin={origin} place={place} />
+        </div>
+        <section class="box" aria-labelledby="files">
+          <h2 id="files" class="hush">
+            Files
+          </h2>
+          <div class="head">
+            <CommitLine place={place} commit={commit} nowMs={nowMs} />
+          </div>
+          <FileList place={place} rev={rev} path="" directory={directory} nowMs={nowMs} />
+        </section>
+        {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
+      </div>
+      <Facts place={place} page={page} head={head} entry={entry} />
+    </div>
+  );
+}
+
+/** What is said of a repository beside its files. */
+function Facts({
+  place,
+  page,
+  head,
+  entry,
+}: {
+  place: PagePlace;
+  page: RepositoryPage;
+  head: HeadPart;
+  entry: RepositoryEntry | null;
+}) {
+  const { branchCount, tagCount } = page.choices;
+  const { commitCount, languages, revision } = head;
+  const parent = entry?.parent ?? null;
+  return (
+    <aside class="facts" aria-label="About this repository">
+      <h2>About</h2>
+      {entry?.description !== null && entry !== null && <p>{visibleLine(entry.description)}</p>}
+      {parent !== null && (
+        <p>
+          Fork of <a href={placeUrl(parent)}>{`${parent.owner}/${parent.name}`}</a>
+        </p>
+      )}
+      <ul>
+        <li>
+          <a href={pathUrl(place, "commits", revision.name, "")}>
+            <strong>{commitCount.toLocaleString("en")}</strong> {commitCount === 1 ? "commit" : "commits"}
+          </a>
+        </li>
+        <li>
+          <a href={placeUrl(place, "branches")}>
+            <strong>{branchCount.toLocaleString("en")}</strong> {branchCount === 1 ? "branch" : "branches"}
+          </a>
+        </li>
+        <li>
+          <a href={placeUrl(place, "tags")}>
+            <strong>{tagCount.toLocaleString("en")}</strong> {tagCount === 1 ? "tag" : "tags"}
+          </a>
+        </li>
+      </ul>
+      <LanguagesBar languages={languages} />
+    </aside>
+  );
+}
+
+/** A repository whose default branch has no commit. */
+function EmptyRepository({ place, origin, page }: { place: PagePlace; origin: string; page: RepositoryPage }) {
+  const { branches } = page.choices;
+  const branch = visibleName(page.defaultBranch ?? "main");
+  return (
+    <>
+      {branches.length === 0 ? (
+        <p>Nothing has been pushed yet.</p>
+      ) : (
+        <p>
+          The default branch <code>{branch}</code> has no commit. There are others:{" "}
+          {branches.map((name, i) => (
+            <>
+              {i > 0 && ", "}
+              <a href={pathUrl(place, "tree", name, "")}>{visibleName(name)}</a>
+            </>
+          ))}
+        </p>
+      )}
+      <PushCommands url={cloneUrl(origin, place)} branch={branch} />
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { OID_BYTES, toHex } from "../../format/oid.ts";
+import { isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
+import type { Directory } from "../../repository/files/list-files.ts";
+import { Icon } from "./icons.tsx";
+import { subjectOf, visibleName } from "./text.ts";
+import { Ago } from "./times.tsx";
+import { commitUrl, pathUrl } from "./urls.ts";
+import type { PagePlace } from "./web-env.ts";
+
+/** What each kind of entry is called, and its icon. */
+const KINDS = {
+  directory: { icon: "directory", word: "Directory" },
+  file: { icon: "file", word: "File" },
+  link: { icon: "link", word: "Symbolic link" },
+  module: { icon: "module", word: "Submodule" },
+} as const;
+
+type Kind = keyof typeof KINDS;
+
+/** A directory to be listed. */
+interface Listed {
+  readonly place: PagePlace;
+  /** As the URL names it. */
+  readonly rev: string;
+  /** Byte string, "" for the root. */
+  readonly path: string;
+  readonly directory: Directory;
+  readonly nowMs: number;
+}
+
+/** The entries of a directory, directories first, each with the last commit that changed it. */
+export function FileList({ place, rev, path, directory, nowMs }: Listed) {
+  const { paths: names, modes, oids } = directory.entries;
+  const { commits = [], indexes } = directory.lastCommits ?? {};
+  const changes = commits.map(({ oid, message, committer }) => ({
+    href: commitUrl(place, oid),
+    subject: subjectOf(message) || "(no message)",
+    date: committer.date,
+  }));
+  const kinds = names.map((_, i) => kindOf(modes[i]!));
+  const order = [...names.keys()].sort((a, b) => Number(kinds[b] === "directory") - Number(kinds[a] === "directory"));
+  const prefix = path === "" ? "" : `${path}/`;
+  return (
+    <table class="list files">
+      <TableHead />
+      <tbody>
+        {path !== "" && <ParentRow place={place} rev={rev} path={path} />}
+        {order.map((i) => {
+          const change = changes[indexes?.[i] ?? -1];
+          const [name, oid] = [names[i]!, toHex(oids, i * OID_BYTES)];
+          return (
+            <tr>
+              <th scope="row">
+                <Name place={place} rev={rev} path={prefix + name} name={name} kind={kinds[i]!} oid={oid} />
+              </th>
+              <td class="subject cut">{change !== undefined && <a href={change.href}>{change.subject}</a>}</td>
+              <td class="when">{change !== undefined && <Ago iso={change.date} nowMs={nowMs} />}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function TableHead() {
+  return (
+    <>
+      <caption class="hush">Files</caption>
+      <colgroup>
+        <col class="name" />
+        <col class="subject" />
+        <col class="when" />
+      </colgroup>
+      <thead class="hush">
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Last change</th>
+          <th scope="col">When</th>
+        </tr>
+      </thead>
+    </>
+  );
+}
+
+/** Leads to the directory above. */
+function ParentRow({ place, rev, path }: Pick<Listed, "place" | "rev" | "path">) {
+  const parent = path.slice(0, Math.max(path.lastIndexOf("/"), 0));
+  return (
+    <tr>
+      <th scope="row">
+        <a href={pathUrl(place, "tree", rev, parent)}>
+          ..<span class="hush"> (parent directory)</span>
+        </a>
+      </th>
+      <td class="subject" />
+      <td class="when" />
+    </tr>
+  );
+}
+
+function Name({
+  place,
+  rev,
+  path,
+  name,
+  kind,
+  oid,
+}: {
+  place: PagePlace;
+  rev: string;
+  path: string;
+  name: string;
+  kind: Kind;
+  oid: string;
+}) {
+  const { icon, word } = KINDS[kind];
+  const label = (
+    <>
+      <Icon name={icon} />
+      {kind !== "file" && <span class="hush">{word} </span>}
+      <bdi>{visibleName(name)}</bdi>
+    </>
+  );
+  if (kind === "module")
+    return (
+      <>
+        {label} <code class="muted">@ {oid.slice(0, 8)}</code>
+      </>
+    );
+  return <a href={pathUrl(place, kind === "directory" ? "tree" : "blob", rev, path)}>{label}</a>;
+}
+
+function kindOf(mode: number): Kind {
+  if (isTreeMode(mode)) return "directory";
+  if (typeOfMode(mode) === "commit") return "module";
+  return mode === SYMLINK_MODE ? "link" : "file";
+}

@@ -1,0 +1,68 @@
+import type { Child } from "hono/jsx";
+import { SCRIPT, STYLE } from "../assets/assets.ts";
+import { signInUrl } from "./urls.ts";
+import type { Visitor } from "./web-env.ts";
+
+/** What is around the content of every page. */
+export interface Frame {
+  /** Of the page, without the server's name. */
+  readonly title: string;
+  readonly visitor: Visitor;
+  /** Path and query of the page, to come back to. */
+  readonly here: string;
+  /** Elements for `<head>`. */
+  readonly head?: Child;
+}
+
+/** A whole page. */
+export function Layout({ title, visitor, here, head, children }: Frame & { children?: Child }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>{title === "Holdfast" ? title : `${title} · Holdfast`}</title>
+        <link rel="stylesheet" href={STYLE.url} />
+        <script src={SCRIPT.url} defer />
+        <link rel="icon" href="data:," />
+        {head}
+      </head>
+      <body>
+        <a class="skip" href="#content">
+          Skip to content
+        </a>
+        <header class="top">
+          <a class="home" href="/">
+            Holdfast
+          </a>
+          <SignedIn visitor={visitor} here={here} />
+        </header>
+        <main id="content">{children}</main>
+        <footer class="bottom">
+          <a href="/api/docs">API</a>
+        </footer>
+      </body>
+    </html>
+  );
+}
+
+/** Who is signed in, and the way in or out. */
+function SignedIn({ visitor, here }: { visitor: Visitor; here: string }) {
+  switch (visitor.kind) {
+    case "anyone":
+      return null;
+    case "anonymous":
+      return (
+        <nav aria-label="Account">
+          <a href={signInUrl(here)}>Sign in</a>
+        </nav>
+      );
+    case "signed-in":
+      return (
+        <form class="account" method="post" action="/-/sign-out">
+          <span class="muted">{visitor.name}</span> <button class="quiet">Sign out</button>
+        </form>
+      );
+  }
+}

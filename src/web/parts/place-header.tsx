@@ -1,0 +1,42 @@
+import { includesRight, type Right } from "../../access/caller.ts";
+import { placeUrl } from "./urls.ts";
+import type { PagePlace } from "./web-env.ts";
+
+/** The tabs of a repository's pages: a further one is a row here. */
+const TABS = [{ id: "code", label: "Code", below: "", needed: "read" }] as const satisfies readonly {
+  readonly id: string;
+  readonly label: string;
+  /** Path below the repository's page. */
+  readonly below: string;
+  /** Who sees it. */
+  readonly needed: Right;
+}[];
+
+/** Names one of the tabs. */
+export type TabId = (typeof TABS)[number]["id"];
+
+/** What is above every page of a repository: its name, and the tabs.
+ * @param tab the one that the page belongs to */
+export function PlaceHeader({ place, tab }: { place: PagePlace; tab: TabId }) {
+  const { owner, name, visibility, right } = place;
+  return (
+    <>
+      <div class="place">
+        <h1>
+          <a href={`/${owner}`}>{owner}</a> /{" "}
+          <a href={placeUrl(place)}>
+            <strong>{name}</strong>
+          </a>
+        </h1>
+        {visibility === "private" && <span class="badge">private</span>}
+      </div>
+      <nav class="tabs" aria-label="Repository">
+        {TABS.filter(({ needed }) => includesRight(right, needed)).map(({ id, label, below }) => (
+          <a href={placeUrl(place, below)} aria-current={id === tab ? "page" : undefined}>
+            {label}
+          </a>
+        ))}
+      </nav>
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { visibleLine } from "./text.ts";
+import { Ago } from "./times.tsx";
+import { placeUrl } from "./urls.ts";
+
+/** Repositories, each with what it is for and when it last changed. */
+export function RepositoryList({ entries, nowMs }: { entries: readonly RepositoryEntry[]; nowMs: number }) {
+  return (
+    <ul class="repos">
+      {entries.map((entry) => (
+        <li>
+          <a href={placeUrl(entry)}>
+            {entry.owner} / {entry.name}
+          </a>{" "}
+          {entry.visibility === "private" && <span class="badge">private</span>}
+          {entry.parent !== null && (
+            <span class="muted">
+              {" "}
+              fork of <a href={placeUrl(entry.parent)}>{`${entry.parent.owner}/${entry.parent.name}`}</a>
+            </span>
+          )}
+          {entry.description !== null && <p>{visibleLine(entry.description)}</p>}
+          {entry.pushedMs !== null && (
+            <p class="muted">
+              Pushed to <Ago iso={toIso(entry.pushedMs)} nowMs={nowMs} />
+            </p>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** A time in UTC, as `Ago` takes it. */
+function toIso(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}+00:00`;
+}

@@ -1,0 +1,45 @@
+// Every URL of the pages is made here. Names are byte strings, encoded byte by byte.
+import { encodePath } from "../../format/path-parts.ts";
+import type { RepositoryName } from "../../format/repository-name.ts";
+
+/** Pages below a repository's that name a revision and a path. */
+export type PathPageName =
+  | "tree"
+  | "blob"
+  | "raw"
+  | "blame"
+  | "commits"
+  | "edit"
+  | "new"
+  | "upload"
+  | "delete"
+  | "find";
+
+/** The page of a repository, or one below it that takes no revision.
+ * @param below such as `branches` */
+export function placeUrl({ owner, name }: RepositoryName, below = ""): string {
+  return `/${owner}/${name}${below === "" ? "" : `/${below}`}`;
+}
+
+/** A page about a path in a revision.
+ * @param rev byte string, as the URL of the page names it
+ * @param path byte string, "" for the root */
+export function pathUrl(place: RepositoryName, page: PathPageName, rev: string, path: string): string {
+  return `${placeUrl(place, page)}/${encodePath(path === "" ? rev : `${rev}/${path}`)}`;
+}
+
+/** The page of a commit. @param oid hex */
+export function commitUrl(place: RepositoryName, oid: string): string {
+  return placeUrl(place, `commit/${oid}`);
+}
+
+/** The URL that git takes. @param origin of the deployment */
+export function cloneUrl(origin: string, place: RepositoryName): string {
+  return `${origin}${placeUrl(place)}.git`;
+}
+
+/** The page to sign in on, which leads back.
+ * @param to path and query of a page */
+export function signInUrl(to: string): string {
+  return to === "/" ? "/-/sign-in" : `/-/sign-in?to=${encodeURIComponent(to)}`;
+}

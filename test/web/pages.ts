@@ -1,0 +1,118 @@
+/** Every page, in one table: the tests that walk all pages use it, so a further page is a row here. */
+import { git, makeRepository } from "../harness/git.ts";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+
+/** A page to visit. */
+export interface WalkedPage {
+  /** Says what is special about it. */
+  readonly name: string;
+  /** Path and query. `:head` stands for the id of the history's tip. */
+  readonly path: string;
+  /** Default: 200. */
+  readonly status?: number;
+  /** Something that it says. */
+  readonly says: string | RegExp;
+}
+
+/** The pages of a repository made by `makeWalkedRepository`, at `walk/repo`; `walk/empty` is empty.
+ * `walk` owns nothing else. */
+export const PAGES: readonly WalkedPage[] = [
+  { name: "start", path: "/", says: "Repositories" },
+  { name: "start, filtered", path: "/?q=lk%2Fem", says: "walk / empty" },
+  { name: "start, nothing found", path: "/?q=nothing-like-this", says: "No name contains this" },
+  { name: "owner", path: "/walk", says: "walk / repo" },
+  { name: "repository", path: "/walk/repo", says: "A walked repository" },
+  { name: "empty repository", path: "/walk/empty", says: "Nothing has been pushed yet" },
+  { name: "directory", path: "/walk/repo/tree/main/src", says: "deep" },
+  { name: "directory of a branch with a slash", path: "/walk/repo/tree/feature/one/src", says: "feature/one" },
+  { name: "directory of a tag", path: "/walk/repo/tree/v1.0", says: "v1.0" },
+  { name: "directory of a commit", path: "/walk/repo/tree/:head/src", says: "Commit" },
+  { name: "file", path: "/walk/repo/blob/main/src/code.ts", says: "export const one" },
+  { name: "file of a commit", path: "/walk/repo/blob/:head/src/code.ts", says: "export const one" },
+  { name: "empty file", path: "/walk/repo/blob/main/src/empty", says: "0 lines" },
+  { name: "Markdown", path: "/walk/repo/blob/main/README.md", says: "A walked repository" },
+  { name: "Markdown, plain", path: "/walk/repo/blob/main/README.md?plain=1", says: "# A walked repository" },
+  { name: "image", path: "/walk/repo/blob/main/pictures/dot.png", says: "Raw" },
+  { name: "SVG", path: "/walk/repo/blob/main/pictures/drawing.svg", says: "Source" },
+  { name: "SVG, plain", path: "/walk/repo/blob/main/pictures/drawing.svg?plain=1", says: "<script>" },
+  { name: "binary file", path: "/walk/repo/blob/main/binary", says: "A binary file" },
+  { name: "large file", path: "/walk/repo/blob/main/large.txt", says: "Too large" },
+  { name: "symbolic link", path: "/walk/repo/blob/main/link", says: "symbolic link" },
+  { name: "hidden characters", path: "/walk/repo/blob/main/hidden.txt", says: "[U+202E]" },
+  { name: "names of any bytes", path: "/walk/repo/tree/main/odd", says: "new␊line" },
+  { name: "a name of two lines", path: "/walk/repo/blob/main/odd/new%0Aline%25", says: "of two lines" },
+  { name: "missing path", path: "/walk/repo/blob/main/nothing", status: 404, says: "Not found" },
+  { name: "missing revision", path: "/walk/repo/tree/nothing", status: 404, says: "Not found" },
+  { name: "missing repository", path: "/walk/nothing", status: 404, says: "Not found" },
+  { name: "missing owner", path: "/nobody-here", status: 404, says: "Not found" },
+  { name: "no page", path: "/walk/repo/nothing/at/all", status: 404, says: "Not found" },
+];
+
+const README = `# A walked repository
+
+Some **text**, \`code\`, a [link](src/code.ts), a [directory](src/), [itself](#usage), [another site](https://example.com/).
+
+![a dot](pictures/dot.png) ![drawn](pictures/drawing.svg) ![elsewhere](https://example.com/badge.svg)
+
+<p align="center"><img src="pictures/dot.png" width="20" onerror="alert(1)"></p>
+<script>document.title = "ran"</script>
+<a href="javascript:document.title='ran'">click</a>
+<style>body { display: none }</style>
+<form action="https://evil.example"><input name="q"></form>
+
+#### Usage
+
+- [ ] to do
+- [x] done
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+> [!NOTE]
+> Mind this.
+
+\`\`\`ts
+const a = 1;
+\`\`\`
+`;
+
+/** An image of one pixel. */
+const DOT = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+/** Makes the repository that the pages show.
+ * @returns its directory and the id of its tip */
+export async function makeWalkedRepository(): Promise<{ dir: string; head: string }> {
+  const dir = await makeRepository("walked");
+  for (const below of ["src/deep", "pictures", "odd"]) mkdirSync(join(dir, below), { recursive: true });
+  const write = (path: string, content: string | Buffer): void => writeFileSync(join(dir, path), content);
+  write("README.md", README);
+  write("src/code.ts", 'export const one = 1;\nexport const two = "<b>&amp;</b>";\n'.repeat(50));
+  write("src/empty", "");
+  write("src/deep/file.txt", "deep\n");
+  write("pictures/dot.png", DOT);
+  write(
+    "pictures/drawing.svg",
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><script>document.title = "ran"</script><circle cx="4" cy="4" r="4"/></svg>\n`,
+  );
+  write("binary", deflateSync("binary").subarray(2).toString("latin1") + "\0");
+  write("large.txt", "a line of text\n".repeat(80_000));
+  write("hidden.txt", "shown \u202e hidden \u0007\r\n");
+  write("odd/new\nline%", "of two lines\n");
+  write(`odd/"quoted" & <script>alert(1)<\u2215script>`, "marked up\n");
+  write("odd/\u05e9\u05dc\u05d5\u05dd \u202e", "from the right\n");
+  writeFileSync(Buffer.concat([Buffer.from(join(dir, "odd/bytes ")), Buffer.from([0xff, 0xfe])]), "no UTF-8\n");
+  symlinkSync("src/code.ts", join(dir, "link"));
+  await git(dir, "add", ".");
+  await git(dir, "commit", "-q", "-m", 'A first <commit> & "more"\n\nWith a body.');
+  await git(dir, "tag", "-a", "v1.0", "-m", "The first release");
+  await git(dir, "branch", "feature/one");
+  write("src/deep/file.txt", "deeper\n");
+  await git(dir, "commit", "-q", "-a", "-m", "Go deeper");
+  return { dir, head: await git(dir, "rev-parse", "HEAD") };
+}
