@@ -40,7 +40,8 @@ const textModules: Plugin = {
   },
   load(id) {
     if (!id.endsWith(".text")) return undefined;
-    return `export default ${JSON.stringify(readFileSync(id.slice(0, -".text".length), "utf8"))};`;
+    // Vite's cache of modules has ids that begin at the project's folder.
+    return `export default ${JSON.stringify(readFileSync(ASSETS + basename(id, ".text"), "utf8"))};`;
   },
 };
 
