@@ -64,6 +64,17 @@ export const MAX_PUSH_WORK_BYTES = 24 * GIB;
  * itself writes at most 4,095; hand-made packs with 5,000 are accepted. */
 export const MAX_DELTA_DEPTH = 50_000;
 
+/** Paths in the filter of a commit, directories among them, as in git. A commit that changes more gets
+ * a filter that rules out no path. No error. */
+export const MAX_FILTER_PATHS = 512;
+
+/** Bytes of the paths that a commit changes, and of the trees that are compared to find them. Beyond
+ * either, or with a single tree above `MAX_FILTER_TREE_BYTES`, its filter rules out no path: the
+ * trees of a hostile commit stand for more paths than can be listed. No error. */
+export const MAX_FILTER_PATH_BYTES = 1 * MIB;
+export const MAX_FILTER_TREES_BYTES = 32 * MIB;
+export const MAX_FILTER_TREE_BYTES = 4 * MIB;
+
 /** Commands of one push: all are applied in one transaction. A mirror of a large repository has
  * 100,000 refs. */
 export const MAX_REFS_PER_PUSH = 150_000;

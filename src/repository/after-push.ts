@@ -1,6 +1,7 @@
 import { scheduleBundle } from "./bundle/bundle-job.ts";
 import {
   scheduleExpire,
+  scheduleFilter,
   scheduleRepack,
   schedulePrune,
   scheduleSeal,
@@ -22,6 +23,7 @@ export const AFTER_PUSH: readonly PushFollower[] = [
   },
   ({ tables, moved, limits, nowMs }) => scheduleBundle(tables, moved, limits, nowMs),
   ({ tables, nowMs }) => scheduleTally(tables, nowMs),
+  ({ tables, nowMs }) => scheduleFilter(tables, nowMs),
   ({ tables, nowMs }) => scheduleExpire(tables, nowMs),
   ({ tables, moved, isRefused, limits, nowMs }) => schedulePrune(tables, moved, isRefused, limits, nowMs),
 ];

@@ -6,6 +6,7 @@ import { CommitGraph } from "./graph/commit-graph.ts";
 import { JobQueue } from "./jobs/jobs.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
 import { ObjectIndex } from "./index/object-index.ts";
+import { PathFilterTable } from "./graph/path-filter-table.ts";
 import { PushLog } from "./refs/push-log.ts";
 import { RefRuleTable } from "./refs/ref-rule-table.ts";
 import { Reachability } from "./graph/reachability.ts";
@@ -31,6 +32,7 @@ export class Tables {
   readonly trees: TreeTable;
   readonly treeSums: TreeSumTable;
   readonly authors: AuthorTable;
+  readonly pathFilters: PathFilterTable;
   readonly responses: ResponseTable;
   readonly vetted: VettedBlobs;
   readonly jobs: JobQueue;
@@ -55,6 +57,7 @@ export class Tables {
     this.trees = new TreeTable(sql);
     this.treeSums = new TreeSumTable(sql);
     this.authors = new AuthorTable(sql, this.graph);
+    this.pathFilters = new PathFilterTable(sql, this.graph);
     this.responses = new ResponseTable(sql);
     this.vetted = new VettedBlobs(sql);
     this.jobs = jobs;
@@ -77,6 +80,7 @@ export class Tables {
     this.objects.remove(objects);
     openNodes(this.#sql).remove(nodes);
     this.authors.remove(nodes);
+    this.pathFilters.remove(nodes);
     this.treeSums.remove(objects);
     removeRows(this.#sql, objects, nodes);
   }

@@ -56,6 +56,12 @@ ALTER TABLE jobs DROP COLUMN again_ms;
 DROP TABLE tree_sums;
 CREATE TABLE tree_sums (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, sums BLOB NOT NULL);
 `),
+  // The job fills the table, without a push.
+  11: (sql) =>
+    sql.exec(`
+CREATE TABLE path_filters (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, filters BLOB NOT NULL);
+INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
+`),
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import type { MaintenanceStatus } from "../../src/repository/maintenance/status.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git } from "../harness/git.ts";
 import { startServer } from "../harness/server.ts";
@@ -23,13 +24,22 @@ test.each(FOLDERS)("%s: a data folder of that version is opened, whole, and goes
     const remote = `${server.url}/${REPOSITORY}.git`;
     expect(await describeRepository(remote)).toEqual(contents);
     expect(await findProblems(remote)).toEqual([]);
+    // Made for what an earlier version stored, without a push.
+    const maintenance = `${server.url}/api/repos/${REPOSITORY}/maintenance`;
+    await vi.waitFor(
+      async () => {
+        const { lastRuns } = (await (await fetch(maintenance)).json()) as MaintenanceStatus;
+        expect(lastRuns.filter?.["commits"]).toBeGreaterThan(0);
+      },
+      { timeout: 20_000, interval: 200 },
+    );
     const dir = makeTempDir("clone");
     await git(dir, "clone", "--quiet", remote, ".");
     writeFileSync(join(dir, "new.txt"), "new");
     await git(dir, "add", ".");
     await git(dir, "commit", "--quiet", "-m", "go on");
     await git(dir, "push", remote, "main", ":side-0");
-    await fetch(`${server.url}/api/repos/${REPOSITORY}/maintenance`, { method: "POST" });
+    await fetch(maintenance, { method: "POST" });
     const after = await describeRepository(remote);
     expect(after.refs).toContain(`${(await git(dir, "rev-parse", "HEAD")).trim()}\trefs/heads/main`);
     expect(await findProblems(remote)).toEqual([]);

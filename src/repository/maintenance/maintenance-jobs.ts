@@ -38,6 +38,10 @@ export const REFLOG_MS = 90 * 24 * 60 * 60_000;
  * this many take 0.1 s. */
 export const TALLY_OBJECTS = 2_000;
 
+/** After this many new objects a job makes the filters of their commits' paths: some 100 commits,
+ * whose trees a request reads meanwhile. */
+export const FILTER_OBJECTS = 500;
+
 /** How long after its grace period a pruning is due, so that objects which become unreachable one
  * after the other are removed together. */
 export const PRUNE_DELAY_MS = 60 * 60_000;
@@ -103,6 +107,11 @@ export function schedulePrune(
 /** Adds the job `tally` when enough was pushed. Must run in the push's transaction. */
 export function scheduleTally({ authors, objects, jobs }: Tables, nowMs: number): void {
   if (objects.lastNumber() - authors.lastNumber() >= TALLY_OBJECTS) jobs.add("tally", "", nowMs);
+}
+
+/** Adds the job `filter` when enough was pushed. Must run in the push's transaction. */
+export function scheduleFilter({ pathFilters, objects, jobs }: Tables, nowMs: number): void {
+  if (objects.lastNumber() - pathFilters.lastNumber() >= FILTER_OBJECTS) jobs.add("filter", "", nowMs);
 }
 
 /** Adds the job `expire` when there are old pushes. */

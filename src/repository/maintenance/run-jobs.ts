@@ -9,6 +9,7 @@ import { trimResponses } from "../fetch/response-cache.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
 import { expire } from "./expire.ts";
+import { filter } from "./filter.ts";
 import type { JobOutcome, JobRun } from "./maintenance-jobs.ts";
 import { materialize } from "./materialize.ts";
 import { repack } from "./repack.ts";
@@ -37,6 +38,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     return { counts: {}, again: false };
   },
   tally,
+  filter,
   unpin,
   lapse: async ({ repository }) => {
     repository.delete();

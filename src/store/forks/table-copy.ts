@@ -13,6 +13,7 @@ const COPIED = [
   "commits",
   "reintroductions",
   "authored",
+  "path_filters",
   // After what names them: a call may add some in between.
   "authors",
   "vetted_blobs",

@@ -111,6 +111,12 @@ export class CommitGraph {
     return this.#parents.subarray(this.#parentStarts[position], this.#parentStarts[position + 1]);
   }
 
+  /** Position of the first parent; −1: none. */
+  firstParent(position: GraphPosition): GraphPosition {
+    const start = this.#parentStarts[position]!;
+    return start === this.#parentStarts[position + 1] ? -1 : this.#parents[start]!;
+  }
+
   /** The object numbers at some positions, in any order. */
   numbers(positions: Iterable<GraphPosition>): NumberSet {
     return NumberSet.fromUnsorted(Uint32Array.from(positions, (position) => this.number(position)));

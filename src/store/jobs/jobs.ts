@@ -4,9 +4,9 @@ import type { Sql } from "../sql/sql.ts";
  * `sweep` deletes R2 objects without rows, `prune` removes unreachable objects, `compact` rewrites
  * chunks with many unused bytes, `expire` drops old pushes from the log, `bundle` builds a bundle,
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
- * computes statistics of pushed commits, `erase` removes a deleted repository's bytes, `unpin` tells
- * another repository of the family what is still needed of it, `lapse` deletes a fork whose time is
- * over. */
+ * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
+ * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
+ * needed of it, `lapse` deletes a fork whose time is over. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -18,6 +18,7 @@ export type JobKind =
   | "trim"
   | "materialize"
   | "tally"
+  | "filter"
   | "erase"
   | "unpin"
   | "lapse";

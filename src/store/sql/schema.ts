@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 10;
+export const SCHEMA_VERSION = 11;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -114,6 +114,11 @@ CREATE TABLE authored (            -- authorship of many commits each
   first INTEGER PRIMARY KEY,       -- it has the commits with numbers from this one
   last INTEGER NOT NULL,           -- to this one
   authors BLOB NOT NULL            -- number, author, time, zone of each: graph/author-table.ts
+);
+CREATE TABLE path_filters (        -- filters of the paths that many commits each change
+  first INTEGER PRIMARY KEY,       -- it has the nodes with numbers from this one
+  last INTEGER NOT NULL,           -- to this one
+  filters BLOB NOT NULL            -- number and filter of each: graph/path-filter-table.ts
 );
 CREATE TABLE vetted_blobs (        -- stored blobs that passed git's checks for special names
   object INTEGER PRIMARY KEY,

@@ -2,6 +2,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { retireObjects } from "../../../src/repository/maintenance/sweep.ts";
 import { PLAN_LIFE_MS } from "../../../src/repository/maintenance/maintenance-jobs.ts";
+import { openPathFilters } from "../../../src/store/graph/path-filter-table.ts";
 import { packOf } from "../../harness/pack-builder.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { makeFat, makeVersion, type Version } from "../faults/versions.ts";
@@ -63,6 +64,28 @@ test("a fork may be copied in many parts, also while others are made", async () 
   expect(await Promise.all([fork("one", "parent"), fork("two", "parent")])).toEqual([true, true]);
   await world.check(await world.refs());
   expect(world.refsOf("one")).toEqual(world.refsOf("parent"));
+});
+
+test("a fork has the filters of its parent's commits, and makes those of its own", async () => {
+  await pushVersions("parent", first, second);
+  const filter = (id: string): Promise<void> =>
+    world.ask(id, async ({ repository }) => {
+      repository.state.jobs.add("filter", "", Date.now());
+      await repository.runJobs(Date.now());
+    });
+  await filter("parent");
+  expect(await fork("one", "parent")).toBe(true);
+  const filtersOf = (id: string) => [...openPathFilters(world.look(id).sql).all()];
+  expect(filtersOf("one")).toEqual(filtersOf("parent"));
+  await push("one", MAIN, large.commit.oid, large.pack);
+  await push("parent", MAIN, fatTip, packOf(...fat));
+  await filter("one");
+  await filter("parent");
+  for (const id of ["one", "parent"]) {
+    const { graph } = world.look(id).tables;
+    const commits = Array.from({ length: graph.length }, (_, p) => graph.number(p));
+    expect(filtersOf(id).map(({ number }) => number)).toEqual(commits.toSorted((a, b) => a - b));
+  }
 });
 
 test("a push between two parts has the copy begin again", async () => {

@@ -67,7 +67,7 @@ describe("alarms", () => {
     const versions: Version[] = [first];
     for (let i = 0; i < 5; i++) versions.push(makeVersion(versions.at(-1)!, `version ${i}`));
     for (const { commit, pack } of versions.slice(1)) await push({ [MAIN]: commit.oid }, pack).run(world);
-    for (const kind of ["repack", "prune", "compact", "expire", "tally"] as const) addJob(world, kind);
+    for (const kind of ["repack", "prune", "compact", "expire", "tally", "filter"] as const) addJob(world, kind);
     return versions.at(-1)!.commit.oid;
   }
 

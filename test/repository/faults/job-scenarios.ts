@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { openAuthored } from "../../../src/store/graph/author-table.ts";
+import { openPathFilters } from "../../../src/store/graph/path-filter-table.ts";
 import { packOf } from "../../harness/pack-builder.ts";
 import type { Scenario } from "./enumerate.ts";
 import { addJob, alarms, push } from "./steps.ts";
@@ -118,6 +119,18 @@ export const JOB_SCENARIOS: readonly Scenario[] = [
     steps: [alarms(1_000)],
     check({ repository: { sql } }) {
       assert.equal([...openAuthored(sql).all()].length, 5);
+    },
+  },
+  {
+    name: "filter",
+    async begin() {
+      const world = await pushVersions(new World(), makeVersions(5, 0));
+      addJob(world, "filter");
+      return world;
+    },
+    steps: [alarms(1_000)],
+    check({ repository: { sql } }) {
+      assert.equal([...openPathFilters(sql).all()].length, 5);
     },
   },
   {

@@ -237,7 +237,7 @@ async function settle(run: Run): Promise<RunResult["clone"]> {
   for (const oid of expected) if (!stored.has(oid)) fail(`${oid} is gone`);
   for (const oid of forbidden) if (stored.has(oid)) fail(`${oid} came with a refused push`);
   for (const job of inspection.waitingJobs()) {
-    if (!["trim", "expire", "bundle", "tally"].includes(job)) fail(`a job ${job} is left`);
+    if (!["trim", "expire", "bundle", "tally", "filter"].includes(job)) fail(`a job ${job} is left`);
   }
   if (run.isDeleting && world.sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table'").toArray().length > 0) {
     fail("the deleted repository's database is left");

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { openAuthored } from "../../../src/store/graph/author-table.ts";
+import { openPathFilters } from "../../../src/store/graph/path-filter-table.ts";
 import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
 import { openNodes } from "../../../src/store/index/node-pages.ts";
 import { openTreeSums } from "../../../src/store/index/tree-sum-table.ts";
@@ -47,7 +48,7 @@ test("a database of the first version becomes one of the newest, with all that i
     createRepository(sql, record);
     // In its former shape.
     sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
-      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums;
+      DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums; DROP TABLE path_filters;
       CREATE TABLE tree_sums (tree INTEGER PRIMARY KEY, scheme INTEGER NOT NULL, sums TEXT NOT NULL);
       CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
         taken INTEGER NOT NULL DEFAULT 0, last_error TEXT, again_ms INTEGER, PRIMARY KEY (kind, key));
@@ -139,6 +140,9 @@ test("a database of the first version becomes one of the newest, with all that i
     ]);
     const jobs = new JobQueue(sql);
     expect(jobs.find("repack", "")).toMatchObject({ dueMs: 7 });
+    // Filters are made without a push.
+    expect(jobs.find("filter", "")).toMatchObject({ dueMs: 0 });
+    expect([...openPathFilters(sql).all()]).toEqual([]);
     expect(jobs.lastRuns()).toEqual({ repack: { beganMs: 5 } });
     const log = new PushLog(sql);
     expect(log.sizeBytes()).toBe(refs[0]!.length + refs[1]!.length + 1);
