@@ -34,17 +34,21 @@ export class FollowedFile {
     return this.#path;
   }
 
+  /** Whether a commit is known not to change the file, without reading anything. */
+  isSkipped(position: GraphPosition): boolean {
+    return this.#isUncompared(position) || this.#history.isSkipped(position);
+  }
+
   /** Whether a commit changes the file. If the commit renamed it, `path` becomes the earlier name.
    * @param starts the current positions of the walk
    * @throws GitError "storage-failed"
    * @see log_tree_diff() in git's log-tree.c */
   async isChangedBy(position: GraphPosition, starts: () => Iterable<GraphPosition>): Promise<boolean> {
-    const parents = this.#graph.parents(position);
-    if (parents.length > 1 && !this.#firstParent) return false;
+    if (this.isSkipped(position)) return false;
     await this.#history.prepare(position, starts);
     if (!this.#history.step(position).isChange) return false;
-    const [parent] = parents;
-    const came = parent !== undefined && this.#history.at(parent) === ABSENT;
+    const parent = this.#graph.firstParent(position);
+    const came = parent >= 0 && this.#history.at(parent) === ABSENT;
     if (came && kindOfCode(this.#history.at(position)) !== "tree") {
       const [before, after] = [this.#graph.tree(parent), this.#graph.tree(position)];
       const original = await findOriginal(this.#repository, before, after, this.#path);
@@ -54,6 +58,10 @@ export class FollowedFile {
       }
     }
     return true;
+  }
+
+  #isUncompared(position: GraphPosition): boolean {
+    return !this.#firstParent && this.#graph.parents(position).length > 1;
   }
 
   #historyOf(path: string): PathHistory {

@@ -38,11 +38,14 @@ export class HistoryWalk {
 
   /** Queues the commits that were not met before. */
   meet(positions: Iterable<GraphPosition>): void {
-    for (const position of positions) {
-      if (this.#met.has(position)) continue;
-      this.#met.add(position);
-      this.#queue.push(position);
-    }
+    for (const position of positions) this.meetOne(position);
+  }
+
+  /** Queues a commit that was not met before; −1: none. */
+  meetOne(position: GraphPosition): void {
+    if (position < 0 || this.#met.has(position)) return;
+    this.#met.add(position);
+    this.#queue.push(position);
   }
 
   /** Commits met but not yet visited, the next one first. */

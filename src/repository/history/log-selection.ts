@@ -30,6 +30,9 @@ export interface LogPlace extends WalkPlace {
   readonly path: string | null;
 }
 
+/** Commits passed without reading anything, in the time of one of `WorkBudget`'s steps. */
+const SKIPS_PER_STEP = 64;
+
 /** A chosen commit. */
 export interface ChosenCommit {
   /** Object number. */
@@ -68,7 +71,7 @@ export class LogSelection {
   async choose(limit: number): Promise<ChosenCommit[]> {
     const chosen: ChosenCommit[] = [];
     do {
-      const position = this.#walk.next();
+      const position = await this.#next();
       if (position === undefined) break;
       const path = this.#file?.path ?? null;
       if (await this.#pass(position)) chosen.push({ number: this.#graph.number(position), path });
@@ -81,6 +84,30 @@ export class LogSelection {
     const { since } = this.#filter;
     const leadsOn = this.#walk.open.some((position) => since === null || this.#graph.time(position) >= since);
     return leadsOn ? { ...this.#walk.place(), path: this.#file?.path ?? null } : null;
+  }
+
+  /** Takes the next commit that cannot be skipped; undefined: none is left, or the time is over. */
+  async #next(): Promise<GraphPosition | undefined> {
+    for (let visits = 1; ; visits++) {
+      const position = this.#walk.next();
+      if (position === undefined || !this.#skip(position)) return position;
+      if (visits % SKIPS_PER_STEP !== 0) continue;
+      await this.#budget.step();
+      if (this.#budget.isSpent) return undefined;
+    }
+  }
+
+  /** Visits a commit if that takes no reading: its filter tells that it does not change the path.
+   * @returns whether it did */
+  #skip(position: GraphPosition): boolean {
+    const { since } = this.#filter;
+    const changes = this.#path ?? this.#file;
+    if (changes === null || !changes.isSkipped(position)) return false;
+    if (since !== null && this.#graph.time(position) < since) return true;
+    const isSimplified = this.#path !== null || this.#filter.firstParent;
+    if (isSimplified) this.#walk.meetOne(this.#graph.firstParent(position));
+    else this.#walk.meet(this.#graph.parents(position));
+    return true;
   }
 
   /** Visits a commit.

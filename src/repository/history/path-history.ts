@@ -1,6 +1,8 @@
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
+import { hashPath } from "../../format/path-filter.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
+import type { PathFilterTable } from "../../store/graph/path-filter-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { LookAhead } from "./look-ahead.ts";
 import { ABSENT, type EntryCode, PathEntries } from "./path-entries.ts";
@@ -18,6 +20,8 @@ export interface PathStep {
 /** The entry at a path, commit by commit. */
 export class PathHistory {
   readonly #graph: CommitGraph;
+  readonly #filters: PathFilterTable;
+  readonly #hashes: Uint32Array;
   readonly #entries: PathEntries;
   readonly #firstParent: boolean;
   readonly #budget: WorkBudget;
@@ -27,6 +31,8 @@ export class PathHistory {
    * @param firstParent whether only the first parent of a merge is followed */
   constructor(repository: OpenRepository, path: string, firstParent: boolean, budget: WorkBudget) {
     this.#graph = repository.tables.graph;
+    this.#filters = repository.tables.pathFilters;
+    this.#hashes = hashPath(path);
     this.#entries = new PathEntries(repository, path);
     this.#firstParent = firstParent;
     this.#budget = budget;
@@ -36,6 +42,12 @@ export class PathHistory {
   /** The entry of a commit that was prepared, or whose child was. */
   at(position: GraphPosition): EntryCode {
     return this.#find(position)!;
+  }
+
+  /** Whether a commit's filter tells that it has the same as its first parent; a root: nothing. Then
+   * history continues at the first parent alone, and no tree needs to be read. */
+  isSkipped(position: GraphPosition): boolean {
+    return this.#filters.rulesOut(position, this.#hashes);
   }
 
   /** How a prepared commit changes the path. If a parent has the same entry, history continues only
@@ -52,9 +64,8 @@ export class PathHistory {
     if (this.#tryStep(position) !== null) return;
     // Most merges bring no change to the path. Then history continues at the first parent.
     const guess = (at: number) => this.#tryStep(at)?.parentsToWalk ?? this.#parents(at).subarray(0, 1);
-    const upcoming = [position, ...this.#lookAhead.next(starts(), guess)];
-    const commits = upcoming.flatMap((at) => [at, ...this.#parents(at)]);
-    const trees = commits.map((at) => this.#graph.tree(at));
+    const upcoming = [position, ...this.#lookAhead.next(starts(), guess, (at) => this.isSkipped(at))];
+    const trees = upcoming.flatMap((at) => [at, ...this.#parents(at)]).map((at) => this.#graph.tree(at));
     await this.#entries.load(trees, this.#budget);
   }
 
@@ -64,6 +75,7 @@ export class PathHistory {
     const commits = new LookAhead(this.#graph, KNOWN_COMMITS).next(
       starts,
       (at) => this.#tryStep(at)?.parentsToWalk ?? [],
+      (at) => this.isSkipped(at),
     );
     return [...new Set(commits.map((at) => this.#find(at) ?? ABSENT))];
   }
@@ -71,6 +83,7 @@ export class PathHistory {
   /** @returns null when trees must be read first */
   #tryStep(position: GraphPosition): PathStep | null {
     const parents = this.#parents(position);
+    if (this.isSkipped(position)) return { parentsToWalk: parents.subarray(0, 1), isChange: false };
     const own = this.#find(position);
     if (own === undefined) return null;
     for (const parent of parents) {
