@@ -1,15 +1,33 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import { CALL_MS } from "../../format/limits.ts";
-import { concatOids, equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
-import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import { equalOids, OID_BYTES, toHex } from "../../format/oid.ts";
+import { hashPath } from "../../format/path-filter.ts";
+import type { TreeEntry } from "../../format/tree.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { WorkBudget } from "../pacing/work-budget.ts";
+import { newWalkMemory, type WalkMemory } from "../state/walk-memory.ts";
+import { DirectoryVersions, type Listing } from "./directory-versions.ts";
 
 /** Commits whose directory is read at a time, and the most entries these directories may have. */
-const COMMITS_AHEAD = 64;
+const COMMITS_AHEAD = 256;
 const ENTRIES_AHEAD = 50_000;
+
+/** Commits without a filter that are read at a time: they follow each other, and most entries end
+ * soon. */
+const UNFILTERED_AHEAD = 64;
+
+/** Entries that are looked for in filters in the time of one of `WorkBudget`'s steps. */
+const LOOKS_PER_STEP = 500;
+
+/** The last commits of a directory's entries, by `toKey`: object numbers. */
+type KnownCommits = ReadonlyMap<string, ObjectNumber>;
+
+/** What was found before, and how many bytes each entry takes. */
+const memoryOf = newWalkMemory<KnownCommits>(4 * 1024 * 1024);
+const KNOWN_BYTES = 200;
 
 /** The commit that last touched each entry of a directory. */
 export interface LastCommits {
@@ -19,56 +37,178 @@ export interface LastCommits {
   readonly indexes: Int32Array;
 }
 
-/** The entries of a directory, by name. */
-type Listing = ReadonlyMap<string, Pick<TreeEntry, "mode" | "oid">>;
-
 /** Finds the last commit that touched each entry of a directory, as `git log -1` does for one path.
- * From the tip on, an entry moves to the first parent in which it is the same. The commit without
- * such a parent is the result. Entries at the same commit move together, so each commit's directory
- * is read once for all of them.
  * @param tip object number of a commit
  * @param path byte string of the directory, "" for the root
  * @throws GitError "storage-failed"
  * @see git-log(1) "History Simplification" */
 export async function findLastCommits(
   repository: OpenRepository,
-  tip: number,
+  tip: ObjectNumber,
   path: string,
   entries: readonly TreeEntry[],
 ): Promise<LastCommits> {
-  const { graph } = repository.tables;
-  const endMs = Date.now() + CALL_MS;
-  const ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
-  const listings = new Listings(repository, path === "" ? [] : path.split("/"), ahead);
-  /** The entries whose last commit is at a position. */
-  const found = new Map<GraphPosition, number[]>();
-  /** The entries currently at a commit, by its position. */
-  const waiting = new Map([[graph.position(tip), entries.map((_, i) => i)]]);
-  /** The positions that are or were in `waiting`. Parents have lower positions than their
-   * children. */
-  const met = new Bitset<GraphPosition>(graph.length);
-  for (const position of waiting.keys()) met.add(position);
-  // Entries not resolved in time get no commit.
-  for (let position = met.previous(met.length); position >= 0; position = met.previous(position)) {
-    if (Date.now() >= endMs) break;
-    const here = waiting.get(position)!;
-    waiting.delete(position);
-    const parents = [...graph.parents(position)];
-    if (listings.lacks([position, ...parents])) await listings.load(position);
-    const stay = here.filter((i) => {
-      const same = parents.find((parent) => isSame(entries[i]!, listings.get(parent)));
-      if (same === undefined) return true;
-      const others = waiting.get(same);
-      if (others !== undefined) others.push(i);
-      else {
-        waiting.set(same, [i]);
-        met.add(same);
-      }
-      return false;
-    });
-    if (stay.length > 0) found.set(position, stay);
-  }
+  const memory = memoryOf(repository.state);
+  const found = await new LastCommitsWalk(repository, path, entries, memory).run(tip);
+  const known = new Map(Array.from(found, ([i, commit]) => [toKey(entries[i]!), commit]));
+  memory.keep(path, tip, known, known.size * KNOWN_BYTES);
   return showCommits(repository, found, entries.length);
+}
+
+/** From the tip on, an entry moves to the first parent in which it is the same. The commit without
+ * such a parent is the result. Where a commit's filter tells that it does not change the entry, the
+ * entry moves to the first parent and nothing is read. Other entries wait until all have come as far
+ * as they can: then the directories that they need are read together. What is known from earlier
+ * requests ends the walk of an entry. */
+class LastCommitsWalk {
+  readonly #repository: OpenRepository;
+  readonly #entries: readonly TreeEntry[];
+  readonly #versions: DirectoryVersions;
+  readonly #ahead: number;
+  /** Of the directory, and of each entry. */
+  readonly #hashes: Uint32Array;
+  readonly #hashesOf: readonly Uint32Array[];
+  /** The entries at a commit, by its position. */
+  readonly #waiting = new Map<GraphPosition, number[]>();
+  /** The positions that are or were in `#waiting`. Parents have lower positions than their
+   * children. */
+  readonly #met: Bitset<GraphPosition>;
+  /** By entry: the object number of its last commit. */
+  readonly #found = new Map<number, ObjectNumber>();
+  readonly #path: string;
+  readonly #memory: WalkMemory<KnownCommits>;
+  readonly #budget = new WorkBudget(CALL_MS);
+
+  constructor(
+    repository: OpenRepository,
+    path: string,
+    entries: readonly TreeEntry[],
+    memory: WalkMemory<KnownCommits>,
+  ) {
+    this.#repository = repository;
+    this.#path = path;
+    this.#memory = memory;
+    this.#entries = entries;
+    this.#versions = new DirectoryVersions(repository, path);
+    this.#ahead = Math.max(2, Math.min(COMMITS_AHEAD, Math.floor(ENTRIES_AHEAD / (entries.length + 1))));
+    this.#hashes = hashPath(path);
+    this.#hashesOf = entries.map(({ name }) => hashPath(path === "" ? name : `${path}/${name}`));
+    this.#met = new Bitset(repository.tables.graph.length);
+  }
+
+  /** @param tip object number
+   * @returns by entry the object number of its commit, without those that are not found in time */
+  async run(tip: ObjectNumber): Promise<ReadonlyMap<number, ObjectNumber>> {
+    const all = this.#entries.map((_, i) => i);
+    this.#move(all, this.#repository.tables.graph.position(tip));
+    while (this.#waiting.size > 0 && !this.#budget.isSpent) {
+      const unread = await this.#advance();
+      if (unread.length > 0) await this.#versions.load(this.#rootsFor(unread), this.#budget);
+    }
+    return this.#found;
+  }
+
+  /** Moves all entries as far as filters and the versions that were read tell.
+   * @returns where some wait for others, the highest position first */
+  async #advance(): Promise<GraphPosition[]> {
+    const { graph } = this.#repository.tables;
+    const unread: GraphPosition[] = [];
+    let looks = 0;
+    const start = Iterator.from(this.#waiting.keys()).reduce((a, b) => Math.max(a, b), -1);
+    for (let position = start; position >= 0; position = this.#met.previous(position)) {
+      const here = this.#waiting.get(position);
+      if (here === undefined) continue;
+      this.#waiting.delete(position);
+      looks += here.length;
+      const changed = this.#moveUnchanged(position, this.#takeKnown(position, here));
+      if (changed.length > 0) {
+        if (graph.parents(position).every((parent) => this.#versions.has(graph.tree(parent)))) {
+          this.#compare(position, changed);
+        } else {
+          this.#waiting.set(position, changed);
+          unread.push(position);
+        }
+      }
+      if (looks < LOOKS_PER_STEP) continue;
+      looks = 0;
+      await this.#budget.step();
+      if (this.#budget.isSpent) break;
+    }
+    return unread;
+  }
+
+  /** Takes what is known of entries at a commit.
+   * @returns the others */
+  #takeKnown(position: GraphPosition, here: number[]): number[] {
+    const known = this.#memory.find(this.#path, this.#repository.tables.graph.number(position));
+    if (known === undefined) return here;
+    return here.filter((i) => {
+      const commit = known.get(toKey(this.#entries[i]!));
+      if (commit !== undefined) this.#found.set(i, commit);
+      return commit === undefined;
+    });
+  }
+
+  /** Moves the entries that a commit does not change, as its filter tells.
+   * @returns the others */
+  #moveUnchanged(position: GraphPosition, here: number[]): number[] {
+    const { graph, pathFilters } = this.#repository.tables;
+    const parent = graph.firstParent(position);
+    if (parent < 0 || here.length === 0) return here;
+    if (pathFilters.rulesOut(position, this.#hashes)) {
+      this.#move(here, parent);
+      return [];
+    }
+    const changed = here.filter((i) => !pathFilters.rulesOut(position, this.#hashesOf[i]!));
+    if (changed.length === 0) this.#move(here, parent);
+    else if (changed.length < here.length) {
+      const isChanged = new Set(changed);
+      this.#move(
+        here.filter((i) => !isChanged.has(i)),
+        parent,
+      );
+    }
+    return changed;
+  }
+
+  /** Moves the entries that are the same in a parent. The others are found. */
+  #compare(position: GraphPosition, here: readonly number[]): void {
+    const { graph } = this.#repository.tables;
+    let rest = here;
+    for (const parent of graph.parents(position)) {
+      const listing = this.#versions.get(graph.tree(parent));
+      const same = rest.filter((i) => isSame(this.#entries[i]!, listing));
+      if (same.length === 0) continue;
+      rest = rest.filter((i) => !isSame(this.#entries[i]!, listing));
+      this.#move(same, parent);
+    }
+    for (const entry of rest) this.#found.set(entry, graph.number(position));
+  }
+
+  #move(entries: readonly number[], position: GraphPosition): void {
+    const waiting = this.#waiting.get(position);
+    if (waiting === undefined) {
+      this.#waiting.set(position, [...entries]);
+      this.#met.add(position);
+    } else for (const entry of entries) waiting.push(entry);
+  }
+
+  /** The root trees whose directory is read next: those of the parents of as many commits as may be,
+   * and of commits without a filter that follow them. */
+  #rootsFor(unread: readonly GraphPosition[]): Set<ObjectNumber> {
+    const { graph, pathFilters } = this.#repository.tables;
+    const commits = new Set(unread.slice(0, this.#ahead));
+    const most = Math.min(this.#ahead, UNFILTERED_AHEAD);
+    let at = graph.firstParent(unread[0]!);
+    for (; at >= 0 && commits.size < most && !pathFilters.has(at); at = graph.firstParent(at)) commits.add(at);
+    const parents = [...commits].flatMap((commit) => [...graph.parents(commit)]);
+    return new Set(parents.map((parent) => graph.tree(parent)));
+  }
+}
+
+/** Names a version of an entry. */
+function toKey({ name, mode, oid }: TreeEntry): string {
+  return `${mode} ${toHex(oid)} ${name}`;
 }
 
 function isSame(entry: TreeEntry, listing: Listing | null): boolean {
@@ -76,79 +216,19 @@ function isSame(entry: TreeEntry, listing: Listing | null): boolean {
   return other !== undefined && other.mode === entry.mode && equalOids(other.oid, entry.oid);
 }
 
+/** @param found by entry the object number of its commit */
 async function showCommits(
   repository: OpenRepository,
-  found: ReadonlyMap<GraphPosition, readonly number[]>,
+  found: ReadonlyMap<number, ObjectNumber>,
   count: number,
 ): Promise<LastCommits> {
-  const { graph, objects } = repository.tables;
-  const entriesOf = new Map(Array.from(found, ([position, entries]) => [graph.number(position), entries]));
-  const numbers = NumberSet.fromUnsorted(entriesOf.keys());
-  const indexes = new Int32Array(count).fill(-1);
+  const numbers = NumberSet.fromUnsorted(found.values());
+  const { oid } = repository.tables.objects.locate(numbers);
   const commits: CommitRecord[] = [];
-  const { oid } = objects.locate(numbers);
-  for await (const [number, { bytes }] of repository.reader.readEach(numbers)) {
-    for (const entry of entriesOf.get(number)!) indexes[entry] = commits.length;
+  for await (const [, { bytes }] of repository.reader.readEach(numbers)) {
     commits.push(toCommitRecord(toHex(oid, commits.length * OID_BYTES), bytes));
   }
+  const indexes = new Int32Array(count).fill(-1);
+  for (const [entry, commit] of found) indexes[entry] = numbers.indexOf(commit);
   return { commits, indexes };
-}
-
-/** A directory's contents in a group of neighbouring commits. */
-class Listings {
-  readonly #repository: OpenRepository;
-  readonly #parts: readonly string[];
-  readonly #ahead: number;
-  /** Object number of the directory by position of the commit; 0: missing there. */
-  #trees = new Map<GraphPosition, ObjectNumber>();
-  #listings = new Map<ObjectNumber, Listing>();
-
-  /** @param parts of the directory's path @param ahead commits that are read at a time */
-  constructor(repository: OpenRepository, parts: readonly string[], ahead: number) {
-    this.#repository = repository;
-    this.#parts = parts;
-    this.#ahead = ahead;
-  }
-
-  /** Whether some of these commits have not been read. */
-  lacks(positions: readonly GraphPosition[]): boolean {
-    return positions.some((position) => !this.#trees.has(position));
-  }
-
-  /** The directory in a commit that was read; null: missing there. */
-  get(position: GraphPosition): Listing | null {
-    return this.#listings.get(this.#trees.get(position)!) ?? null;
-  }
-
-  /** Reads a commit, its parents, and their first parents; forgets what was read before. */
-  async load(position: GraphPosition): Promise<void> {
-    const { graph } = this.#repository.tables;
-    const positions = new Set([position, ...graph.parents(position)]);
-    for (let at: number | undefined = position; at !== undefined && positions.size < this.#ahead;) {
-      positions.add(at);
-      at = graph.parents(at)[0];
-    }
-    this.#trees = new Map([...positions].map((one) => [one, graph.tree(one)]));
-    for (const part of this.#parts) {
-      const below = await this.#read((listing) => listing.get(part)?.oid ?? null);
-      const oids = [...below].filter(([, oid]) => oid !== null);
-      const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
-      const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === 2 ? number[i]! : 0]));
-      for (const [one, tree] of this.#trees) this.#trees.set(one, isTree.get(tree) ?? 0);
-    }
-    this.#listings = await this.#read((listing) => listing);
-    // Let other requests run: the object has one thread for all of them.
-    await new Promise((resolve) => setTimeout(resolve, 0));
-  }
-
-  /** Reads the trees that the commits have reached on the way down. */
-  async #read<Result>(use: (listing: Listing) => Result): Promise<Map<ObjectNumber, Result>> {
-    const results = new Map<ObjectNumber, Result>();
-    const trees = [...new Set(this.#trees.values())].filter((tree) => tree !== 0);
-    const unknown = NumberSet.fromUnsorted(trees);
-    for await (const [number, { bytes }] of this.#repository.reader.readEach(unknown)) {
-      results.set(number, use(new Map(parseTree(bytes).map((entry) => [entry.name, entry]))));
-    }
-    return results;
-  }
 }
