@@ -9,11 +9,12 @@ import type { WholeObject } from "../pack-bytes/delta-chains.ts";
 import { diffLines, MAX_DIFF_STEPS } from "../diff/line-diff.ts";
 import { commonTailBytes } from "../diff/text-lines.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { type BlamedLines, sortByStart, splitByParent } from "./blamed-lines.ts";
+import { type BlamedLines, originsOf, sortByStart, splitByParent } from "./blamed-lines.ts";
 import { findRename } from "./find-rename.ts";
 import { ABSENT, kindOfCode, numberOfCode } from "./path-entries.ts";
 import { PathHistory } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
+import { newWalkMemory } from "../state/walk-memory.ts";
 
 /** Lines that a commit introduced. */
 export interface Blame extends BlamedLines {
@@ -41,12 +42,29 @@ const BATCH_BYTES = 2 * 1024 * 1024;
  * parent. */
 const KEPT_BYTES = 16 * 1024 * 1024;
 
+/** Commits that are visited in the time of one of `WorkBudget`'s steps: most do not change the
+ * file. */
+const VISITS_PER_STEP = 64;
+
 /** Steps that comparing versions may take, a second in all. 400 versions of a source file need some
  * 250,000; seven of 30,000 lines of two kinds need as many. */
 const MAX_BLAME_DIFF_STEPS = 30_000_000;
 
 /** Steps of a comparison in the time of one of `WorkBudget`'s. */
 const DIFF_STEPS_PER_STEP = 500;
+
+/** Lines of a file whose origin is known. */
+export interface KnownLines extends BlamedLines {
+  /** Object number. */
+  readonly commit: ObjectNumber;
+  /** Byte string: the file's path in the commit. */
+  readonly path: string;
+}
+
+/** The origins of all lines of a file in a commit, in their order: what was found before, and how many
+ * bytes each takes. */
+const memoryOf = newWalkMemory<readonly KnownLines[]>(8 * 1024 * 1024);
+const KNOWN_BYTES = 80;
 
 /** Traces the lines of a file back to the commits that introduced them. Each line is passed on to
  * the first parent that has it; lines that no parent has are the commit's own. Children are handled
@@ -81,17 +99,49 @@ export class BlameWalk {
    * @throws GitError "storage-failed" */
   async run(commit: GraphPosition, path: string, lines: BlamedLines): Promise<Blame[]> {
     this.#suspect(commit, path, [lines]);
+    let visits = 0;
     for (let next = this.#met.previous(this.#met.length); next >= 0; next = this.#met.previous(next)) {
       const files = this.#pending.get(next)!;
-      if (this.#budget.isSpent || this.#diffStepsLeft <= 0) {
-        for (const [path, lines] of files) this.#attribute(null, path, lines);
-      } else {
-        for (const [path, lines] of files) await this.#pass(next, path, lines);
+      const isOver = (visits++ % VISITS_PER_STEP === 0 && this.#budget.isSpent) || this.#diffStepsLeft <= 0;
+      for (const [path, lines] of files) {
+        if (isOver) this.#attribute(null, path, lines);
+        else if (!this.#take(next, path, lines) && !this.#skip(next, path, lines)) {
+          await this.#pass(next, path, lines);
+        }
       }
       this.#pending.delete(next);
-      await this.#budget.step();
+      if (visits % VISITS_PER_STEP === 0) await this.#budget.step();
     }
     return joinBlames(this.#blames);
+  }
+
+  /** Remembers the origins of all lines of a file, so that later walks end there. */
+  keep(commit: GraphPosition, path: string, blames: readonly Blame[]): void {
+    const known: KnownLines[] = [];
+    for (const blame of blames) {
+      if (blame.commit === null) return;
+      known.push({ ...blame, commit: this.#graph.number(blame.commit) });
+    }
+    memoryOf(this.#repository.state).keep(path, this.#graph.number(commit), known, known.length * KNOWN_BYTES);
+  }
+
+  /** Takes the origins of lines from what is known of the file in a commit.
+   * @returns whether they were known */
+  #take(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): boolean {
+    const known = memoryOf(this.#repository.state).find(path, this.#graph.number(commit));
+    if (known === undefined) return false;
+    for (const one of originsOf(lines, known)) this.#blames.push({ ...one, commit: this.#graph.position(one.commit) });
+    return true;
+  }
+
+  /** Passes lines on to the first parent of a commit that does not change the file, as its filter
+   * tells.
+   * @returns whether it did */
+  #skip(commit: GraphPosition, path: string, lines: readonly BlamedLines[]): boolean {
+    const parent = this.#graph.firstParent(commit);
+    if (parent < 0 || !this.#history(path).isSkipped(commit)) return false;
+    this.#suspect(parent, path, lines);
+    return true;
   }
 
   /** Passes lines on to the parents of a commit that have them. */

@@ -67,6 +67,7 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
   const lines = { line: first - 1, start: first - 1, count: Math.min(last, count) - first + 1 };
   const walk = new BlameWalk(repository, new WorkBudget(BLAME_MS));
   const blames = await walk.run(graph.position(revision.number), query.path, lines);
+  if (query.lines === null) walk.keep(graph.position(revision.number), query.path, blames);
   const positions = [...new Set(blames.map(({ commit }) => commit).filter((commit) => commit !== null))];
   const commits = new Map<GraphPosition, CommitRecord>();
   const numbers = positions.map((position) => graph.number(position));

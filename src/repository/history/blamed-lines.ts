@@ -40,6 +40,34 @@ export function splitByParent(
   return { inherited, own };
 }
 
+/** Traces lines on to where the file's lines are from.
+ * @param lines of a file, at `start`
+ * @param known where all lines of the file are from, in their order
+ * @returns parts of `known` that belong to these lines */
+export function originsOf<Origin extends BlamedLines>(
+  lines: readonly BlamedLines[],
+  known: readonly Origin[],
+): Origin[] {
+  const origins: Origin[] = [];
+  for (const { line, start, count } of lines) {
+    let low = 0;
+    let high = known.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (known[middle]!.line + known[middle]!.count <= start) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low; i < known.length && known[i]!.line < start + count; i++) {
+      const origin = known[i]!;
+      const from = Math.max(start, origin.line);
+      const to = Math.min(start + count, origin.line + origin.count);
+      const moved = { line: line + from - start, start: origin.start + from - origin.line, count: to - from };
+      origins.push({ ...origin, ...moved });
+    }
+  }
+  return origins;
+}
+
 /** Sorts lines by `start`. */
 export function sortByStart(lines: readonly BlamedLines[]): BlamedLines[] {
   return lines.toSorted((a, b) => a.start - b.start || a.line - b.line);

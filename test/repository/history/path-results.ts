@@ -1,0 +1,100 @@
+/** What is found by a path, beside git: with the filters of all commits, of some, and of none. */
+import { expect, test } from "vitest";
+import { listDirectory } from "../../../src/repository/files/list-files.ts";
+import { blame } from "../../../src/repository/history/blame.ts";
+import { log, type LogQuery } from "../../../src/repository/history/log.ts";
+import type { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
+import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
+import { git } from "../../harness/git.ts";
+import { LONG_FILE, type LongHistoryShape, makeLongHistory } from "../../harness/long-history.ts";
+import { Random } from "../../harness/random.ts";
+import { filterSome, openFor, pushAll, reopen } from "./filtered-repository.ts";
+
+const TIP = "refs/heads/main";
+
+const lines = (text: string): string[] => text.split("\n").filter(Boolean);
+
+/** All pages of a log. */
+async function collect(repository: OpenRepository, query: Omit<LogQuery, "place">): Promise<string[]> {
+  const oids: string[] = [];
+  for (let place: LogQuery["place"] = null; ;) {
+    const page = await log(repository, { ...query, place });
+    oids.push(...page.commits.map(({ oid }) => oid));
+    if (page.next === null) return oids;
+    place = page.next;
+  }
+}
+
+/** What git finds of a path. */
+interface Expected {
+  readonly path: string;
+  readonly isFile: boolean;
+  readonly log: readonly string[];
+  readonly firstParent: readonly string[];
+  readonly follow: readonly string[] | null;
+  /** null: of a directory. */
+  readonly blame: readonly string[] | null;
+}
+
+async function askGit(dir: string, path: string, isFile: boolean): Promise<Expected> {
+  const list = async (...options: readonly string[]): Promise<string[]> =>
+    lines(await git(dir, "log", "--format=%H", ...options, TIP, "--", path));
+  return {
+    path,
+    isFile,
+    log: await list(),
+    firstParent: await list("--first-parent"),
+    follow: isFile ? await list("--follow") : null,
+    blame: isFile ? readPorcelain(await git(dir, "blame", "--porcelain", TIP, "--", path)) : null,
+  };
+}
+
+async function find(repository: OpenRepository, { path, isFile }: Expected, commit: string): Promise<Expected> {
+  const query = { ref: TIP, path, since: null, until: null, author: null, firstParent: false, follow: false };
+  return {
+    path,
+    isFile,
+    log: await collect(repository, { ...query, limit: 30 }),
+    firstParent: await collect(repository, { ...query, firstParent: true, limit: 100 }),
+    follow: isFile ? await collect(repository, { ...query, follow: true, limit: 100 }) : null,
+    blame: isFile ? spreadRanges((await blame(repository, { commit, path, lines: null })).ranges) : null,
+  };
+}
+
+/** Tests so many random paths of a history, and the last commits of its directories. */
+export function testPathResults(shape: LongHistoryShape, pathCount: number): void {
+  test(`${pathCount} random paths: log and blame are git's with all filters, half of them, and none`, async () => {
+    const dir = await makeLongHistory(shape);
+    const repository = await pushAll(dir);
+    const random = new Random(shape.seed ?? 1);
+    const files = lines(await git(dir, "ls-tree", "-r", "--name-only", TIP));
+    const trees = lines(await git(dir, "ls-tree", "-r", "-d", "--name-only", TIP));
+    // Files that are gone by now have a history, too, and names that never were have none.
+    const former = lines(await git(dir, "log", "--diff-filter=D", "--no-renames", "--name-only", "--format=", TIP));
+    const paths = [LONG_FILE, "LICENSE", "version.txt", "src", "src/no-such-file", ...former.slice(0, 3)];
+    while (paths.length < pathCount) paths.push(random.pick(random.below(4) === 0 ? trees : files));
+    const isFile = new Set(files);
+    const expected: Expected[] = [];
+    for (const path of paths) expected.push(await askGit(dir, path, isFile.has(path)));
+    const tip = await git(dir, "rev-parse", TIP);
+    const lastOf = new Map<string, string>();
+    for (const path of [...trees, ...files]) {
+      if (path.split("/").length <= 2)
+        lastOf.set(path, (await git(dir, "log", "-1", "--format=%H", TIP, "--", path)).trim());
+    }
+    for (const most of [0, Math.floor(shape.commits / 2), Infinity]) {
+      if (most > 0) await filterSome(repository, most);
+      // A new life: nothing that was found before is in memory.
+      const opened = openFor(reopen(repository));
+      for (const one of expected) expect([most, await find(opened, one, tip)]).toEqual([most, one]);
+      for (const path of ["", ...trees.filter((tree) => !tree.includes("/"))]) {
+        const { entries, lastCommits } = await listDirectory(opened, { ref: TIP, path, lastCommits: true });
+        const found = entries.paths.map((name, i) => {
+          const whole = path === "" ? name : `${path}/${name}`;
+          return [whole, lastCommits!.commits[lastCommits!.indexes[i]!]?.oid];
+        });
+        expect([most, found]).toEqual([most, found.map(([whole]) => [whole, lastOf.get(whole!)])]);
+      }
+    }
+  });
+}
