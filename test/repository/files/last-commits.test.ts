@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { listDirectory } from "../../../src/repository/files/list-files.ts";
+import type { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
+import { blame } from "../../../src/repository/history/blame.ts";
+import { readPorcelain, spreadRanges } from "../../harness/blamed-lines.ts";
+import { git } from "../../harness/git.ts";
+import { Random } from "../../harness/random.ts";
+import { LONG_FILE, makeLongHistory } from "../../harness/long-history.ts";
+import { filterSome, openFor, pushAll } from "../history/filtered-repository.ts";
+import { makeTangledHistory } from "../history/tangled-history.ts";
+import { PushedRepository } from "../pushing.ts";
+
+/** The last commit of each entry of a directory; null: not found. */
+async function find(repository: OpenRepository, ref: string, path: string): Promise<Record<string, string | null>> {
+  const { entries, lastCommits } = await listDirectory(repository, { ref, path, lastCommits: true });
+  const { commits, indexes } = lastCommits!;
+  return Object.fromEntries(entries.paths.map((name, i) => [name, commits[indexes[i]!]?.oid ?? null]));
+}
+
+async function askGit(dir: string, ref: string, path: string): Promise<Record<string, string>> {
+  const names = (await git(dir, "ls-tree", "--name-only", path === "" ? ref : `${ref}:${path}`)).split("\n");
+  const found: [string, string][] = [];
+  for (const name of names.filter(Boolean)) {
+    const whole = path === "" ? name : `${path}/${name}`;
+    found.push([name, (await git(dir, "log", "-1", "--format=%H", ref, "--", whole)).trim()]);
+  }
+  return Object.fromEntries(found);
+}
+
+test("in tangled histories, from commit to commit in any order", async () => {
+  const { dir, oids, repository } = await makeTangledHistory(21, 120, 9);
+  const random = new Random(4);
+  for (let round = 0; round < 60; round++) {
+    const ref = random.pick(oids);
+    const trees = (await git(dir, "ls-tree", "-r", "-d", "--name-only", ref)).split("\n").filter(Boolean);
+    const path = random.pick(["", ...trees]);
+    expect([ref, path, await find(repository, ref, path)]).toEqual([ref, path, await askGit(dir, ref, path)]);
+  }
+});
+
+test("after pushes, and merges, what was known before is carried on", async () => {
+  const dir = await makeLongHistory({ commits: 400, files: 80, longLines: 120, longEvery: 15 });
+  const repository = new PushedRepository();
+  await repository.pushFrom(dir, { "refs/heads/main": "main~130" });
+  const opened = openFor(repository);
+  for (const back of [120, 90, 89, 40, 3, 0]) {
+    await repository.pushFrom(dir, { "refs/heads/main": `main~${back}` });
+    if (back === 89) await filterSome(repository);
+    const ref = await git(dir, "rev-parse", `main~${back}`);
+    for (const path of ["", "src"]) expect(await find(opened, ref, path)).toEqual(await askGit(dir, ref, path));
+    const { ranges } = await blame(opened, { commit: ref, path: LONG_FILE, lines: null });
+    const theirs = readPorcelain(await git(dir, "blame", "--porcelain", ref, "--", LONG_FILE));
+    expect(spreadRanges(ranges)).toEqual(theirs);
+    const part = await blame(opened, { commit: ref, path: LONG_FILE, lines: [11, 30] });
+    expect(spreadRanges(part.ranges)).toEqual(theirs.slice(10, 30));
+  }
+});
+
+test("what is known ends the walk: the second answer reads no directory", async () => {
+  const dir = await makeLongHistory({ commits: 200, files: 40, longLines: 40 });
+  const repository = await pushAll(dir);
+  const opened = openFor(repository);
+  const first = await find(opened, "main", "src");
+  let reads = 0;
+  const { reader } = opened;
+  const counting = Object.create(opened, {
+    reader: { get: () => ((reads += 1), reader) },
+  }) as OpenRepository;
+  expect(await find(counting, "main", "src")).toEqual(first);
+  // The directory, what leads to it, and the commits that are shown.
+  expect(reads).toBeLessThanOrEqual(4);
+});
