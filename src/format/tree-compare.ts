@@ -15,6 +15,9 @@ export interface EntryChange {
   readonly next: Oid | null;
 }
 
+/** Bytes that are compared at a time. */
+const WORD_BYTES = 4;
+
 const SPACE = 0x20;
 const SLASH = 0x2f;
 
@@ -45,7 +48,9 @@ export function compareTrees(old: Uint8Array, next: Uint8Array, use: (change: En
 /** The end of the last entry before the first byte that differs. */
 function commonHead(old: Uint8Array, next: Uint8Array): number {
   const length = Math.min(old.length, next.length);
+  const [a, b] = [viewOf(old), viewOf(next)];
   let differs = 0;
+  while (differs + WORD_BYTES <= length && a.getUint32(differs) === b.getUint32(differs)) differs += WORD_BYTES;
   while (differs < length && old[differs] === next[differs]) differs++;
   let end = 0;
   for (;;) {
@@ -57,9 +62,19 @@ function commonHead(old: Uint8Array, next: Uint8Array): number {
 
 function commonTailBytes(old: Uint8Array, next: Uint8Array): number {
   const length = Math.min(old.length, next.length);
-  let bytes = 0;
+  const [a, b] = [viewOf(old), viewOf(next)];
+  let [i, j] = [old.length - WORD_BYTES, next.length - WORD_BYTES];
+  while (i >= 0 && j >= 0 && a.getUint32(i) === b.getUint32(j)) {
+    i -= WORD_BYTES;
+    j -= WORD_BYTES;
+  }
+  let bytes = old.length - WORD_BYTES - i;
   while (bytes < length && old[old.length - 1 - bytes] === next[next.length - 1 - bytes]) bytes++;
   return bytes;
+}
+
+function viewOf(content: Uint8Array): DataView {
+  return new DataView(content.buffer, content.byteOffset, content.length);
 }
 
 /** A place in a tree. */

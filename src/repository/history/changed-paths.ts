@@ -34,6 +34,9 @@ interface ChangedDirectory {
   /** Object numbers; 0: missing on that side. */
   old: ObjectNumber;
   next: ObjectNumber;
+  /** Bytes of its trees. */
+  oldBytes: number;
+  nextBytes: number;
   /** Whether its path is among the pair's. */
   isNoted: boolean;
 }
@@ -91,12 +94,10 @@ export async function findChangedPaths(
   rest: () => Promise<void>,
 ): Promise<(ReadonlySet<string> | null)[]> {
   const all = pairs.map(() => new ChangedPaths());
-  let level: ChangedDirectory[] = pairs.map(({ old, next }, i) => {
-    return { paths: all[i]!, parent: null, path: "", old, next, isNoted: false };
-  });
+  let level = findRoots(tables, pairs, all);
   while (level.length > 0) {
     const below = new LevelBelow(tables);
-    for (const group of divide(tables, level)) {
+    for (const group of divide(level)) {
       const trees = await readTrees(reader, group, rest);
       for (const [i, directory] of group.entries()) {
         if (i % TREES_PER_STEP === 0) await rest();
@@ -108,23 +109,26 @@ export async function findChangedPaths(
   return all.map(({ paths }) => paths);
 }
 
-/** Divides directories into groups whose trees may be in memory together. Those that are equal, or of
- * pairs with too many paths, are left out. */
-function* divide(
-  { objects }: Tables,
-  directories: readonly ChangedDirectory[],
-): Generator<readonly ChangedDirectory[]> {
-  const open = directories.filter(({ old, next, paths }) => old !== next && paths.paths !== null);
-  const numbers = new Set(open.flatMap(({ old, next }) => [old, next]));
+function findRoots({ objects }: Tables, pairs: readonly RootPair[], all: readonly ChangedPaths[]): ChangedDirectory[] {
+  const numbers = new Set(pairs.flatMap(({ old, next }) => [old, next]));
   numbers.delete(0);
   const { number, size } = objects.locate(NumberSet.fromUnsorted(numbers));
   const sizes = new Map(Array.from(number, (one, i) => [one, size[i]!]));
+  return pairs.map(({ old, next }, i) => {
+    const bytes = { oldBytes: sizes.get(old) ?? 0, nextBytes: sizes.get(next) ?? 0 };
+    return { paths: all[i]!, parent: null, path: "", old, next, ...bytes, isNoted: false };
+  });
+}
+
+/** Divides directories into groups whose trees may be in memory together. Those that are equal, or of
+ * pairs with too many paths, are left out. */
+function* divide(directories: readonly ChangedDirectory[]): Generator<readonly ChangedDirectory[]> {
   let group: ChangedDirectory[] = [];
   let held = new Set<ObjectNumber>();
   let heldBytes = 0;
-  for (const directory of open) {
-    const { paths, path, old, next } = directory;
-    const [oldBytes, nextBytes] = [sizes.get(old) ?? 0, sizes.get(next) ?? 0];
+  for (const directory of directories) {
+    const { paths, path, old, next, oldBytes, nextBytes } = directory;
+    if (old === next || paths.paths === null) continue;
     paths.enter(path, oldBytes + nextBytes);
     if (Math.max(oldBytes, nextBytes) > MAX_FILTER_TREE_BYTES) paths.paths = null;
     if (paths.paths === null) continue;
@@ -171,6 +175,9 @@ function compareDirectory(
   });
 }
 
+/** Of a directory whose trees are looked up later. */
+const NO_TREES = { old: 0, next: 0, oldBytes: 0, nextBytes: 0 };
+
 /** The directories of the next level. */
 class LevelBelow {
   readonly #tables: Tables;
@@ -193,7 +200,7 @@ class LevelBelow {
     }
     if (old !== null) this.#oids.set(old, at);
     if (next !== null) this.#oids.set(next, at + OID_BYTES);
-    this.#directories.push({ paths: parent.paths, parent, path, old: 0, next: 0, isNoted: false });
+    this.#directories.push({ paths: parent.paths, parent, path, ...NO_TREES, isNoted: false });
     this.#ofLast = parent.paths === this.#last ? this.#ofLast + 1 : 1;
     this.#last = parent.paths;
   }
@@ -211,6 +218,8 @@ class LevelBelow {
     this.#directories.forEach((directory, i) => {
       directory.old = found.number[2 * i]!;
       directory.next = found.number[2 * i + 1]!;
+      directory.oldBytes = found.size[2 * i]!;
+      directory.nextBytes = found.size[2 * i + 1]!;
     });
     return this.#directories;
   }
