@@ -8,6 +8,7 @@ import { checkChunks } from "./check-chunks.ts";
 import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
 import { checkIndex } from "./check-index.ts";
 import { checkKeys } from "./check-keys.ts";
+import { checkPathFilters } from "./check-path-filters.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRefs } from "./check-refs.ts";
 import { type FsckCounts, FsckRun, type FsckStage } from "./fsck-run.ts";
@@ -18,6 +19,7 @@ const STAGES = {
   index: checkIndex,
   chunks: checkChunks,
   reachability: checkReachability,
+  filters: checkPathFilters,
   refs: checkRefs,
   bundle: checkBundle,
   responses: checkResponses,

@@ -8,6 +8,7 @@
  * - `reference-missing`, `reference-type`: it names an object that is missing or has another type.
  * - `node-row`, `tree-row`: the graph, or the cached entries of a tree, disagree with the object.
  * - `reachability`: the rows that say which node introduced an object disagree with the trees.
+ * - `path-filter`: a filter of the paths that a commit changes is not the commit's.
  * - `ref-target`, `ref-peeled`, `ref-name`, `head`: a ref points to nothing or to the wrong type,
  *   an annotated tag is peeled wrongly, a name is invalid or conflicts, HEAD names no branch.
  * - `bundle`, `response`, `worktree-file`: an R2 object that a row names is missing, or another
@@ -28,6 +29,7 @@ export const FSCK_PROBLEMS = [
   "node-row",
   "tree-row",
   "reachability",
+  "path-filter",
   "ref-target",
   "ref-peeled",
   "ref-name",

@@ -1,11 +1,7 @@
-import { COMMIT } from "../../format/object.ts";
-import { CHANGES_ALL, makePathFilter } from "../../format/path-filter.ts";
-import type { StoredFilter } from "../../store/graph/path-filter-table.ts";
-import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
+import { makePathFilters } from "../diff/path-filters.ts";
 import type { ObjectReader } from "../objects/object-reader.ts";
-import { findChangedPaths } from "./changed-paths.ts";
 
 /** A worker that may be interrupted before all is done. */
 interface Worker {
@@ -33,28 +29,9 @@ export async function writeFilters(
   let commits = 0;
   while (commits < taken.length) {
     const slice = NumberSet.fromSorted(taken.subarray(commits, commits + SLICE_COMMITS));
-    pathFilters.add(await makeFilters({ tables, reader }, slice, () => worker.rest()));
+    pathFilters.add(await makePathFilters({ tables, reader }, slice, () => worker.rest()));
     commits += slice.size;
     if (worker.isInterrupted) break;
   }
   return { commits, isAll: commits === missing.length };
-}
-
-/** @param nodes that were not pruned */
-async function makeFilters(
-  { tables, reader }: { readonly tables: Tables; readonly reader: ObjectReader },
-  nodes: NumberSet,
-  rest: () => Promise<void>,
-): Promise<StoredFilter[]> {
-  const { graph, objects } = tables;
-  const { number, type } = objects.locate(nodes);
-  const commits: ObjectNumber[] = Array.from(number).filter((_, i) => type[i] === COMMIT);
-  const pairs = commits.map((commit) => {
-    const position = graph.position(commit);
-    const [parent] = graph.parents(position);
-    return { old: parent === undefined ? 0 : graph.tree(parent), next: graph.tree(position) };
-  });
-  const changed = await findChangedPaths({ tables, reader }, pairs, rest);
-  const filters = new Map(commits.map((commit, i) => [commit, makePathFilter(changed[i]!)]));
-  return Array.from(nodes.toArray(), (node) => ({ number: node, filter: filters.get(node) ?? CHANGES_ALL }));
 }

@@ -46,7 +46,7 @@ const Report = z
 
 const Place = z
   .object({ stage: z.enum(FSCK_STAGES), after: z.string() })
-  .refine(({ stage, after }) => !/^(index|chunks|reachability)$/.test(stage) || /^(\d+(\.\d+)?)?$/.test(after));
+  .refine(({ stage, after }) => !/^(index|chunks|reachability|filters)$/.test(stage) || /^(\d+(\.\d+)?)?$/.test(after));
 
 const run = defineRoute("admin", {
   method: "post",

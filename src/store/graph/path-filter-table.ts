@@ -2,7 +2,7 @@ import { mayHavePath, type PathFilter, pathFilterBytes } from "../../format/path
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { RecordPages } from "../index/record-pages.ts";
-import type { NumberSet } from "../numbers/number-set.ts";
+import { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 import { VarintReader, VarintWriter } from "../sql/varints.ts";
 import type { CommitGraph } from "./commit-graph.ts";
@@ -70,6 +70,15 @@ export class PathFilterTable {
     this.#pages.write(filters);
     this.#lastNumber = null;
     if (this.#isLoaded) for (const filter of filters) this.#hold(filter);
+  }
+
+  /** Stored filters of higher numbers than `after`, ascending: `most` of them, or all that are left. */
+  next(after: ObjectNumber, most: number): StoredFilter[] {
+    const filters: StoredFilter[] = [];
+    for (const filter of this.#pages.read(NumberSet.range(after + 1, this.#pages.lastNumber() + 1))) {
+      if (filters.push(filter) === most) break;
+    }
+    return filters;
   }
 
   /** Removes the filters of commits that are pruned, from the database only. */

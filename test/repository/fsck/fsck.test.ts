@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { OpenRepository } from "../../../src/repository/objects/open-repository.ts";
 import { fsck, type FsckStageName } from "../../../src/repository/fsck/fsck.ts";
 import type { FsckProblem } from "../../../src/repository/fsck/problem.ts";
+import { CHANGES_ALL, makePathFilter } from "../../../src/format/path-filter.ts";
+import { openPathFilters } from "../../../src/store/graph/path-filter-table.ts";
 import { OID_BYTES, toHex } from "../../../src/format/oid.ts";
 import type { StoredNode } from "../../../src/store/index/node-pages.ts";
 import type { ObjectRow } from "../../../src/store/index/object-columns.ts";
@@ -262,6 +264,26 @@ describe("damage", () => {
     ]);
     expect(one<number>("SELECT count(*) AS count FROM reintroductions")).toBeGreaterThan(0);
     expect(kinds(await withRows("DELETE FROM reintroductions"))).toEqual(["reachability"]);
+  });
+
+  test("a filter is another commit's, or nobody's; repair has it made again", async () => {
+    const { tables, sql } = repository;
+    tables.jobs.add("filter", "", Date.now());
+    await housekeep(repository, Date.now());
+    expect((await check(repository)).problems).toEqual([]);
+    const main = damage.findRow(isMain);
+    const wrong = { number: main.number, filter: makePathFilter(new Set(["not/there"])) };
+    const nobody = { number: damage.findRow(isFat).number, filter: CHANGES_ALL };
+    const [low, high] = [wrong, nobody].toSorted((a, b) => a.number - b.number);
+    openPathFilters(sql).write([low!, high!]);
+    const problems = (await check(repository, { from: "filters" })).problems;
+    expect(problems).toHaveLength(2);
+    expect(problems).toContainEqual(expect.objectContaining({ kind: "path-filter", oid: toHex(main.oid) }));
+    const { checked } = await check(repository, { from: "filters", repair: true });
+    expect(checked.repaired).toBe(2);
+    await housekeep(repository, Date.now());
+    expect((await check(repository)).problems).toEqual([]);
+    expect([...openPathFilters(sql).all()]).toHaveLength(repository.tables.graph.length);
   });
 
   test("a ref leads nowhere, or is peeled wrongly; names and HEAD are none", async () => {

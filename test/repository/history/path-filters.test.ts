@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { MAX_FILTER_PATHS } from "../../../src/format/limits.ts";
-import { findChangedPaths } from "../../../src/repository/history/changed-paths.ts";
+import { findChangedPaths } from "../../../src/repository/diff/changed-paths.ts";
 import { log } from "../../../src/repository/history/log.ts";
 import { git, makeRepository, tryGit } from "../../harness/git.ts";
 import { readGitFilters } from "../../harness/git-path-filters.ts";

@@ -1,0 +1,62 @@
+import { toHex } from "../../format/oid.ts";
+import type { PathFilter } from "../../format/path-filter.ts";
+import type { StoredFilter } from "../../store/graph/path-filter-table.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import { makePathFilters } from "../diff/path-filters.ts";
+import { damageOf, type FsckRun, type FsckStage } from "./fsck-run.ts";
+
+/** Filters that are made again at a time. */
+const SLICE_FILTERS = 500;
+
+/** Checks, by number, that filters are those of their commits: makes them again. With `repair`, wrong
+ * ones are removed, and a job makes them. */
+export const checkPathFilters: FsckStage = async (run, after) => {
+  let last = Number(after);
+  for (;;) {
+    const stored = run.tables.pathFilters.next(last, SLICE_FILTERS);
+    if (stored.length === 0) return null;
+    await checkFilters(run, stored);
+    last = stored.at(-1)!.number;
+    if (run.isSpent) return String(last);
+  }
+};
+
+async function checkFilters(run: FsckRun, stored: readonly StoredFilter[]): Promise<void> {
+  const { graph, objects, pathFilters } = run.tables;
+  const strange = stored.filter(({ number }) => graph.position(number) < 0);
+  const nodes = stored.filter(({ number }) => graph.position(number) >= 0);
+  const made = await remake(run, NumberSet.fromSorted(nodes.map(({ number }) => number)));
+  if (made === null) return;
+  const wrong = nodes.filter(({ filter }, i) => !isSame(filter, made[i]!.filter));
+  for (const { number } of strange) {
+    run.report({ kind: "path-filter", detail: `object ${number}: the filter belongs to no commit` });
+  }
+  for (const { number } of wrong) {
+    const { oid } = objects.locate(NumberSet.of(number));
+    run.report({ kind: "path-filter", oid: toHex(oid), detail: "the filter of its paths is another one" });
+  }
+  if (!run.repair || wrong.length + strange.length === 0) return;
+  const numbers = NumberSet.fromUnsorted([...wrong, ...strange].map(({ number }) => number));
+  run.repository.state.platform.transactor.transactionSync(() => {
+    pathFilters.remove(numbers);
+    run.tables.jobs.add("filter", "", Date.now());
+  });
+  // What is in memory of them is wrong, too.
+  run.repository.state.reload();
+  run.checked.repaired += numbers.size;
+}
+
+/** @returns null when a tree cannot be read, as an earlier stage has told */
+async function remake(run: FsckRun, nodes: NumberSet): Promise<readonly StoredFilter[] | null> {
+  try {
+    return await makePathFilters({ tables: run.tables, reader: run.repository.reader }, nodes, () => run.step());
+  } catch (error) {
+    damageOf(error);
+    run.checked.skippedNodes += nodes.size;
+    return null;
+  }
+}
+
+function isSame(a: PathFilter, b: PathFilter): boolean {
+  return a.paths === b.paths && a.bytes.length === b.bytes.length && a.bytes.every((byte, i) => byte === b.bytes[i]);
+}
