@@ -52,12 +52,15 @@ function commonHead(old: Uint8Array, next: Uint8Array): number {
   let differs = 0;
   while (differs + WORD_BYTES <= length && a.getUint32(differs) === b.getUint32(differs)) differs += WORD_BYTES;
   while (differs < length && old[differs] === next[differs]) differs++;
+  // A plain loop: names are short, and each call of indexOf costs as much as a look at a hundred
+  // bytes.
   let end = 0;
-  for (;;) {
-    const nul = old.indexOf(0, end);
-    if (nul < 0 || nul + 1 + OID_BYTES > differs) return end;
-    end = nul + 1 + OID_BYTES;
+  for (let at = 0; at + OID_BYTES < differs; at++) {
+    if (old[at] !== 0) continue;
+    at += OID_BYTES;
+    end = at + 1;
   }
+  return end;
 }
 
 function commonTailBytes(old: Uint8Array, next: Uint8Array): number {
