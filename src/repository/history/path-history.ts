@@ -11,6 +11,10 @@ import type { WorkBudget } from "../pacing/work-budget.ts";
 /** Commits that `known` visits. */
 const KNOWN_COMMITS = 1_024;
 
+/** How far the commit is looked for whose trees tell another one's entry: as long as reading a tree
+ * takes. */
+const TELLER_COMMITS = 500;
+
 /** Which commits follow a commit in the walk, and whether it changes the entry at a path. */
 export interface PathStep {
   readonly parentsToWalk: Iterable<number>;
@@ -26,6 +30,8 @@ export class PathHistory {
   readonly #firstParent: boolean;
   readonly #budget: WorkBudget;
   readonly #lookAhead: LookAhead;
+  /** By position: the commit whose trees tell its entry; −1: it has none. */
+  readonly #tellers = new Map<GraphPosition, GraphPosition>();
 
   /** @param path byte string
    * @param firstParent whether only the first parent of a merge is followed */
@@ -65,7 +71,8 @@ export class PathHistory {
     // Most merges bring no change to the path. Then history continues at the first parent.
     const guess = (at: number) => this.#tryStep(at)?.parentsToWalk ?? this.#parents(at).subarray(0, 1);
     const upcoming = [position, ...this.#lookAhead.next(starts(), guess, (at) => this.isSkipped(at))];
-    const trees = upcoming.flatMap((at) => [at, ...this.#parents(at)]).map((at) => this.#graph.tree(at));
+    const tellers = upcoming.flatMap((at) => [at, ...this.#parents(at)]).map((at) => this.#teller(at));
+    const trees = tellers.filter((at) => at >= 0).map((at) => this.#graph.tree(at));
     await this.#entries.load(trees, this.#budget);
   }
 
@@ -95,7 +102,24 @@ export class PathHistory {
   }
 
   #find(position: GraphPosition): EntryCode | undefined {
-    return this.#entries.find(this.#graph.tree(position));
+    const teller = this.#teller(position);
+    return teller < 0 ? ABSENT : this.#entries.find(this.#graph.tree(teller));
+  }
+
+  /** The commit whose trees tell the entry of another one: the next in its line of first parents that
+   * may have changed it, since that one's trees are read anyway; if it is far, the commit itself. */
+  #teller(position: GraphPosition): GraphPosition {
+    const known = this.#tellers.get(position);
+    if (known !== undefined) return known;
+    let teller = position;
+    let left = TELLER_COMMITS;
+    while (left > 0 && teller >= 0 && this.isSkipped(teller)) {
+      teller = this.#graph.firstParent(teller);
+      left -= 1;
+    }
+    if (left === 0) teller = position;
+    this.#tellers.set(position, teller);
+    return teller;
   }
 
   #parents(position: GraphPosition): Column<GraphPosition> {
