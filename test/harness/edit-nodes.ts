@@ -1,4 +1,4 @@
-import { encodeNodes, openNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
+import { openNodes, type StoredNode } from "../../src/store/index/node-pages.ts";
 import { NumberSet } from "../../src/store/numbers/number-set.ts";
 import type { Sql } from "../../src/store/sql/sql.ts";
 
@@ -13,7 +13,7 @@ export function editNode(sql: Sql, number: number, change: (node: StoredNode) =>
       "UPDATE commits SET count = ?, parents = ?, nodes = ? WHERE first = ?",
       changed.length,
       changed.reduce((sum, { parents }) => sum + parents.length, 0),
-      encodeNodes(changed, 0),
+      openNodes(sql).encode(changed, 0),
       first,
     );
   }

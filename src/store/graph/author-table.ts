@@ -2,7 +2,6 @@ import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { RecordPages } from "../index/record-pages.ts";
-import { VarintReader, VarintWriter } from "../sql/varints.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import { readIntegers } from "../sql/packed-rows.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -40,6 +39,9 @@ interface AuthoredRecord extends Omit<AuthoredCommit, "author"> {
 
 /** Bytes of a record, at most: four integers. */
 const RECORD_BYTES = 40;
+
+/** Authors in a statement. Two names of 255 bytes, written as JSON, take 3 KB at most. */
+const STATEMENT_AUTHORS = 500;
 
 /** Marks a node that is not a commit. */
 const NO_COMMIT = 0xffffffff;
@@ -81,17 +83,23 @@ export class AuthorTable {
 
   /** Enters commits. Needs no transaction: authors without commits do no harm, and commits that are
    * lost are entered again.
-   * @param commits ascending by number, few enough that their authors fit into a bound value as JSON */
+   * @param commits ascending by number */
   add(commits: readonly AuthoredCommit[]): void {
     this.#load();
-    const authors = new Map(commits.map(({ author }) => [toKey(author), author]));
-    const list = JSON.stringify(Array.from(authors.values(), ({ name, email }) => [name, email]));
-    this.#sql.exec(INSERT_AUTHORS, list);
-    const ids = readIntegers([...this.#sql.exec(FIND_AUTHORS, list).raw()][0]![0]);
-    const idOf = new Map(Array.from(authors.keys(), (key, i) => [key, ids[i]!]));
+    const authors = [...new Map(commits.map(({ author }) => [toKey(author), author])).values()];
+    const idOf = new Map<string, number>();
+    for (let from = 0; from < authors.length; from += STATEMENT_AUTHORS) {
+      const some = authors.slice(from, from + STATEMENT_AUTHORS);
+      const list = JSON.stringify(some.map(({ name, email }) => [name, email]));
+      this.#sql.exec(INSERT_AUTHORS, list);
+      const ids = readIntegers([...this.#sql.exec(FIND_AUTHORS, list).raw()][0]![0]);
+      for (const [i, author] of some.entries()) {
+        idOf.set(toKey(author), ids[i]!);
+        this.#authors[ids[i]!] = author;
+      }
+    }
     const records = commits.map((commit) => ({ ...commit, author: idOf.get(toKey(commit.author))! }));
     this.#authored.write(records);
-    for (const [key, author] of authors) this.#authors[idOf.get(key)!] = author;
     for (const record of records) this.#enter(record);
   }
 
@@ -172,32 +180,13 @@ export function openAuthored(sql: Sql): RecordPages<AuthoredRecord> {
     column: "authors",
     sums: {},
     sizeOf: () => RECORD_BYTES,
-    encode: encodeAuthored,
-    decode: decodeAuthored,
+    write(writer, { author, time, zone }) {
+      writer.varint(author);
+      writer.varint(time);
+      writer.zigzag(zone);
+    },
+    read: (reader, number) => ({ number, author: reader.varint(), time: reader.varint(), zone: reader.zigzag() }),
   });
-}
-
-function encodeAuthored(records: readonly AuthoredRecord[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
-  const writer = new VarintWriter(records.length * RECORD_BYTES);
-  let before: number = last;
-  for (const { number, author, time, zone } of records) {
-    writer.varint(number - before);
-    before = number;
-    writer.varint(author);
-    writer.varint(time);
-    writer.zigzag(zone);
-  }
-  return writer.finish();
-}
-
-function decodeAuthored(bytes: Uint8Array<ArrayBuffer>): AuthoredRecord[] {
-  const reader = new VarintReader(bytes, 0, "authored");
-  const records: AuthoredRecord[] = [];
-  for (let number = 0; reader.at < bytes.length;) {
-    number += reader.varint();
-    records.push({ number, author: reader.varint(), time: reader.varint(), zone: reader.zigzag() });
-  }
-  return records;
 }
 
 /** Identities contain no line feed. */

@@ -4,7 +4,6 @@ import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import { RecordPages } from "../index/record-pages.ts";
 import { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
-import { VarintReader, VarintWriter } from "../sql/varints.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 
 /** The filter of a commit. */
@@ -139,31 +138,14 @@ export function openPathFilters(sql: Sql): RecordPages<StoredFilter> {
     column: "filters",
     sums: {},
     sizeOf: ({ filter }) => RECORD_BYTES + filter.bytes.length,
-    encode,
-    decode,
+    write(writer, { filter }) {
+      writer.varint(filter.paths);
+      writer.bytes(filter.bytes);
+    },
+    /** @returns a filter that is a view */
+    read(reader, number) {
+      const paths = reader.varint();
+      return { number, filter: { paths, bytes: reader.bytes(pathFilterBytes(paths)) } };
+    },
   });
-}
-
-function encode(records: readonly StoredFilter[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
-  const writer = new VarintWriter(records.reduce((sum, { filter }) => sum + RECORD_BYTES + filter.bytes.length, 0));
-  let before: number = last;
-  for (const { number, filter } of records) {
-    writer.varint(number - before);
-    before = number;
-    writer.varint(filter.paths);
-    writer.bytes(filter.bytes);
-  }
-  return writer.finish();
-}
-
-/** @returns filters that are views */
-function decode(bytes: Uint8Array<ArrayBuffer>): StoredFilter[] {
-  const reader = new VarintReader(bytes, 0, "path_filters");
-  const records: StoredFilter[] = [];
-  for (let number = 0; reader.at < bytes.length;) {
-    number += reader.varint();
-    const paths = reader.varint();
-    records.push({ number, filter: { paths, bytes: reader.bytes(pathFilterBytes(paths)) } });
-  }
-  return records;
 }

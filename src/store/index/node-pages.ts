@@ -7,7 +7,7 @@
 //   the length of `introduced`, and its bytes: `NumberSet.encode`
 import type { Column } from "../../format/kinds.ts";
 import { GitError } from "../../format/errors.ts";
-import { fromZigzag, toZigzag, VarintReader, VarintWriter } from "../sql/varints.ts";
+import { fromZigzag, toZigzag, VarintReader, type VarintWriter } from "../sql/varints.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import { RecordPages } from "./record-pages.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
@@ -35,8 +35,8 @@ export function openNodes(sql: Sql): RecordPages<StoredNode> {
     column: "nodes",
     sums: { count: () => 1, parents: ({ parents }) => parents.length },
     sizeOf,
-    encode: encodeNodes,
-    decode: decodeNodes,
+    write,
+    read,
   });
 }
 
@@ -103,71 +103,29 @@ function sizeOf({ parents, introduced }: StoredNode): number {
   throw new GitError("too-large", { what, limit: BLOB_MAX_BYTES, actual: bytes });
 }
 
-/** Encodes nodes, ascending by number.
- * @param last the number of the record before; 0: none */
-export function encodeNodes(nodes: readonly StoredNode[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
-  const writer = new VarintWriter(nodes.reduce((sum, node) => sum + sizeOf(node), 0));
-  let before: number = last;
-  for (const { number, parents, tree, generation, time, introduced } of nodes) {
-    writer.varint(number - before);
-    before = number;
-    writer.varint(parents.length);
-    for (const parent of parents) writer.zigzag(number - parent);
-    writer.varint(tree === 0 ? 0 : toZigzag(number - tree) + 1);
-    writer.varint(generation);
-    writer.varint(time);
-    writer.varint(introduced.length);
-    writer.bytes(introduced);
-  }
-  return writer.finish();
+function write(writer: VarintWriter, { number, parents, tree, generation, time, introduced }: StoredNode): void {
+  writer.varint(parents.length);
+  for (const parent of parents) writer.zigzag(number - parent);
+  writer.varint(tree === 0 ? 0 : toZigzag(number - tree) + 1);
+  writer.varint(generation);
+  writer.varint(time);
+  writer.varint(introduced.length);
+  writer.bytes(introduced);
 }
 
-function decodeNodes(bytes: Uint8Array<ArrayBuffer>): StoredNode[] {
-  const reader = new NodeReader(bytes);
-  const nodes: StoredNode[] = [];
-  while (reader.next()) {
-    const { number, parents, tree, generation, time, introduced } = reader;
-    nodes.push({ number, parents, tree, generation, time, introduced });
-  }
-  return nodes;
-}
-
-/** Reads one record after another. */
-class NodeReader implements StoredNode {
-  number: ObjectNumber = 0;
-  parents: ObjectNumber[] = [];
-  tree: ObjectNumber = 0;
-  generation = 0;
-  time = 0;
-  introduced = new Uint8Array(0);
-  readonly #bytes: Uint8Array<ArrayBuffer>;
-  readonly #reader: VarintReader;
-
-  constructor(bytes: Uint8Array<ArrayBuffer>) {
-    this.#bytes = bytes;
-    this.#reader = new VarintReader(bytes, 0, "commits");
-  }
-
-  /** Reads the next record; its sets are views.
-   * @returns whether there was one */
-  next(): boolean {
-    const reader = this.#reader;
-    if (reader.at >= this.#bytes.length) return false;
-    this.number += reader.varint();
-    const count = reader.varint();
-    if (count > this.#bytes.length) throw damaged();
-    this.parents = [];
-    for (let k = 0; k < count; k++) this.parents.push(this.number - reader.zigzag());
-    const tree = reader.varint();
-    this.tree = tree === 0 ? 0 : this.number - fromZigzag(tree - 1);
-    this.generation = reader.varint();
-    this.time = reader.varint();
-    const end = reader.varint() + reader.at;
-    if (end > this.#bytes.length) throw damaged();
-    this.introduced = this.#bytes.subarray(reader.at, end);
-    reader.at = end;
-    return true;
-  }
+/** @returns a node whose set is a view */
+function read(reader: VarintReader, number: ObjectNumber): StoredNode {
+  const parents: ObjectNumber[] = [];
+  for (let left = reader.varint(); left > 0; left--) parents.push(number - reader.zigzag());
+  const tree = reader.varint();
+  return {
+    number,
+    parents,
+    tree: tree === 0 ? 0 : number - fromZigzag(tree - 1),
+    generation: reader.varint(),
+    time: reader.varint(),
+    introduced: reader.bytes(reader.varint()),
+  };
 }
 
 function damaged(): GitError {

@@ -5,6 +5,7 @@
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
+import { VarintReader, VarintWriter } from "../sql/varints.ts";
 
 /** What the pages of a table hold. Beside the column of records, the table has `first` (primary key)
  * and `last`, the lowest and the highest number in the page. */
@@ -14,14 +15,14 @@ export interface RecordFormat<R> {
   readonly column: string;
   /** Columns with sums over a page's records: what a record adds to each. */
   readonly sums: Readonly<Record<string, (record: R) => number>>;
-  /** Bytes of a record, at most.
+  /** Bytes of a record with its number, at most.
    * @throws GitError "too-large" when it does not fit into a row */
   sizeOf(this: void, record: R): number;
-  /** @param records ascending by number
-   * @param last the number of the record before; 0: none */
-  encode(this: void, records: readonly R[], last: ObjectNumber): Uint8Array<ArrayBuffer>;
-  /** @throws GitError "storage-failed" when they are corrupt */
-  decode(this: void, bytes: Uint8Array<ArrayBuffer>): R[];
+  /** Writes what follows a record's number. */
+  write(this: void, writer: VarintWriter, record: R): void;
+  /** Reads what follows a record's number.
+   * @throws GitError "storage-failed" when it is corrupt */
+  read(this: void, reader: VarintReader, number: ObjectNumber): R;
 }
 
 /** Bytes of a page whose records are written at once, unless a single record takes more. */
@@ -110,13 +111,38 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
   *all(): Generator<R> {
     const { table, column } = this.#format;
     const pages = this.#sql.exec<{ records: ArrayBuffer }>(`SELECT ${column} AS records FROM ${table} ORDER BY first`);
-    for (const { records } of pages) yield* this.#format.decode(new Uint8Array(records));
+    for (const { records } of pages) yield* this.#decode(records);
   }
 
   /** The highest number; 0: there are no records. Reads one row. */
   lastNumber(): ObjectNumber {
     const query = `SELECT last FROM ${this.#format.table} ORDER BY first DESC LIMIT 1`;
     return this.#sql.exec<{ last: number }>(query).toArray()[0]?.last ?? 0;
+  }
+
+  /** Encodes records, ascending by number.
+   * @param last the number of the record before; 0: none */
+  encode(records: readonly R[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
+    const { sizeOf, write } = this.#format;
+    const writer = new VarintWriter(records.reduce((sum, record) => sum + sizeOf(record), 0));
+    let before: number = last;
+    for (const record of records) {
+      writer.varint(record.number - before);
+      before = record.number;
+      write(writer, record);
+    }
+    return writer.finish();
+  }
+
+  #decode(page: ArrayBuffer): R[] {
+    const { table, read } = this.#format;
+    const reader = new VarintReader(new Uint8Array(page), 0, table);
+    const records: R[] = [];
+    for (let number = 0; reader.at < page.byteLength;) {
+      number += reader.varint();
+      records.push(read(reader, number));
+    }
+    return records;
   }
 
   /** The page that a number belongs to; null: none begins at or before it. */
@@ -136,15 +162,15 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
   }
 
   #readPage(first: ObjectNumber): R[] {
-    const { table, column, decode } = this.#format;
+    const { table, column } = this.#format;
     const query = `SELECT ${column} AS records FROM ${table} WHERE first = ?`;
-    return decode(new Uint8Array(this.#sql.exec<{ records: ArrayBuffer }>(query, first).one().records));
+    return this.#decode(this.#sql.exec<{ records: ArrayBuffer }>(query, first).one().records);
   }
 
   /** Appends records to a page, and to further ones when it is full. */
   #append({ first, last, bytes }: Page, records: readonly R[]): void {
-    const { table, column, sums, encode } = this.#format;
-    const added = encode(records, last);
+    const { table, column, sums } = this.#format;
+    const added = this.encode(records, last);
     const most = added.length >= bytes * LEAST_GROWTH ? PAGE_BYTES : APPENDED_BYTES;
     if (bytes + added.length > most) return this.#insert(records);
     const sets = Object.keys(sums).map((sum) => `${sum} = ${sum} + ?, `);
@@ -193,7 +219,6 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
 
   /** Divides records into pages, each as full as it gets. */
   *#encodePages(records: readonly R[]): Generator<PreparedPage> {
-    const { encode } = this.#format;
     let page: R[] = [];
     let parts: Uint8Array[] = [];
     let bytes = 0;
@@ -204,10 +229,10 @@ export class RecordPages<R extends { readonly number: ObjectNumber }> {
       return closed;
     };
     for (const group of this.#inGroups(records)) {
-      let encoded = encode(group, page.at(-1)?.number ?? 0);
+      let encoded = this.encode(group, page.at(-1)?.number ?? 0);
       if (page.length > 0 && bytes + encoded.length > PAGE_BYTES) {
         yield close();
-        encoded = encode(group, 0);
+        encoded = this.encode(group, 0);
       }
       for (const record of group) page.push(record);
       parts.push(encoded);

@@ -1,11 +1,10 @@
-// Rows of table `tree_sums`: pages of sums. A record is a sequence of LEB128 varints: the tree's number,
-// as the difference from the record before; scheme; how many sums; and of each the kind, zigzag, files
-// and bytes.
+// Rows of table `tree_sums`: pages of sums. What follows the tree's number in a record is a sequence of
+// LEB128 varints: scheme; how many sums; and of each the kind, zigzag, files and bytes.
 import { GitError } from "../../format/errors.ts";
 import type { ObjectNumber } from "../numbers/kinds.ts";
 import type { NumberSet } from "../numbers/number-set.ts";
 import { BLOB_MAX_BYTES, type Sql } from "../sql/sql.ts";
-import { VarintReader, VarintWriter } from "../sql/varints.ts";
+import type { VarintReader, VarintWriter } from "../sql/varints.ts";
 import { RecordPages } from "./record-pages.ts";
 
 /** A sum over the files of one kind below a tree: kind, number of files, bytes. */
@@ -55,7 +54,7 @@ export class TreeSumTable {
 
 /** Opens the table. */
 export function openTreeSums(sql: Sql): RecordPages<TreeSums> {
-  return new RecordPages(sql, { table: "tree_sums", column: "sums", sums: {}, sizeOf, encode, decode });
+  return new RecordPages(sql, { table: "tree_sums", column: "sums", sums: {}, sizeOf, write, read });
 }
 
 function sizeOf({ sums }: TreeSums): number {
@@ -64,32 +63,19 @@ function sizeOf({ sums }: TreeSums): number {
   throw new GitError("too-large", { what: "a tree's sums by language", limit: BLOB_MAX_BYTES, actual: bytes });
 }
 
-function encode(records: readonly TreeSums[], last: ObjectNumber): Uint8Array<ArrayBuffer> {
-  const writer = new VarintWriter(records.reduce((sum, record) => sum + sizeOf(record), 0));
-  let before: number = last;
-  for (const { number, scheme, sums } of records) {
-    writer.varint(number - before);
-    before = number;
-    writer.varint(scheme);
-    writer.varint(sums.length);
-    for (const [kind, files, bytes] of sums) {
-      writer.zigzag(kind);
-      writer.varint(files);
-      writer.varint(bytes);
-    }
+function write(writer: VarintWriter, { scheme, sums }: TreeSums): void {
+  writer.varint(scheme);
+  writer.varint(sums.length);
+  for (const [kind, files, bytes] of sums) {
+    writer.zigzag(kind);
+    writer.varint(files);
+    writer.varint(bytes);
   }
-  return writer.finish();
 }
 
-function decode(bytes: Uint8Array<ArrayBuffer>): TreeSums[] {
-  const reader = new VarintReader(bytes, 0, "tree_sums");
-  const records: TreeSums[] = [];
-  for (let number = 0; reader.at < bytes.length;) {
-    number += reader.varint();
-    const scheme = reader.varint();
-    const sums: FileSum[] = [];
-    for (let left = reader.varint(); left > 0; left--) sums.push([reader.zigzag(), reader.varint(), reader.varint()]);
-    records.push({ number, scheme, sums });
-  }
-  return records;
+function read(reader: VarintReader, number: ObjectNumber): TreeSums {
+  const scheme = reader.varint();
+  const sums: FileSum[] = [];
+  for (let left = reader.varint(); left > 0; left--) sums.push([reader.zigzag(), reader.varint(), reader.varint()]);
+  return { number, scheme, sums };
 }

@@ -4,6 +4,7 @@ import { CommitGraph } from "../../../src/store/graph/commit-graph.ts";
 import { openNodes } from "../../../src/store/index/node-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
+import type { Sql } from "../../../src/store/sql/sql.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
 
 /** A linear history, whose commits have every third number. */
@@ -65,4 +66,28 @@ test("commits that are removed are missing, and are entered again among the othe
   expect(reopened.lastNumber()).toBe(29_997);
   reopened.add([...removed.toArray()].map(makeCommit));
   expect(openTable(sql).missing()).toHaveLength(0);
+});
+
+test("authors with the longest names fit into statements, however many are entered at once", () => {
+  const sql = open(1_500);
+  let longest = 0;
+  const watched: Sql = {
+    databaseSize: 0,
+    exec(query, ...bindings) {
+      for (const value of bindings)
+        if (typeof value === "string") longest = Math.max(longest, Buffer.byteLength(value));
+      return sql.exec(query, ...bindings);
+    },
+  };
+  const graph = CommitGraph.load(sql);
+  const table = new AuthorTable(watched, graph);
+  // The longest in JSON: six characters each.
+  const commits = [...table.missing()].map((number): AuthoredCommit => {
+    const author = { name: `${number} `.padEnd(255, "\u0001"), email: "\u0001".repeat(255) };
+    return { number, author, time: 1, zone: 0 };
+  });
+  table.add(commits);
+  expect(commits.map(({ number }) => describe(table, graph, number))).toEqual(commits);
+  expect(longest).toBeGreaterThan(1_000_000);
+  expect(longest).toBeLessThan(2_000_000);
 });
