@@ -10,6 +10,7 @@ import {
   MAX_PACK_OBJECTS,
   MAX_PACK_REFERENCES,
   MAX_PACK_SIZE_BYTES,
+  MAX_PART_BYTES,
   MAX_PUSH_WORK_BYTES,
   MAX_REFLOG_BYTES,
   MAX_REFS_PER_PUSH,
@@ -32,6 +33,7 @@ import {
 export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
+  readonly maxPartBytes: number;
   readonly maxPackReferences: number;
   readonly maxIndexBytes: number;
   readonly maxObjectSizeBytes: number;
@@ -63,6 +65,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
   maxPackObjects: MAX_PACK_OBJECTS,
+  maxPartBytes: MAX_PART_BYTES,
   maxPackReferences: MAX_PACK_REFERENCES,
   maxIndexBytes: MAX_INDEX_BYTES,
   maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,

@@ -13,6 +13,26 @@ export const MAX_PACK_SIZE_BYTES = 4 * GIB - 1;
 /** Advice for a client whose pack is too large. */
 export const PUSH_LESS = "push the history in parts: git push <remote> <older commit>:refs/heads/<branch> first";
 
+/** Bytes of one part of an upload: the platform ends a body at 100 MB. */
+export const MAX_PART_BYTES = 90_000_000;
+
+/** Milliseconds in which a part must have arrived: 50 kB a second for the largest. */
+export const PART_WAIT_MS = 30 * 60_000;
+
+/** Parts of an upload session that are stored at a time. A step frees its own, and the largest step,
+ * `MAX_PACK_SIZE_BYTES`, has 48 of the largest size. */
+export const MAX_UPLOAD_PARTS = 1_000;
+
+/** Upload sessions of a repository at a time: nothing that they brought is pruned meanwhile. */
+export const MAX_UPLOADS = 64;
+
+/** Objects that the steps of an upload session have ended with and that no later step reaches: they
+ * are in one row. */
+export const MAX_UPLOAD_TIPS = 90_000;
+
+/** Milliseconds for which an upload session waits to be continued. */
+export const UPLOAD_LIFE_MS = 24 * 60 * 60_000;
+
 /** Objects of one pushed pack: the indexer keeps some tens of bytes for each in memory. */
 export const MAX_PACK_OBJECTS = 500_000;
 

@@ -5,6 +5,10 @@
 import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
+import { completeUpload } from "./upload/complete-upload.ts";
+import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
+import { addPart, beginPart } from "./upload/upload-parts.ts";
+import { indexStep } from "./upload/upload-steps.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
@@ -48,6 +52,13 @@ const CALLS = {
   fsck,
   planBackup,
   checkRestore,
+  beginUpload,
+  readUpload,
+  endUpload,
+  beginPart,
+  addPart,
+  indexStep,
+  completeUpload,
   resolve,
   worktrees,
   configureWorktrees,

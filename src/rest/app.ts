@@ -37,6 +37,7 @@ import { tagRoutes } from "./refs/tags.ts";
 import { tokenRoutes } from "./admin/tokens.ts";
 import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
+import { uploadRoutes } from "./admin/uploads.ts";
 import { worktreesRoutes } from "./content/worktrees.ts";
 
 /** The general part of the API's document. */
@@ -78,6 +79,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", maintenanceRoutes)
     .route("/", fsckRoutes)
     .route("/", backupRoutes)
+    .route("/", uploadRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)
     .route("/", tagRoutes)

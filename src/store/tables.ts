@@ -19,6 +19,7 @@ import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
 /** The opened tables of one existing repository. Opening reads the graph into memory. */
@@ -40,6 +41,7 @@ export class Tables {
   readonly bundles: BundleTable;
   readonly worktrees: WorktreeTable;
   readonly shared: SharedObjects;
+  readonly uploads: UploadTable;
 
   readonly #sql: Sql;
 
@@ -65,6 +67,7 @@ export class Tables {
     this.bundles = new BundleTable(sql);
     this.worktrees = new WorktreeTable(sql);
     this.shared = new SharedObjects(sql);
+    this.uploads = new UploadTable(sql);
   }
 
   /** Forgets what is in memory of index and chunks: it may differ from what is stored. */

@@ -82,8 +82,8 @@ export class FaultyChunkStore implements ChunkStore {
     return this.#write("put", key, () => this.#inner.put(key, bytes, sha1));
   }
 
-  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
-    return this.#write("putStream", key, () => this.#inner.putStream(key, bytes, length));
+  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number, waitMs?: number): Promise<void> {
+    return this.#write("putStream", key, () => this.#inner.putStream(key, bytes, length, waitMs));
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {

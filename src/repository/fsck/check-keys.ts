@@ -62,6 +62,8 @@ class Owners {
       key === this.#bundle ||
       this.#hasFile(key) ||
       tables.responses.hasObject(key) ||
+      // What a session has left is removed when it ends.
+      tables.uploads.ownerOf(key) !== null ||
       repository.state.pins.has(key) ||
       this.#sweeps.some((swept) => key === swept || (swept.endsWith("/") && key.startsWith(swept))) ||
       [...repository.state.activePrefixes].some((prefix) => key.startsWith(prefix)) ||

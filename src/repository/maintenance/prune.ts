@@ -3,7 +3,7 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
-import { type Kept, type Unreachable, findUnreachable, findKept, recentTrees } from "../objects/unreachable.ts";
+import { type Kept, type Unreachable, findUnreachable, findKept, recentSince, recentTrees } from "../objects/unreachable.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -32,12 +32,12 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { tables } = repository;
-    const kept = findKept(tables, nowMs - graceMs);
+    const kept = findKept(tables, recentSince(tables, nowMs, graceMs));
     const roots = recentTrees(tables, kept);
     const reader = new ObjectReader(tables, run.store, repository.platform.codec);
     const none = (): NumberSet => NumberSet.EMPTY;
     const walked = await walkTrees(reader, roots, none, Infinity, tables.objects.lastNumber() + 1);
-    const unreachable = findRemovable(tables, findKept(tables, nowMs - graceMs), walked);
+    const unreachable = findRemovable(tables, findKept(tables, recentSince(tables, nowMs, graceMs)), walked);
     if (unreachable.objects.size === 0) {
       if (isLeft(tables)) tables.jobs.add("prune", "", nowMs + graceMs + PRUNE_DELAY_MS);
       return { counts, again: false };
@@ -55,8 +55,9 @@ export async function prune(run: JobRun): Promise<JobOutcome> {
 /** Whether a push within the grace period was dropped from a full reflog: then it is unknown where
  * its refs were before. */
 function isPastForgotten({ repository, nowMs }: JobRun): boolean {
-  const forgottenMs = repository.tables!.pushes.forgottenMs();
-  return forgottenMs !== null && forgottenMs > nowMs - repository.platform.limits.pruneGraceMs;
+  const tables = repository.tables!;
+  const forgottenMs = tables.pushes.forgottenMs();
+  return forgottenMs !== null && forgottenMs > recentSince(tables, nowMs, repository.platform.limits.pruneGraceMs);
 }
 
 /** What one run can remove: what is unreachable, and at last the hidden objects on which nothing is
@@ -111,7 +112,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable |
   const { platform } = repository;
   const tables = repository.tables!;
   if (repository.isNumbersHeld || isPastForgotten(run)) return null;
-  const kept = findKept(tables, nowMs - platform.limits.pruneGraceMs);
+  const kept = findKept(tables, recentSince(tables, nowMs, platform.limits.pruneGraceMs));
   if (recentTrees(tables, kept).difference(roots).size > 0) return null;
   const unreachable = findRemovable(tables, kept, walked);
   if (unreachable.objects.size === 0 || tables.objects.dependents(unreachable.objects).size > 0) return null;

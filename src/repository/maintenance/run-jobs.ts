@@ -6,6 +6,7 @@ import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
+import { abandonUpload } from "../upload/upload.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
 import { expire } from "./expire.ts";
@@ -42,6 +43,10 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   unpin,
   lapse: async ({ repository }) => {
     repository.delete();
+    return { counts: {}, again: false };
+  },
+  abandon: async ({ repository, job, nowMs }) => {
+    abandonUpload(repository, job.key, nowMs);
     return { counts: {}, again: false };
   },
   trim: async ({ repository, nowMs }) => {

@@ -32,6 +32,7 @@ async function findGarbage(repository: RepositoryState, store: ChunkStore, targe
     !pins.has(key) &&
     !tables?.chunks.hasKey(key) &&
     !tables?.responses.hasObject(key) &&
+    tables?.uploads.hasKey(key) !== true &&
     tables?.bundles.current()?.key !== key;
   if (!target.endsWith("/")) return isGarbage(target) ? [target] : [];
   const garbage: string[] = [];

@@ -26,6 +26,12 @@ export interface Kept {
   readonly recentObjects: NumberSet;
 }
 
+/** Since when pushes are recent, for `findKept`: for the grace period, and since the oldest upload
+ * session began, whose objects no ref reaches until it ends. */
+export function recentSince({ uploads }: Tables, nowMs: number, graceMs: number): number {
+  return Math.min(nowMs - graceMs, uploads.oldestStartMs() ?? Infinity);
+}
+
 /** Finds what must stay: what refs reach, the old and new values of refs in pushes since
  * `cutoffMs`, and the objects of these pushes. */
 export function findKept({ refs, pushes, objects, graph }: Tables, cutoffMs: number): Kept {

@@ -14,7 +14,7 @@ import type { RefChanges } from "../../store/refs/ref-changes.ts";
 import { REF_ROW_BYTES } from "../../store/refs/refs.ts";
 import type { Tables } from "../../store/tables.ts";
 import { finishAtOnce } from "../../store/numbers/steps.ts";
-import type { RefCommand } from "../state/push.ts";
+import type { RefCommand, UploadFrame } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
 import { type PreparedPush, preparePush, type PushContents } from "./prepare-push.ts";
 import type { Target } from "./push-graph.ts";
@@ -28,6 +28,8 @@ export interface PushToApply extends PushContents {
   /** Whether the client's repository is shallow. */
   readonly isShallow: boolean;
   readonly packBytes: number;
+  /** Null: it belongs to no upload session. */
+  readonly upload: Pick<UploadFrame, "isStep" | "brought"> | null;
   readonly timeMs: number;
   readonly requester: Pick<Requester, "caller" | "right">;
   readonly limits: Pick<Limits, "maxRefBytes" | "maxReflogBytes">;
@@ -117,12 +119,21 @@ class PushApplication {
 
   /** The entries for the reflog. */
   #listPushes(): NewPush[] {
-    const { requester, timeMs, packBytes, pushed, steps } = this.#push;
+    const { requester, timeMs, pushed, steps, upload } = this.#push;
     if (steps !== null) return listSteps(this.#push.commands[0]!.name, steps, pushed, timeMs);
-    return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects: pushed.fresh.length }];
+    // The bytes of a step count when its session ends: until then no clone gets them.
+    const packBytes = upload?.isStep === true ? 0 : this.#push.packBytes + (upload?.brought.packBytes ?? 0);
+    const objects = pushed.fresh.length + (upload?.brought.objects ?? 0);
+    return [{ timeMs, who: nameOf(requester.caller), refs: this.#moved, packBytes, objects }];
   }
 
   #updateRefs(targets: readonly (Target | null)[]): RefOutcome[] {
+    if (this.#push.upload?.isStep === true) {
+      return this.#push.commands.map(({ name }, i) => ({
+        name,
+        refusal: targets[i] === null ? this.#missing() : null,
+      }));
+    }
     // First, because the branch that HEAD names now may be one to be deleted.
     const { refs } = this.#tables;
     if (this.#push.head !== null) refs.setHead(this.#push.head);
@@ -174,10 +185,7 @@ class PushApplication {
     const { name } = command;
     const isDeletion = isNullOid(command.new);
     if (isDeletion && head === name && changes.get(name) !== null) return { kind: "current-branch" };
-    if (!isDeletion && target === null) {
-      const { pushed, isShallow } = this.#push;
-      return { kind: "missing", oid: pushed.missing?.oid ?? null, isShallow };
-    }
+    if (!isDeletion && target === null) return this.#missing();
     if (target !== null && !isDeletion && name.startsWith("refs/heads/") && target.type !== COMMIT) {
       return { kind: "not-a-commit" };
     }
@@ -193,6 +201,11 @@ class PushApplication {
         this.#moved.push([name, hexOf(expected), hexOf(oid)]);
         return null;
     }
+  }
+
+  #missing(): RefRefusal {
+    const { pushed, isShallow } = this.#push;
+    return { kind: "missing", oid: pushed.missing?.oid ?? null, isShallow };
   }
 
   /** The final target of an annotated tag; null for any other object. */

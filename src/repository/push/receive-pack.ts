@@ -149,7 +149,8 @@ export class ReceivePack {
   /** Refuses, without reading the pack, a push of which no ref may move, whatever the pack holds.
    * @returns null: some may, as far as is known yet */
   #forbid(): RefOutcome[] | null {
-    const { commands, atomic } = this.#request;
+    const { commands, atomic, upload } = this.#request;
+    if (upload?.isStep === true) return null;
     const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], this.#requester);
     if (rules.isEmpty) return null;
     const outcomes = commands.map((command): RefOutcome => {
@@ -161,7 +162,7 @@ export class ReceivePack {
 
   #index(pack: PackSource): Promise<IndexedPack> {
     const { platform } = this.#repository;
-    const quotaCheck = new QuotaCheck(this.#repository.tables, this.#requester, platform.limits);
+    const quotaCheck = this.#checkQuota(this.#repository.tables);
     return indexPack(pack, {
       limits: platform.limits,
       module: platform.module,
@@ -223,10 +224,17 @@ export class ReceivePack {
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
       const prepared = early?.layout === this.#repository.layout ? early : null;
       const isNew = this.#repository.tables === null;
-      const outcome = this.#repository.transact(this.#newFsck, (tables) => {
+      const { upload } = this.#request;
+      // A step is checked as its session wants it; the setting changes when the session ends.
+      const newFsck = upload?.isStep === true ? null : this.#newFsck;
+      const outcome = this.#repository.transact(newFsck, (tables) => {
+        upload?.check(tables);
         const push = this.#describe(tables, pack, prepared?.pushed);
         const result = applyPush(tables, push, returned, prepared?.push);
-        if (result.kind === "applied") this.#scheduleJobs(tables, result);
+        if (result.kind === "applied") {
+          this.#scheduleJobs(tables, result);
+          upload?.settle(tables);
+        }
         return { result, isKept: result.kind === "applied" };
       });
       if (outcome.kind !== "unread") {
@@ -278,9 +286,9 @@ export class ReceivePack {
   /** The push in the form in which it is applied now. */
   #describe(tables: Tables, pack: IndexedPack | null, pushed?: PushedObjects): PushToApply {
     const { limits } = this.#repository.platform;
-    const { commands, atomic, shallow, head, steps } = this.#request;
+    const { commands, atomic, shallow, head, steps, upload } = this.#request;
     const chunks = pack?.chunks ?? [];
-    const quotaCheck = new QuotaCheck(tables, this.#requester, limits);
+    const quotaCheck = this.#checkQuota(tables);
     return {
       commands,
       atomic,
@@ -288,6 +296,7 @@ export class ReceivePack {
       pushed: pushed ?? new PushedObjects(pack?.indexer.index() ?? EMPTY_INDEX, tables.objects),
       written: steps === undefined ? chunks : splitAtSteps(chunks, steps),
       packBytes: pack?.packBytes ?? 0,
+      upload: upload ?? null,
       timeMs: Date.now(),
       requester: this.#requester,
       steps: steps?.map((step, i) => ({ ...step, requester: this.#requesters[i]! })) ?? null,
@@ -297,14 +306,19 @@ export class ReceivePack {
     };
   }
 
+  #checkQuota(tables: Tables | null): QuotaCheck {
+    const { limits } = this.#repository.platform;
+    return new QuotaCheck(tables, this.#requester, limits, this.#request.upload?.replacedBytes);
+  }
+
   /** Adds the jobs that an applied push needs. Must run in its transaction. */
   #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<ApplyOutcome, { kind: "applied" }>): void {
     const { limits, worktrees } = this.#repository.platform;
-    const moved = this.#request.commands.filter((_, i) => outcomes[i]!.refusal === null);
+    const done = this.#request.commands.filter((_, i) => outcomes[i]!.refusal === null);
     const applied: AppliedPush = {
       tables,
-      moved,
-      isRefused: moved.length < outcomes.length,
+      moved: this.#request.upload?.isStep === true ? [] : done,
+      isRefused: done.length < outcomes.length,
       hasWritten: this.#hasWritten,
       movesHead: this.#request.head !== undefined,
       limits,

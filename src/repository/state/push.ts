@@ -43,6 +43,23 @@ export interface PushStep {
   readonly packEnd: number;
 }
 
+/** What a push of an upload session does beside moving refs, in the transaction that applies it.
+ * A *step* brings objects and moves no ref; the push that ends the session moves its refs. */
+export interface UploadFrame {
+  /** The push is a step: its commands' new values must be complete when it ends, and their names
+   * and old values mean nothing. */
+  readonly isStep: boolean;
+  /** Stored bytes whose place its objects take: the quota does not count them twice. */
+  readonly replacedBytes: number;
+  /** What earlier steps brought, which the reflog shows with this push. */
+  readonly brought: { readonly packBytes: number; readonly objects: number };
+  /** Runs before anything is written.
+   * @throws GitError to refuse the push */
+  check(tables: Tables): void;
+  /** Runs after everything else was written. */
+  settle(tables: Tables): void;
+}
+
 /** A push with a valid wire format; nothing else about it has been checked. */
 export interface PushRequest {
   /** In the client's order. Their names are pushable and distinct. */
@@ -63,6 +80,8 @@ export interface PushRequest {
   /** The changes that the single command consists of, each a push of its own in the reflog; without
    * them, the command is one change. */
   readonly steps?: readonly PushStep[];
+  /** Of a push that belongs to an upload session. */
+  readonly upload?: UploadFrame;
   /** Records the cost of the push, instead of the log. */
   note?(cost: PushCost): void;
   /** Reports the progress of a phase to the user. Cheap, may be called for every object.

@@ -12,12 +12,14 @@ export class QuotaCheck {
   readonly #use: Use | null;
 
   /** Reads the repository's current size if a quota is set: a row per ref.
-   * @param tables null: there is no repository yet */
-  constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits) {
+   * @param tables null: there is no repository yet
+   * @param replacedBytes that are stored and do not count, since what is added takes their place */
+  constructor(tables: Tables | null, { quota }: Pick<Requester, "quota">, limits: Limits, replacedBytes = 0) {
     const repository = effectiveQuota(quota.repository, limits);
     this.#quota = { ...quota, repository };
     const isAnySet = isLimited(repository) || isLimited(quota.owner);
-    this.#use = isAnySet ? (tables === null ? NOTHING : useOf(tables)) : null;
+    const use = isAnySet ? (tables === null ? NOTHING : useOf(tables)) : null;
+    this.#use = use && { ...use, sizeBytes: use.sizeBytes - replacedBytes };
   }
 
   /** Refuses an addition that exceeds the quota.
@@ -30,10 +32,17 @@ export class QuotaCheck {
 
 /** The current size of a repository, and what others of its family hold for it, which does not
  * count. Reads a row per ref. */
-export function useOf({ chunks, refs, pushes, objects, shared }: Tables): Use & { readonly sharedBytes: number } {
+export function useOf({
+  chunks,
+  refs,
+  pushes,
+  objects,
+  shared,
+  uploads,
+}: Tables): Use & { readonly sharedBytes: number } {
   const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.sharedBytes();
   return {
-    sizeBytes: chunks.totalBytes() - sharedBytes + refs.sizeBytes() + pushes.sizeBytes(),
+    sizeBytes: chunks.totalBytes() - sharedBytes + refs.sizeBytes() + pushes.sizeBytes() + uploads.sizeBytes(),
     objectCount: objects.present().difference(shared.numbers).size,
     sharedBytes,
   };

@@ -37,6 +37,14 @@ const REQUEST_END_MS = 500;
 /** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
 
+/** How far a step of an upload session is. */
+export interface StepProgress {
+  /** What is being done, such as "Resolving deltas"; "": the parts are read. */
+  title: string;
+  done: number;
+  total: number;
+}
+
 /** The platform services of a repository. */
 export interface RepositoryPlatform {
   /** The registry's id of the repository: opaque, never reused. */
@@ -83,6 +91,8 @@ export class RepositoryState {
   pushesUnderWay = 0;
   /** What others of the family need of its R2 objects. */
   readonly pins: PinTable;
+  /** The progress of steps that are being indexed, by the upload session that they belong to. */
+  readonly stepsUnderWay = new Map<string, StepProgress>();
   /** Running forks and imports, which have pinned what no row of theirs names yet. */
   pinning = 0;
   /** Changes whenever rows that forks copy may have been written; differs from life to life. */

@@ -13,8 +13,9 @@ export interface ChunkStore {
    * in transit */
   put(key: string, bytes: Uint8Array, sha1?: Uint8Array): Promise<void>;
   /** Writes an object of `length` bytes as they arrive. It is readable once the promise is
-   * fulfilled. A stream that fails, or has another length, leaves nothing readable. */
-  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void>;
+   * fulfilled. A stream that fails, or has another length, leaves nothing readable.
+   * @param waitMs for how long it may arrive; default: as long as any write takes */
+  putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number, waitMs?: number): Promise<void>;
   /** Begins an object of unknown length, written in parts. Nothing is readable before
    * `complete`. */
   createMultipart(key: string): Promise<MultipartWrite>;

@@ -99,8 +99,8 @@ export class R2ChunkStore implements ChunkStore {
     await storing(key, "put", () => this.#bucket.put(key, bytes, { sha1 }), bytes.length);
   }
 
-  async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number): Promise<void> {
-    await this.#putStream(key, bytes, length);
+  async putStream(key: string, bytes: ReadableStream<Uint8Array>, length: number, waitMs = 0): Promise<void> {
+    await this.#putStream(key, bytes, length, {}, waitMs);
   }
 
   async createMultipart(key: string): Promise<MultipartWrite> {
@@ -178,6 +178,7 @@ export class R2ChunkStore implements ChunkStore {
     bytes: ReadableStream<Uint8Array>,
     length: number,
     options: BucketPutOptions = {},
+    waitMs = 0,
   ): Promise<BucketObject> {
     this.#counters.puts += 1;
     // The bucket needs a stream of known length, which errors on more or fewer bytes.
@@ -189,6 +190,7 @@ export class R2ChunkStore implements ChunkStore {
         "put",
         () => Promise.all([this.#bucket.put(key, readable, options), bytes.pipeTo(writable, given)]),
         length,
+        waitMs,
       );
       this.#counters.bytesIn += length;
       return object;
@@ -249,9 +251,16 @@ class R2MultipartWrite implements MultipartWrite {
 }
 
 /** Runs one bucket operation. Errors name it when it fails or takes too long.
- * @param givenBytes that the bucket must receive */
-async function storing<T>(key: string, operation: string, run: () => Promise<T>, givenBytes = 0): Promise<T> {
-  const waitMs = STORE_WAIT_MS + (givenBytes / STORE_BYTES_PER_SECOND) * 1_000;
+ * @param givenBytes that the bucket must receive
+ * @param sourceMs for how long they may arrive, if that is longer than the bucket takes */
+async function storing<T>(
+  key: string,
+  operation: string,
+  run: () => Promise<T>,
+  givenBytes = 0,
+  sourceMs = 0,
+): Promise<T> {
+  const waitMs = STORE_WAIT_MS + Math.max((givenBytes / STORE_BYTES_PER_SECOND) * 1_000, sourceMs);
   try {
     return await inTime(run, waitMs);
   } catch (cause) {

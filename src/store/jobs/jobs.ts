@@ -6,7 +6,8 @@ import type { Sql } from "../sql/sql.ts";
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
- * needed of it, `lapse` deletes a fork whose time is over. */
+ * needed of it, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
+ * has continued. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -21,7 +22,8 @@ export type JobKind =
   | "filter"
   | "erase"
   | "unpin"
-  | "lapse";
+  | "lapse"
+  | "abandon";
 
 /** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {

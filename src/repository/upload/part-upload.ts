@@ -1,0 +1,66 @@
+import { createHash } from "node:crypto";
+import { GitError } from "../../format/errors.ts";
+import { PART_WAIT_MS } from "../../format/limits.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import { PacedBody } from "../pacing/paced-body.ts";
+import type { NewPart } from "./upload-parts.ts";
+
+/** Stores a part as it arrives. Bytes with another checksum, and a body that is cut, leave nothing
+ * readable.
+ * @param body a byte stream
+ * @throws GitError "invalid" when it is not the part that was announced, "storage-failed", and as
+ * `PacedBody.read` */
+export async function storePart(
+  store: ChunkStore,
+  key: string,
+  body: ReadableStream<Uint8Array>,
+  part: Pick<NewPart, "sizeBytes" | "checksum">,
+): Promise<void> {
+  const paced = new PacedBody(body);
+  let failure: unknown = null;
+  const pieces = readPieces(paced, part);
+  const stream = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      try {
+        const { value, done } = await pieces.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        controller.error((failure = error));
+      }
+    },
+    cancel: (reason) => paced.cancel(reason),
+  });
+  try {
+    await store.putStream(key, stream, part.sizeBytes, PART_WAIT_MS);
+  } catch (error) {
+    // The store only says that its stream has failed.
+    throw failure ?? error;
+  }
+}
+
+async function* readPieces(
+  body: PacedBody,
+  { sizeBytes, checksum }: Pick<NewPart, "sizeBytes" | "checksum">,
+): AsyncGenerator<Uint8Array, void, void> {
+  const hash = createHash("sha256");
+  let readBytes = 0;
+  let held: Uint8Array | null = null;
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+    // The last piece follows when the checksum is known to be right: with it, the object is whole.
+    if (held !== null) yield held;
+    hash.update(piece);
+    held = piece;
+    readBytes += piece.length;
+    if (readBytes > sizeBytes) break;
+  }
+  if (readBytes !== sizeBytes)
+    throw invalid(`it has ${readBytes > sizeBytes ? "more" : readBytes} bytes, not ${sizeBytes}`);
+  const actual = hash.digest("hex");
+  if (actual !== checksum) throw invalid(`its SHA-256 is ${actual}, not ${checksum}; send it again`);
+  if (held !== null) yield held;
+}
+
+function invalid(reason: string): GitError {
+  return new GitError("invalid", { what: "part", reason });
+}

@@ -1,0 +1,57 @@
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { StoredPart } from "../../store/jobs/upload-table.ts";
+import type { PackSource } from "../state/push.ts";
+
+/** Bytes that are read at a time. */
+const READ_BYTES = 256 * 1024;
+
+/** A pack that is stored in parts, read one after the other. */
+export class StoredParts implements PackSource {
+  readonly #store: ChunkStore;
+  readonly #parts: readonly StoredPart[];
+  readonly #note: (readBytes: number) => void;
+  #next = 0;
+  #readBytes = 0;
+  #reader: ReadableStreamBYOBReader | null = null;
+
+  /** @param note called with the bytes that were read so far */
+  constructor(store: ChunkStore, parts: readonly StoredPart[], note: (readBytes: number) => void) {
+    this.#store = store;
+    this.#parts = parts;
+    this.#note = note;
+  }
+
+  /** @throws GitError "storage-failed" when a part is missing or short */
+  async read(minimumBytes: number): Promise<Uint8Array | null> {
+    const pieces: Uint8Array[] = [];
+    for (let bytes = 0; bytes < minimumBytes;) {
+      const piece = await this.#readPiece();
+      if (piece === null) break;
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  }
+
+  /** Gives up the rest. */
+  async cancel(): Promise<void> {
+    this.#next = this.#parts.length;
+    await this.#reader?.cancel().catch(() => undefined);
+  }
+
+  async #readPiece(): Promise<Uint8Array | null> {
+    for (;;) {
+      if (this.#reader === null) {
+        const part = this.#parts[this.#next++];
+        if (part === undefined) return null;
+        this.#reader = (await this.#store.stream(part.key, 0, part.sizeBytes)).getReader({ mode: "byob" });
+      }
+      const { value } = await this.#reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES));
+      if (value !== undefined && value.length > 0) {
+        this.#note((this.#readBytes += value.length));
+        return value;
+      }
+      this.#reader = null;
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import { GitError } from "../../format/errors.ts";
+import { checkLimit, MAX_UPLOAD_TIPS, UPLOAD_LIFE_MS } from "../../format/limits.ts";
+import { concatOids, fromHex, NULL_OID, OID_BYTES, type Oid } from "../../format/oid.ts";
+import type { StoredPart } from "../../store/jobs/upload-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { ReceivePack } from "../push/receive-pack.ts";
+import type { UploadFrame } from "../state/push.ts";
+import { explainRefusal, findRefused } from "../state/ref-refusal.ts";
+import { StoredParts } from "./stored-parts.ts";
+import { findOpenUpload, readUpload, type UploadStatus } from "./upload.ts";
+
+/** A pack whose parts are stored. */
+export interface NewStep {
+  readonly id: string;
+  /** The numbers of its parts, in the pack's order. */
+  readonly parts: readonly number[];
+  /** What the pack brings is what these reach: ids in hex, of commits, mostly. */
+  readonly tips: readonly string[];
+}
+
+/** Indexes parts as a step: a push that moves no ref. Everything that its tips reach must be in the
+ * pack or stored. The parts are removed once their objects are stored; a step that is refused, or
+ * cut off, leaves them.
+ * @returns the session after it
+ * @throws GitError "not-found", "conflict" when another step is being indexed, "invalid" for a part
+ * that is missing or a pack that is incomplete, and what refuses the pack of a push */
+export async function indexStep(repository: OpenRepository, step: NewStep): Promise<UploadStatus> {
+  const { state } = repository;
+  const { options } = findOpenUpload(repository.tables, step.id);
+  const parts = findParts(repository.tables, step);
+  if (state.stepsUnderWay.has(step.id)) {
+    const reason = "another step of it is being indexed; wait until that has ended";
+    throw new GitError("conflict", { what: "upload", reason });
+  }
+  const packBytes = sumOf(parts);
+  const progress = { title: "", done: 0, total: packBytes };
+  const pack = new StoredParts(repository.chunks, parts, (done) => {
+    if (progress.title === "") progress.done = done;
+  });
+  state.stepsUnderWay.set(step.id, progress);
+  try {
+    const push = new ReceivePack(state, {
+      commands: step.tips.map((tip) => ({ name: tip, old: NULL_OID, new: fromHex(tip) })),
+      atomic: true,
+      pushOptions: options,
+      shallow: [],
+      pack,
+      agent: null,
+      requester: repository.requester,
+      upload: newFrame(step, parts),
+      note: (cost) => repository.pushes.push(cost),
+      progress: (title, done, total) => Object.assign(progress, { title, done, total }),
+    });
+    const refused = findRefused(await push.take());
+    if (refused !== null) {
+      const reason = `${refused.name}: ${explainRefusal(refused.refusal)}`;
+      throw new GitError("invalid", { what: "step", field: "tips", reason });
+    }
+  } finally {
+    state.stepsUnderWay.delete(step.id);
+    await pack.cancel();
+  }
+  // If this fails, the end of the session removes them.
+  await repository.chunks.delete(parts.map(({ key }) => key)).catch(() => undefined);
+  return readUpload(repository, step.id);
+}
+
+/** @throws GitError "invalid" when a part has not arrived, or is named twice */
+function findParts({ uploads }: Tables, { id, parts }: NewStep): StoredPart[] {
+  const stored = new Map(uploads.parts(id).map((part) => [part.part, part]));
+  return parts.map((number) => {
+    const part = stored.get(number);
+    if (part === undefined) {
+      const reason = `part ${number} is not there, or is named twice: send it, or name parts that have arrived`;
+      throw new GitError("invalid", { what: "step", field: "parts", reason });
+    }
+    stored.delete(number);
+    return part;
+  });
+}
+
+function newFrame({ id, tips }: NewStep, parts: readonly StoredPart[]): UploadFrame {
+  const packBytes = sumOf(parts);
+  let lastBefore = 0;
+  let remaining: Oid[] = [];
+  return {
+    isStep: true,
+    replacedBytes: packBytes,
+    brought: { packBytes: 0, objects: 0 },
+    check(tables) {
+      const upload = findOpenUpload(tables, id);
+      const keys = new Set(tables.uploads.parts(id).map(({ key }) => key));
+      if (!parts.every(({ key }) => keys.has(key))) {
+        throw new GitError("conflict", {
+          what: "upload",
+          reason: "a part of the step was replaced while it was indexed",
+        });
+      }
+      remaining = listOids(upload.tips);
+      const most = "what steps end with and no later step reaches (objects)";
+      checkLimit(most, MAX_UPLOAD_TIPS, remaining.length + tips.length, "complete this upload, then begin another");
+      lastBefore = tables.objects.lastNumber();
+    },
+    settle(tables) {
+      const added = tips.map((tip) => fromHex(tip));
+      tables.uploads.addStep(
+        id,
+        parts.map(({ part }) => part),
+        { objects: tables.objects.lastNumber() - lastBefore, packBytes, endsMs: Date.now() + UPLOAD_LIFE_MS },
+        concatOids([...findUnreached(tables, remaining, added), ...added]),
+      );
+    },
+  };
+}
+
+/** Those of the former tips that the new ones do not reach. */
+function findUnreached({ objects, graph }: Tables, former: readonly Oid[], added: readonly Oid[]): Oid[] {
+  const positionsOf = (oids: readonly Oid[]): number[] =>
+    Array.from(objects.lookupMany(concatOids(oids)).number, (number) => graph.position(number));
+  const reached = graph.ancestors(positionsOf(added).filter((position) => position >= 0));
+  const positions = positionsOf(former);
+  return former.filter((_, i) => positions[i]! < 0 || !reached.has(positions[i]!));
+}
+
+function listOids(packed: Uint8Array): Oid[] {
+  return Array.from({ length: packed.length / OID_BYTES }, (_, i) =>
+    packed.subarray(i * OID_BYTES, (i + 1) * OID_BYTES),
+  );
+}
+
+function sumOf(parts: readonly StoredPart[]): number {
+  return parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
