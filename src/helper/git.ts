@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { Readable, type Writable } from "node:stream";
+
+/** A git command that runs. */
+export interface RunningGit {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Fulfilled when it has succeeded.
+   * @throws Error when it has failed */
+  readonly ended: Promise<void>;
+}
+
+/** Lines at a time that are passed to a command. */
+const LINES_PER_WRITE = 1_000;
+
+/** Starts git. What it writes to standard error goes to the user. */
+export function startGit(args: readonly string[]): RunningGit {
+  const child = spawn("git", args, { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`git ${args[0]} ended with ${code ?? signal}`));
+    });
+  });
+  // Whoever waits for it is told; until then it is not unhandled.
+  ended.catch(() => undefined);
+  // A command that fails closes its input.
+  child.stdin.on("error", () => undefined);
+  return { stdin: child.stdin, stdout: child.stdout, ended };
+}
+
+/** Gives a command its whole input, as lines. */
+export function writeLines({ stdin }: RunningGit, lines: Iterable<string>): void {
+  const texts = function* (): Generator<string> {
+    let held: string[] = [];
+    for (const line of lines) {
+      held.push(line);
+      if (held.length < LINES_PER_WRITE) continue;
+      yield `${held.join("\n")}\n`;
+      held = [];
+    }
+    if (held.length > 0) yield `${held.join("\n")}\n`;
+  };
+  Readable.from(texts()).pipe(stdin);
+}
+
+/** Runs a command.
+ * @returns its output
+ * @throws Error unless it succeeded */
+export async function git(args: readonly string[], input: Iterable<string> = []): Promise<string> {
+  const child = startGit(args);
+  writeLines(child, input);
+  const pieces: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+  await child.ended;
+  return Buffer.concat(pieces).toString();
+}
+
+/** The lines of a command's output as they come.
+ * @throws Error unless it succeeded */
+export async function* linesOf(child: RunningGit): AsyncGenerator<string> {
+  yield* createInterface({ input: child.stdout, crlfDelay: Infinity });
+  await child.ended;
+}
+
+/** The value of a configuration variable for a URL; null: it is not set. */
+export async function readConfig(name: string, url: string): Promise<string | null> {
+  try {
+    return (await git(["config", "--get-urlmatch", name, url])).replace(/\n$/, "");
+  } catch {
+    // git ends with 1 when it is not set.
+    return null;
+  }
+}
+
+/** A number from the configuration, with git's suffixes k, m and g.
+ * @throws Error when it is none, or below 1 */
+export async function readSize(name: string, fallback: number, most: number): Promise<number> {
+  let text: string;
+  try {
+    text = await git(["config", "--type=int", "--default", String(fallback), "--get", name]);
+  } catch {
+    throw new Error(`${name} must be a number`);
+  }
+  if (Number(text) < 1) throw new Error(`${name} must be at least 1`);
+  return Math.min(Number(text), most);
+}
+
+/** Those of the ids that are objects of this repository. */
+export async function findLocal(oids: Iterable<string>): Promise<string[]> {
+  const checked = await git(["cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer"], new Set(oids));
+  return checked
+    .split("\n")
+    .filter((line) => line !== "" && !line.endsWith(" missing"))
+    .map((line) => line.slice(0, line.indexOf(" ")));
+}

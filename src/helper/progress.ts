@@ -1,0 +1,44 @@
+/** Interval between two lines (ms). */
+const EVERY_MS = 250;
+
+const MIB = 1024 * 1024;
+
+/** A progress bar on standard error, as git's. */
+export class Progress {
+  readonly #isShown: boolean;
+  readonly #startMs = Date.now();
+  #toldMs = 0;
+  #sentBytes = 0;
+  #title = "";
+  #done = 0;
+  #total = 0;
+
+  constructor(isShown: boolean) {
+    this.#isShown = isShown;
+  }
+
+  /** Shows how far a phase is. */
+  show(title: string, done: number, total: number): void {
+    this.#title = title;
+    this.#done = Math.min(done, total);
+    this.#total = total;
+    this.#tell(done >= total);
+  }
+
+  /** Counts bytes that were sent. */
+  count(bytes: number): void {
+    this.#sentBytes += bytes;
+    this.#tell(false);
+  }
+
+  #tell(isEnd: boolean): void {
+    const nowMs = Date.now();
+    if (!this.#isShown || this.#total === 0 || (!isEnd && nowMs - this.#toldMs < EVERY_MS)) return;
+    this.#toldMs = nowMs;
+    const percent = `${Math.floor((100 * this.#done) / this.#total)}`.padStart(3);
+    const seconds = Math.max(0.001, (nowMs - this.#startMs) / 1_000);
+    const bytes = `${(this.#sentBytes / MIB).toFixed(2)} MiB | ${(this.#sentBytes / MIB / seconds).toFixed(2)} MiB/s`;
+    const end = isEnd ? ", done.\n" : "\r";
+    process.stderr.write(`${this.#title}: ${percent}% (${this.#done}/${this.#total}), ${bytes}${end}`);
+  }
+}

@@ -1,0 +1,102 @@
+import { Api } from "./api.ts";
+import { git } from "./git.ts";
+import { planSteps } from "./plan.ts";
+import { Progress } from "./progress.ts";
+import type { Relay } from "./relay.ts";
+import { Saved } from "./saved.ts";
+import { Sizes } from "./sizes.ts";
+import { type RefMove, sendLargePush } from "./upload.ts";
+
+/** What the commands before a push have said. */
+export interface PushContext {
+  /** Of the repository. */
+  readonly url: URL;
+  readonly relay: Relay;
+  /** The server's refs: ids in hex by name. */
+  readonly refs: Map<string, string>;
+  /** git's options by name. */
+  readonly options: Map<string, string>;
+  readonly pushOptions: string[];
+}
+
+/** Pushes, as one request or in steps.
+ * @param lines `push [+]<src>:<dst>`, as git sends them
+ * @returns the lines of the answer: `ok <dst>`, or `error <dst> <why>` */
+export async function pushBatch(context: PushContext, lines: readonly string[]): Promise<string[]> {
+  const moves = await readMoves(context, lines);
+  const sizes = await Sizes.read();
+  const isDry = context.options.get("dry-run") === "true";
+  if (isDry || (await isPlain(context, moves, sizes))) {
+    context.relay.send(...lines, "");
+    return context.relay.block();
+  }
+  const isShown = context.options.get("progress") === "true" && context.options.get("verbosity") !== "0";
+  const say = (line: string): void => {
+    if (context.options.get("verbosity") !== "0") process.stderr.write(`holdfast: ${line}\n`);
+  };
+  const api = await Api.open(context.url);
+  const saved = Saved.open(context.url.origin + context.url.pathname);
+  // git ends its helpers with a signal; the next push finds the folder free.
+  process.once("exit", () => saved.close());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(130));
+  try {
+    const push = {
+      moves,
+      atomic: context.options.get("atomic") === "true",
+      options: context.pushOptions.map(unquote),
+      had: [...new Set(context.refs.values())],
+    };
+    const refusals = await sendLargePush(api, saved, push, sizes, new Progress(isShown), say);
+    return moves.map(({ name }) => {
+      const refused = refusals.get(decode(name)) ?? null;
+      return refused === null ? `ok ${name}` : `error ${name} ${Buffer.from(refused).toString("latin1")}`;
+    });
+  } finally {
+    api.close();
+    saved.close();
+  }
+}
+
+/** The ref changes of a batch, with names as text. */
+async function readMoves({ refs }: PushContext, lines: readonly string[]): Promise<RefMove[]> {
+  const specs = lines.map((line) => /^push \+?([^:]*):(.*)$/.exec(line));
+  const sources = specs.flatMap((spec) => spec?.[1] || []);
+  const oids = sources.length === 0 ? [] : await resolveAll(sources);
+  return specs.map((spec) => {
+    const [, source, name] = spec!;
+    return { name: decode(name!), old: refs.get(name!) ?? null, new: source === "" ? null : oids.shift()! };
+  });
+}
+
+async function resolveAll(sources: readonly string[]): Promise<string[]> {
+  const resolved = await git(["cat-file", "--batch-check=%(objectname)"], sources.map(decode));
+  const oids = resolved.trimEnd().split("\n");
+  oids.forEach((oid, i) => {
+    if (!/^[0-9a-f]{40}$/.test(oid)) throw new Error(`${sources[i]} names no object`);
+  });
+  return oids;
+}
+
+/** Whether a push fits into one request. */
+async function isPlain({ refs }: PushContext, moves: readonly RefMove[], { plain }: Sizes): Promise<boolean> {
+  const wanted = moves.flatMap((move) => move.new ?? []);
+  if (wanted.length === 0) return true;
+  const { objects, bytes } = await planSteps(wanted, [...refs.values()], plain);
+  return objects <= plain.objects && bytes <= plain.bytes;
+}
+
+/** Lines are byte strings; names are UTF-8. */
+function decode(text: string): string {
+  return Buffer.from(text, "latin1").toString();
+}
+
+/** git quotes an option as in C if it must. */
+function unquote(option: string): string {
+  if (!option.startsWith('"')) return decode(option);
+  return decode(
+    option.slice(1, -1).replaceAll(/\\([0-7]{3}|.)/g, (_, code: string) => {
+      if (code.length === 3) return String.fromCharCode(Number.parseInt(code, 8));
+      return { n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" }[code] ?? code;
+    }),
+  );
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Part } from "./packs.ts";
+import type { Step } from "./plan.ts";
+
+/** A step whose pack is made, and that the server has not indexed yet. */
+export interface PackedStep extends Step {
+  readonly parts: readonly Part[];
+}
+
+/** An upload session that is under way. */
+export interface SavedUpload {
+  /** The server's id. */
+  readonly id: string;
+  /** The number of the next part. */
+  nextPart: number;
+  /** In order. */
+  steps: PackedStep[];
+}
+
+/** What is under way to one URL: `$GIT_DIR/holdfast/<hash>/`. */
+export class Saved {
+  readonly #dir: string;
+
+  private constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Opens the folder of a URL, or another one while a push from here to the same URL uses that. */
+  static open(url: string): Saved {
+    const gitDir = resolve(process.env["GIT_DIR"] ?? ".git");
+    const name = createHash("sha256").update(url).digest("hex").slice(0, 16);
+    for (const candidate of [name, `${name}-${process.pid}`]) {
+      const dir = join(gitDir, "holdfast", candidate);
+      mkdirSync(dir, { recursive: true });
+      if (lock(join(dir, "lock"))) return new Saved(dir);
+    }
+    throw new Error("the folder holdfast in the repository's directory cannot be locked");
+  }
+
+  /** What was under way when it was cut; null: nothing. */
+  read(): SavedUpload | null {
+    try {
+      return JSON.parse(readFileSync(join(this.#dir, "upload.json"), "utf8")) as SavedUpload;
+    } catch {
+      // There is none, or the machine has lost what was in it: then the push begins again.
+      return null;
+    }
+  }
+
+  /** Writes what is under way. */
+  write(upload: SavedUpload): void {
+    const path = join(this.#dir, "upload.json");
+    writeFileSync(`${path}.new`, JSON.stringify(upload));
+    renameSync(`${path}.new`, path);
+  }
+
+  pathOf(part: number): string {
+    return join(this.#dir, `${part}.part`);
+  }
+
+  /** Removes the files of parts. */
+  drop(parts: readonly Part[]): void {
+    for (const { number } of parts) rmSync(this.pathOf(number), { force: true });
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    rmSync(this.#dir, { recursive: true, force: true });
+  }
+
+  /** Lets others use the folder. */
+  close(): void {
+    rmSync(join(this.#dir, "lock"), { force: true });
+  }
+}
+
+/** @returns false when a process that lives has the lock */
+function lock(path: string): boolean {
+  for (let tries = 0; tries < 2; tries++) {
+    try {
+      const file = openSync(path, "wx");
+      writeFileSync(file, String(process.pid));
+      closeSync(file);
+      return true;
+    } catch {
+      if (isAlive(Number(readFileSync(path, "utf8")))) return false;
+      unlinkSync(path);
+    }
+  }
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid < 1) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Api, ApiError } from "./api.ts";
+import { findLocal, git } from "./git.ts";
+import { type Part, writePack } from "./packs.ts";
+import { planSteps, type Step } from "./plan.ts";
+import type { Progress } from "./progress.ts";
+import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
+import type { Sizes } from "./sizes.ts";
+import { Sending } from "./sending.ts";
+
+/** One ref to move. Ids are hex; null: absent. */
+export interface RefMove {
+  readonly name: string;
+  readonly old: string | null;
+  readonly new: string | null;
+}
+
+/** A push that is too large for one request. */
+export interface LargePush {
+  readonly moves: readonly RefMove[];
+  readonly atomic: boolean;
+  readonly options: readonly string[];
+  /** Ids that the server's refs have. */
+  readonly had: readonly string[];
+}
+
+/** The server's view of the session. */
+interface Status {
+  readonly id: string;
+  readonly complete: boolean;
+  readonly steps: number;
+  readonly objects: number;
+  readonly tips: readonly string[];
+  readonly parts: readonly { readonly part: number; readonly checksum: string }[];
+  readonly underWay: unknown;
+  readonly limits: { readonly partBytes: number; readonly stepBytes: number; readonly stepObjects: number };
+}
+
+/** Why each ref did not move; null: it moved. */
+export type Refusals = ReadonlyMap<string, string | null>;
+
+/** Packed steps that wait for the server: they take space on the disk. */
+const AHEAD = 2;
+
+/** How often the server is asked whether a step that was cut off goes on (ms). */
+const LOOK_MS = 1_000;
+
+/** Sends a push in steps, and goes on with one that was cut.
+ * @param say tells the user a line
+ * @throws ApiError, Error */
+export async function sendLargePush(
+  api: Api,
+  saved: Saved,
+  push: LargePush,
+  sizes: Sizes,
+  progress: Progress,
+  say: (line: string) => void,
+): Promise<Refusals> {
+  const upload = new Upload(api, saved, push, sizes, progress, say);
+  return upload.run();
+}
+
+class Upload {
+  readonly #api: Api;
+  readonly #saved: Saved;
+  readonly #push: LargePush;
+  readonly #progress: Progress;
+  readonly #say: (line: string) => void;
+  readonly #wanted: readonly string[];
+  #sizes: Sizes;
+  #upload: SavedUpload = { id: "", nextPart: 1, steps: [] };
+  /** What the server has, and what is packed for it: ids of commits, mostly. */
+  #had = new Set<string>();
+
+  constructor(api: Api, saved: Saved, push: LargePush, sizes: Sizes, progress: Progress, say: (line: string) => void) {
+    this.#api = api;
+    this.#saved = saved;
+    this.#push = push;
+    this.#sizes = sizes;
+    this.#progress = progress;
+    this.#say = say;
+    this.#wanted = [...new Set(push.moves.flatMap((move) => move.new ?? []))];
+  }
+
+  async run(): Promise<Refusals> {
+    for (;;) {
+      const status = await this.#open();
+      this.#sizes = this.#sizes.within(status.limits);
+      try {
+        await this.#sendSteps(status);
+        break;
+      } catch (error) {
+        if (!(error instanceof ApiError && error.status === 413 && error.code !== null)) throw error;
+        const smaller = this.#upload.steps.length === 0 ? null : this.#sizes.smallerThan(this.#upload.steps[0]!);
+        if (smaller === null) throw error;
+        this.#sizes = smaller;
+        this.#forgetSteps();
+      }
+    }
+    return this.#complete();
+  }
+
+  /** Opens the session that was cut, or another one. */
+  async #open(): Promise<Status> {
+    const known = this.#upload.id === "" ? this.#saved.read() : this.#upload;
+    if (known !== null) {
+      const status = await this.#find(known.id);
+      if (status !== null && !status.complete) {
+        this.#upload = known;
+        await this.#resume(status);
+        return status;
+      }
+      this.#saved.drop(known.steps.flatMap(({ parts }) => parts));
+    }
+    const { moves, atomic, options } = this.#push;
+    const status = await this.#begin({ refs: moves, atomic, options });
+    this.#upload = { id: status.id, nextPart: 1, steps: [] };
+    this.#saved.write(this.#upload);
+    this.#had = new Set(this.#push.had);
+    return status;
+  }
+
+  /** @returns null: it has ended */
+  async #find(id: string): Promise<Status | null> {
+    try {
+      return await this.#api.ask<Status>("GET", `/uploads/${id}`);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  async #begin(wanted: object): Promise<Status> {
+    try {
+      return await this.#api.ask<Status>("POST", "/uploads", { json: wanted });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 404)) throw error;
+    }
+    const { owner, name } = this.#api.place;
+    await this.#api.ask("POST", "//repos", { json: { owner, name } });
+    this.#say(`Created ${owner}/${name}`);
+    return this.#api.ask<Status>("POST", "/uploads", { json: wanted });
+  }
+
+  /** Keeps of the packed steps those that are still to be sent: the server may have indexed some,
+   * and the user may push something else now. */
+  async #resume({ tips, steps, objects }: Status): Promise<void> {
+    const there = await findLocal([...this.#push.had, ...tips]);
+    this.#had = new Set([...this.#push.had, ...tips]);
+    const { steps: packed } = this.#upload;
+    const first = await firstIndex(packed, async (step) => (await listNew(step.tips, there)) > 0);
+    this.#saved.drop(packed.slice(0, first).flatMap(({ parts }) => parts));
+    this.#upload.steps = packed.slice(first);
+    const isWanted = (step: PackedStep): Promise<boolean> =>
+      listNew(step.tips, this.#wanted).then((count) => count === 0);
+    for (const step of this.#upload.steps) if (!(await isWanted(step))) return this.#forgetSteps();
+    for (const { tips: own, covers } of this.#upload.steps) this.#note(own, covers);
+    this.#saved.write(this.#upload);
+    const waiting = this.#upload.steps.length;
+    if (steps + waiting === 0) return;
+    this.#say(
+      `Going on with an upload: ${objects} objects are there${waiting > 0 ? `, ${waiting} steps are packed` : ""}`,
+    );
+  }
+
+  #forgetSteps(): void {
+    this.#saved.drop(this.#upload.steps.flatMap(({ parts }) => parts));
+    this.#upload.nextPart = Math.max(
+      this.#upload.nextPart,
+      ...this.#upload.steps.flatMap(({ parts }) => parts.map(({ number }) => number + 1)),
+    );
+    this.#upload.steps = [];
+    this.#saved.write(this.#upload);
+  }
+
+  #note(tips: readonly string[], covers: readonly string[]): void {
+    for (const oid of covers) this.#had.delete(oid);
+    for (const oid of tips) this.#had.add(oid);
+  }
+
+  /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
+   * sending of indexing, but steps are indexed in order. */
+  async #sendSteps(status: Status): Promise<void> {
+    const plan = await planSteps(this.#wanted, [...this.#had], this.#sizes.step);
+    const waiting = [...this.#upload.steps];
+    const total = waiting.reduce((sum, step) => sum + step.objects, plan.objects);
+    if (plan.steps.length + waiting.length > 1)
+      this.#say(`Sending ${total} objects in ${plan.steps.length + waiting.length} steps`);
+    let indexed = 0;
+    this.#progress.show("Sending objects", 0, total);
+    const sending = new Sending(this.#api, this.#saved, this.#upload.id, status.parts, (bytes) =>
+      this.#progress.count(bytes),
+    );
+    const running: Promise<void>[] = [];
+    let last: Promise<void> = Promise.resolve();
+    const follow = (step: PackedStep): void => {
+      const before = last;
+      last = (async () => {
+        await sending.awaitParts(step.parts);
+        await before;
+        await this.#index(step);
+        this.#progress.show("Sending objects", (indexed += step.objects), total);
+      })();
+      // The loop below waits for it, in order.
+      last.catch(() => sending.stop());
+      running.push(last);
+    };
+    try {
+      for (const step of waiting) {
+        for (const part of step.parts) sending.add(part);
+        follow(step);
+      }
+      for (const step of plan.steps) {
+        while (running.length > AHEAD) await running.shift();
+        follow(await this.#pack(step, sending));
+      }
+      for (const one of running) await one;
+    } finally {
+      sending.stop();
+      await Promise.allSettled([...running, last]);
+    }
+  }
+
+  async #pack(step: Step, sending: Sending): Promise<PackedStep> {
+    const parts = await writePack(step.tips, await findLocal(this.#had), {
+      partBytes: this.#sizes.partBytes,
+      first: this.#upload.nextPart,
+      pathOf: (part) => this.#saved.pathOf(part),
+      ready: (part: Part) => sending.add(part),
+    });
+    const packed = { ...step, parts };
+    this.#note(step.tips, step.covers);
+    this.#upload.nextPart += parts.length;
+    this.#upload.steps.push(packed);
+    this.#saved.write(this.#upload);
+    return packed;
+  }
+
+  /** Has a step indexed. If the connection is cut, the server may have done it, or go on. */
+  async #index(step: PackedStep): Promise<void> {
+    const { id } = this.#upload;
+    const numbers = step.parts.map(({ number }) => number);
+    for (;;) {
+      try {
+        await this.#api.ask("POST", `/uploads/${id}/steps`, { json: { parts: numbers, tips: step.tips } });
+        break;
+      } catch (error) {
+        const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
+        const status = isUnsure ? await this.#find(id) : null;
+        if (status === null) throw error;
+        if (status.underWay !== null) await sleep(LOOK_MS);
+        else if (numbers.every((number) => status.parts.some(({ part }) => part === number))) throw error;
+        else if (await this.#isThere(step, status)) break;
+        else throw error;
+      }
+    }
+    this.#upload.steps = this.#upload.steps.filter((other) => other !== step);
+    this.#saved.write(this.#upload);
+    this.#saved.drop(step.parts);
+  }
+
+  async #isThere({ tips }: Step, status: Status): Promise<boolean> {
+    return (await listNew(tips, await findLocal(status.tips))) === 0;
+  }
+
+  async #complete(): Promise<Refusals> {
+    const { moves, atomic } = this.#push;
+    const { id } = this.#upload;
+    const result = await this.#api.ask<{ refs: { name: string; refused: string | null }[] }>(
+      "POST",
+      `/uploads/${id}/complete`,
+      { json: { refs: moves, atomic } },
+    );
+    if (result.refs.some(({ refused }) => refused === null)) {
+      // It would go by itself after a day.
+      await this.#api.ask("DELETE", `/uploads/${id}`).catch(() => undefined);
+      this.#saved.clear();
+    }
+    return new Map(result.refs.map(({ name, refused }) => [name, refused]));
+  }
+}
+
+/** Whether objects lead to something that others do not reach: the number of the first such commits
+ * and tags, 0 or 1. */
+async function listNew(tips: readonly string[], known: readonly string[]): Promise<number> {
+  const args = ["rev-list", "--objects", "--no-object-names", "--max-count=1", "--stdin"];
+  const lines = (await git(args, [...tips, ...known.map((oid) => `^${oid}`)])).split("\n");
+  return lines[0] === "" ? 0 : 1;
+}
+
+/** The index of the first value that meets a condition; their number if none does. */
+async function firstIndex<T>(values: readonly T[], meets: (value: T) => Promise<boolean>): Promise<number> {
+  for (const [i, value] of values.entries()) if (await meets(value)) return i;
+  return values.length;
+}
