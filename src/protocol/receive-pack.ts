@@ -12,6 +12,7 @@ import { AGENT } from "./agent.ts";
 import { errorResponse, errorText } from "./error-response.ts";
 import { PacketText } from "./packet-text.ts";
 import { movedNotice } from "./moved.ts";
+import { adviseLargePush } from "./push-advice.ts";
 import { PushChannel } from "./push-channel.ts";
 import { asksForOutcome, outcomeResponse } from "./push-outcome.ts";
 import { isDeletion, type PushHead, readPushHead } from "./receive-pack-request.ts";
@@ -84,7 +85,8 @@ export async function receivePack(
     const body = openRequestBody(request, limits.maxCommandBytes + limits.maxPackSizeBytes);
     const head = await readPushHead(body, limits);
     if (head === null) return resultResponse(SERVICE, new Uint8Array(0));
-    push = new Push(head, body, target, requester, place);
+    const url = new URL(`/${place.name}.git`, request.url).href;
+    push = new Push(head, body, target, requester, { ...place, url });
   } catch (error) {
     return givesOutcome ? failedOutcome(error) : errorResponse(error);
   }
@@ -97,11 +99,18 @@ class Push {
   readonly #pack: BodyPack;
   readonly #target: PushTarget;
   readonly #requester: Requester;
-  readonly #place: PushPlace;
+  readonly #place: PushPlace & { readonly url: string };
   /** Null when the client takes no side-band. */
   readonly #channel: PushChannel | null;
 
-  constructor(head: PushHead, body: RequestBody, target: PushTarget, requester: Requester, place: PushPlace) {
+  /** @param place with the repository's URL */
+  constructor(
+    head: PushHead,
+    body: RequestBody,
+    target: PushTarget,
+    requester: Requester,
+    place: PushPlace & { readonly url: string },
+  ) {
     this.#head = head;
     this.#channel = head.capabilities.sideBand ? new PushChannel(head.capabilities.quiet) : null;
     this.#pack = new BodyPack(body, this.#channel);
@@ -178,9 +187,10 @@ class Push {
     // If the body could not be read to its end, the request has failed, whatever the repository
     // reports.
     if (this.#pack.failure !== null) throw this.#pack.failure;
-    const { name, movedTo } = this.#place;
+    const { name, movedTo, url } = this.#place;
     if (result.hasCreated) this.#channel?.tell(`Created ${name}`);
     if (movedTo !== null) this.#channel?.tell(movedNotice({ name, url: movedTo }));
+    for (const line of adviseLargePush(result.unpack, url, commands)) this.#channel?.tell(line);
     const outcomes = result.refs.values();
     return {
       unpack: result.unpack,

@@ -53,6 +53,25 @@ test("a push to a name that did not exist says that it exists now; no other push
   expect((await askApi(server, "/repos/messages/none")).status).toBe(404);
 });
 
+test("a push that is too large for one request is told the way out, any other is not", async () => {
+  const url = `${strict.url}/messages/large`;
+  const shown = await push(dir, url, "main", "main~3:refs/heads/feature/a");
+  expect(shown).toContain(
+    [
+      "remote: This push is too large for one request. It can come in steps, which go on after a cut:",
+      "remote:     npm install -g holdfast",
+      `remote:     git push holdfast::${url}.git main feature/a`,
+    ].join("\n"),
+  );
+  expect(shown).toContain("objects in a pack exceeds the limit of 40");
+  expect(await push(dir, url, "main", "main:a;b")).toContain(`git push holdfast::${url}.git <refs>`);
+  const file = await makeRepository("file");
+  await writeFile(join(file, "zeros"), new Uint8Array(MAX_FILE_BYTES + 1));
+  await git(file, "add", ".");
+  await git(file, "commit", "-q", "-m", "zeros");
+  expect(await push(file, url, "main")).not.toContain("holdfast::");
+});
+
 test("two first pushes at once: one of them is told", async () => {
   const all = await Promise.all(
     [0, 1, 2, 3].map((i) => push(dir, `${server.url}/messages/raced`, `main:refs/heads/b${i}`)),

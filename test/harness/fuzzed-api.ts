@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import type { OpenApiDocument } from "../../src/web/api-docs/open-api.ts";
 import { askApi } from "./api.ts";
 import { ApiFuzzer, type FuzzResult } from "./api-fuzz.ts";
-import { git } from "./git.ts";
+import { git, tryGit } from "./git.ts";
 import { makeHistory } from "./history.ts";
 import { Random } from "./random.ts";
 import type { Server } from "./server.ts";
@@ -17,6 +18,10 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
   // One more each round, since a route revokes them.
   const tokens: string[] = ["current"];
+  // One more each round, since a route ends them; and the checksum of the body that a part gets.
+  const uploads: string[] = [];
+  const checksums: string[] = [];
+  const { stdoutBytes: pack } = await tryGit(history, ["pack-objects", "-q", "--all", "--stdout"]);
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
     repo: ["fuzzed"],
@@ -25,12 +30,15 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     path: paths,
     file: ["main.tar", "v0.tar.gz", "side-0.zip"],
     id: tokens,
+    upload: uploads,
+    sha256: checksums,
+    tips: oids,
     ref: refs,
     base: ["main", "side-0", "main~2"],
     head: refs,
     range: ["main...side-0", "side-0..main", "v0...HEAD"],
     branch: ["main", "side-0"],
-    name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0"],
+    name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0", "refs/heads/new"],
     newName: ["side-2", "v2"],
     startPoint: refs,
     commit: [...refs, "side-1", "side-0~1", "main~1"],
@@ -54,9 +62,19 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     await askApi(server, "/repos/me/fuzzed/protected-refs", { method: "PUT", json: { rules: [] } });
     const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     await git(history, "push", "-q", `${server.url}/me/fuzzed.git`, ...refspecs);
+    for (const id of uploads) await askApi(server, `/repos/me/fuzzed/uploads/${id}`, { method: "DELETE" });
+    const begun = await askApi<{ id: string }>(server, "/repos/me/fuzzed/uploads", { method: "POST", json: {} });
+    uploads.splice(0, Infinity, begun.body.id);
+    const part = `${server.url}/api/repos/me/fuzzed/uploads/${begun.body.id}/parts/1`;
+    checksums.splice(0, Infinity, hashOf(await (await fetch(part)).bytes()));
+    await fetch(`${part}?sha256=${hashOf(pack)}`, { method: "PUT", body: new Uint8Array(pack) });
     await askApi(server, "/repos/me/fuzzed-fork", { method: "DELETE" });
     await askApi(server, "/repos/me/fuzzed/forks", { method: "POST", json: { name: "fuzzed-fork" } });
   });
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** The routes without a successful response, which have not really been tested. */

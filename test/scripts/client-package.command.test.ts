@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { mkdir, readdir, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PROJECT } from "../harness/build.ts";
-import { git, makeRepository } from "../harness/git.ts";
+import { git, makeRepository, tryGit } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
@@ -21,13 +21,19 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-test("the package holds the client for plain Node, with its types", async () => {
-  const dir = makeTempDir("consumer");
+/** A folder in which the package is installed. */
+let dir: string;
+
+beforeAll(async () => {
+  dir = makeTempDir("consumer");
   const packed = await run("npm", ["run", "pack:client", "--", "--pack-destination", dir], { cwd: PROJECT });
   expect(packed.stderr).toContain("client.d.ts");
   await mkdir(join(dir, "node_modules/holdfast"), { recursive: true });
   const [archive] = (await readdir(dir)).filter((name) => name.endsWith(".tgz"));
   await run("tar", ["xzf", archive!, "--strip-components=1", "-C", "node_modules/holdfast"], { cwd: dir });
+});
+
+test("the package holds the client for plain Node, with its types", async () => {
   await symlink(join(PROJECT, "node_modules/hono"), join(dir, "node_modules/hono"));
   const program = `import { newClient } from "holdfast/client";
     const client = newClient("${server.url}", { token: "${TOKEN}" });
@@ -38,4 +44,21 @@ test("the package holds the client for plain Node, with its types", async () => 
   expect((await run(process.execPath, ["program.mjs"], { cwd: dir })).stdout).toBe("1\n");
   const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--skipLibCheck"];
   await run(join(PROJECT, "node_modules/.bin/tsc"), [...options, "program.mts"], { cwd: dir });
+});
+
+test("the package holds the remote helper, which runs in the user's own Node", async () => {
+  const bin = join(dir, "bin");
+  await mkdir(bin);
+  await symlink(join(dir, "node_modules/holdfast/dist/git-remote-holdfast.js"), join(bin, "git-remote-holdfast"));
+  // Without the project's own Node, as it is for users.
+  const others = process.env["PATH"]!.split(delimiter).filter((folder) => !folder.includes("node_modules"));
+  const source = await makeRepository("helped");
+  await git(source, "commit", "-q", "--allow-empty", "-m", "first");
+  await git(source, "commit", "-q", "--allow-empty", "-m", "second");
+  const remote = `holdfast::${server.url.replace("://", `://me:${TOKEN}@`)}/me/helped`;
+  const args = ["-c", "holdfast.plainObjects=1", "push", remote, "main"];
+  const { code, stderr } = await tryGit(source, args, { env: { PATH: [bin, ...others].join(delimiter) } });
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("holdfast: Created me/helped");
+  expect(server.requests.some(({ path }) => path.includes("/uploads/"))).toBe(true);
 });

@@ -17,7 +17,7 @@ const PATH = "/repos/{owner}/{repo}/uploads";
 
 const PART_TYPE = "application/octet-stream";
 
-const Params = RepositoryParams.extend({ id: z.uuid().openapi({ param: { name: "id", in: "path" } }) });
+const Params = RepositoryParams.extend({ upload: z.uuid().openapi({ param: { name: "upload", in: "path" } }) });
 
 const PartNumber = z.number().int().min(1).max(1_000_000_000);
 
@@ -96,7 +96,7 @@ const begin = defineRoute("write", {
 
 const read = defineRoute("write", {
   method: "get",
-  path: `${PATH}/{id}`,
+  path: `${PATH}/{upload}`,
   tags: ["uploads"],
   summary: "Show what has arrived of an upload",
   request: { params: Params },
@@ -105,7 +105,7 @@ const read = defineRoute("write", {
 
 const end = defineRoute("write", {
   method: "delete",
-  path: `${PATH}/{id}`,
+  path: `${PATH}/{upload}`,
   tags: ["uploads"],
   summary: "End an upload, and remove what it has brought",
   request: { params: Params },
@@ -114,7 +114,7 @@ const end = defineRoute("write", {
 
 const putPart = defineRoute("write", {
   method: "put",
-  path: `${PATH}/{id}/parts/{part}`,
+  path: `${PATH}/{upload}/parts/{part}`,
   tags: ["uploads"],
   summary: "Send a part of a pack",
   description:
@@ -139,7 +139,7 @@ const putPart = defineRoute("write", {
 
 const step = defineRoute("write", {
   method: "post",
-  path: `${PATH}/{id}/steps`,
+  path: `${PATH}/{upload}/steps`,
   tags: ["uploads"],
   summary: "Index parts as a step",
   description:
@@ -171,7 +171,7 @@ const step = defineRoute("write", {
 
 const complete = defineRoute("write", {
   method: "post",
-  path: `${PATH}/{id}/complete`,
+  path: `${PATH}/{upload}/complete`,
   tags: ["uploads"],
   summary: "Move the refs of an upload",
   description:
@@ -213,14 +213,14 @@ export const uploadRoutes = newRoutes()
     return context.json(show(upload), 201);
   })
   .openapi(read, async (context) =>
-    context.json(show(await repositoryOf(context).readUpload(context.req.valid("param").id)), 200),
+    context.json(show(await repositoryOf(context).readUpload(context.req.valid("param").upload)), 200),
   )
   .openapi(end, async (context) => {
-    await repositoryOf(context).endUpload(context.req.valid("param").id);
+    await repositoryOf(context).endUpload(context.req.valid("param").upload);
     return context.body(null, 204);
   })
   .openapi(putPart, async (context) => {
-    const { id, part } = context.req.valid("param");
+    const { upload: id, part } = context.req.valid("param");
     const { raw } = context.req;
     const declared = raw.headers.get("Content-Length");
     if (raw.body === null || declared === null) {
@@ -236,14 +236,14 @@ export const uploadRoutes = newRoutes()
     return context.body(null, 204);
   })
   .openapi(step, async (context) => {
-    const { id } = context.req.valid("param");
+    const { upload: id } = context.req.valid("param");
     const indexing = repositoryOf(context).indexStep({ id, ...context.req.valid("json") });
     return (await answerLate(indexing.then(show))) as never;
   })
   .openapi(complete, async (context) => {
     const { refs, atomic } = context.req.valid("json");
     const outcomes = await repositoryOf(context).completeUpload({
-      id: context.req.valid("param").id,
+      id: context.req.valid("param").upload,
       refs: refs.map((ref) => ({ ...ref, name: encodeText(ref.name) })),
       atomic,
     });
