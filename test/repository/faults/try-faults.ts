@@ -6,6 +6,7 @@ import { CALL_SCENARIOS } from "./call-scenarios.ts";
 import { FETCH_SCENARIOS } from "./fetch-scenarios.ts";
 import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
+import { UPLOAD_SCENARIOS } from "./upload-scenarios.ts";
 
 /** A scenario, whatever its world is. */
 interface Trial {
@@ -20,9 +21,14 @@ function trialOf<W extends FaultWorld>(scenario: Scenario<W>): Trial {
 }
 
 const TRIALS: readonly Trial[] = [
-  ...[...FETCH_SCENARIOS, ...PUSH_SCENARIOS, ...CALL_SCENARIOS, ...JOB_SCENARIOS, ...WORKTREE_SCENARIOS].map(
-    (scenario) => trialOf(scenario),
-  ),
+  ...[
+    ...FETCH_SCENARIOS,
+    ...PUSH_SCENARIOS,
+    ...CALL_SCENARIOS,
+    ...JOB_SCENARIOS,
+    ...WORKTREE_SCENARIOS,
+    ...UPLOAD_SCENARIOS,
+  ].map((scenario) => trialOf(scenario)),
   ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
 ];
 
