@@ -11,7 +11,7 @@ function fail(error: unknown): never {
   process.exit(128);
 }
 
-function write(...lines: readonly string[]): void {
+function write(lines: readonly string[]): void {
   process.stdout.write(Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1"));
 }
 
@@ -24,23 +24,23 @@ async function run(remote: string, address: string): Promise<void> {
   for (let line = await input.next(); line !== null && line !== ""; line = await input.next()) {
     const [command = ""] = line.split(" ", 1);
     if (command === "push") {
-      write(...(await pushBatch(context, [line, ...(await input.block())])), "");
+      write([...(await pushBatch(context, [line, ...(await input.block())])), ""]);
       continue;
     }
-    relay.send(line);
+    relay.send([line]);
     if (command === "option") {
       const answer = await relay.line();
       note(context, line, answer);
-      write(answer);
+      write([answer]);
     } else if (command === "connect" || command === "stateless-connect") {
       const answer = await relay.line();
-      write(answer);
+      write([answer]);
       if (answer === "") return relay.join(input);
     } else {
-      if (command === "fetch") relay.send(...(await input.block()), "");
+      if (command === "fetch") relay.send([...(await input.block()), ""]);
       const answer = await relay.block();
       if (command === "list") noteRefs(context, answer);
-      write(...answer, "");
+      write([...answer, ""]);
     }
   }
   relay.end();

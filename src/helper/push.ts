@@ -25,9 +25,13 @@ export interface PushContext {
 export async function pushBatch(context: PushContext, lines: readonly string[]): Promise<string[]> {
   const moves = await readMoves(context, lines);
   const sizes = await Sizes.read();
-  const isDry = context.options.get("dry-run") === "true";
-  if (isDry || (await isPlain(context, moves, sizes))) {
-    context.relay.send(...lines, "");
+  const wanted = moves.flatMap((move) => move.new ?? []);
+  // Deletions are small, too.
+  const isDry = context.options.get("dry-run") === "true" || wanted.length === 0;
+  const had = [...new Set(context.refs.values())];
+  const plan = isDry ? null : await planSteps(wanted, had, sizes.step);
+  if (plan === null || (plan.objects <= sizes.plain.objects && plan.bytes <= sizes.plain.bytes)) {
+    context.relay.send([...lines, ""]);
     return context.relay.block();
   }
   const isShown = context.options.get("progress") === "true" && context.options.get("verbosity") !== "0";
@@ -44,7 +48,8 @@ export async function pushBatch(context: PushContext, lines: readonly string[]):
       moves,
       atomic: context.options.get("atomic") === "true",
       options: context.pushOptions.map(unquote),
-      had: [...new Set(context.refs.values())],
+      had,
+      plan,
     };
     const refusals = await sendLargePush(api, saved, push, sizes, new Progress(isShown), say);
     return moves.map(({ name }) => {
@@ -75,14 +80,6 @@ async function resolveAll(sources: readonly string[]): Promise<string[]> {
     if (!/^[0-9a-f]{40}$/.test(oid)) throw new Error(`${sources[i]} names no object`);
   });
   return oids;
-}
-
-/** Whether a push fits into one request. */
-async function isPlain({ refs }: PushContext, moves: readonly RefMove[], { plain }: Sizes): Promise<boolean> {
-  const wanted = moves.flatMap((move) => move.new ?? []);
-  if (wanted.length === 0) return true;
-  const { objects, bytes } = await planSteps(wanted, [...refs.values()], plain);
-  return objects <= plain.objects && bytes <= plain.bytes;
 }
 
 /** Lines are byte strings; names are UTF-8. */

@@ -66,7 +66,7 @@ export class Relay {
   }
 
   /** Sends lines. */
-  send(...lines: readonly string[]): void {
+  send(lines: readonly string[]): void {
     this.#child.stdin.write(Buffer.from(lines.map((line) => `${line}\n`).join(""), "latin1"));
   }
 

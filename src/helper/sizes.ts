@@ -54,6 +54,11 @@ export class Sizes {
     return new Sizes(this.plain, step, Math.min(this.partBytes, limits.partBytes));
   }
 
+  /** Whether steps are cut alike. */
+  isSame({ step }: Sizes): boolean {
+    return step.objects === this.step.objects && step.bytes === this.step.bytes;
+  }
+
   /** Half of what a step had that the server refused as too large; null: it was a single object. */
   smallerThan({ objects, bytes }: Step): Sizes | null {
     const step = { objects: Math.floor(objects / 2), bytes: Math.max(1, Math.floor(bytes / 2)) };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Api, ApiError } from "./api.ts";
 import { findLocal, git } from "./git.ts";
 import { type Part, writePack } from "./packs.ts";
-import { planSteps, type Step } from "./plan.ts";
+import { type Plan, planSteps, type Step } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import type { PackedStep, Saved, SavedUpload } from "./saved.ts";
 import type { Sizes } from "./sizes.ts";
@@ -22,6 +22,8 @@ export interface LargePush {
   readonly options: readonly string[];
   /** Ids that the server's refs have. */
   readonly had: readonly string[];
+  /** Its steps, when nothing of it has been sent. */
+  readonly plan: Plan;
 }
 
 /** The server's view of the session. */
@@ -69,6 +71,8 @@ class Upload {
   readonly #wanted: readonly string[];
   #sizes: Sizes;
   #upload: SavedUpload = { id: "", nextPart: 1, steps: [] };
+  /** Null: it must be made anew, since some of it was sent, or its steps were too large. */
+  #plan: Plan | null;
   /** What the server has, and what is packed for it: ids of commits, mostly. */
   #had = new Set<string>();
 
@@ -79,13 +83,16 @@ class Upload {
     this.#sizes = sizes;
     this.#progress = progress;
     this.#say = say;
+    this.#plan = push.plan;
     this.#wanted = [...new Set(push.moves.flatMap((move) => move.new ?? []))];
   }
 
   async run(): Promise<Refusals> {
     for (;;) {
       const status = await this.#open();
-      this.#sizes = this.#sizes.within(status.limits);
+      const sizes = this.#sizes.within(status.limits);
+      if (!sizes.isSame(this.#sizes)) this.#plan = null;
+      this.#sizes = sizes;
       try {
         await this.#sendSteps(status);
         break;
@@ -94,6 +101,7 @@ class Upload {
         const smaller = this.#upload.steps.length === 0 ? null : this.#sizes.smallerThan(this.#upload.steps[0]!);
         if (smaller === null) throw error;
         this.#sizes = smaller;
+        this.#plan = null;
         this.#forgetSteps();
       }
     }
@@ -102,12 +110,15 @@ class Upload {
 
   /** Opens the session that was cut, or another one. */
   async #open(): Promise<Status> {
-    const known = this.#upload.id === "" ? this.#saved.read() : this.#upload;
+    const isCut = this.#upload.id === "";
+    const known = isCut ? this.#saved.read() : this.#upload;
     if (known !== null) {
       const status = await this.#find(known.id);
       if (status !== null && !status.complete) {
         this.#upload = known;
+        if (status.steps + known.steps.length > 0) this.#plan = null;
         await this.#resume(status);
+        if (isCut && status.objects > 0) this.#say(`Going on with an upload: ${status.objects} objects are there`);
         return status;
       }
       this.#saved.drop(known.steps.flatMap(({ parts }) => parts));
@@ -144,7 +155,7 @@ class Upload {
 
   /** Keeps of the packed steps those that are still to be sent: the server may have indexed some,
    * and the user may push something else now. */
-  async #resume({ tips, steps, objects }: Status): Promise<void> {
+  async #resume({ tips }: Status): Promise<void> {
     const there = await findLocal([...this.#push.had, ...tips]);
     this.#had = new Set([...this.#push.had, ...tips]);
     const { steps: packed } = this.#upload;
@@ -156,19 +167,11 @@ class Upload {
     for (const step of this.#upload.steps) if (!(await isWanted(step))) return this.#forgetSteps();
     for (const { tips: own, covers } of this.#upload.steps) this.#note(own, covers);
     this.#saved.write(this.#upload);
-    const waiting = this.#upload.steps.length;
-    if (steps + waiting === 0) return;
-    this.#say(
-      `Going on with an upload: ${objects} objects are there${waiting > 0 ? `, ${waiting} steps are packed` : ""}`,
-    );
   }
 
+  /** Drops the packed steps; their parts' numbers are not used again. */
   #forgetSteps(): void {
     this.#saved.drop(this.#upload.steps.flatMap(({ parts }) => parts));
-    this.#upload.nextPart = Math.max(
-      this.#upload.nextPart,
-      ...this.#upload.steps.flatMap(({ parts }) => parts.map(({ number }) => number + 1)),
-    );
     this.#upload.steps = [];
     this.#saved.write(this.#upload);
   }
@@ -181,7 +184,7 @@ class Upload {
   /** Packs, sends and indexes the steps that the server lacks. Packing is ahead of sending, and
    * sending of indexing, but steps are indexed in order. */
   async #sendSteps(status: Status): Promise<void> {
-    const plan = await planSteps(this.#wanted, [...this.#had], this.#sizes.step);
+    const plan = this.#plan ?? (await planSteps(this.#wanted, [...this.#had], this.#sizes.step));
     const waiting = [...this.#upload.steps];
     const total = waiting.reduce((sum, step) => sum + step.objects, plan.objects);
     if (plan.steps.length + waiting.length > 1)

@@ -22,8 +22,12 @@ export const AFTER_PUSH: readonly PushFollower[] = [
     else scheduleWorktrees(tables, moved, worktrees, nowMs);
   },
   ({ tables, moved, limits, nowMs }) => scheduleBundle(tables, moved, limits, nowMs),
-  ({ tables, nowMs }) => scheduleTally(tables, nowMs),
-  ({ tables, nowMs }) => scheduleFilter(tables, nowMs),
+  ({ tables, isStep, nowMs }) => {
+    // What these write would make the next step's preparation void.
+    if (isStep) return;
+    scheduleTally(tables, nowMs);
+    scheduleFilter(tables, nowMs);
+  },
   ({ tables, nowMs }) => scheduleExpire(tables, nowMs),
   ({ tables, moved, isRefused, limits, nowMs }) => schedulePrune(tables, moved, isRefused, limits, nowMs),
 ];

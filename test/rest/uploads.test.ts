@@ -130,6 +130,10 @@ test("steps arrive unseen, and the refs move at once at the end", async () => {
   expect((await askApi(server, `/repos/${name}/git/commits/${commits[3]}`)).status).toBe(404);
   // Prune is due at once here, and must leave what the session brought.
   await runJobs(name);
+  expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
+  const forked = await askApi(server, `/repos/${name}/forks`, { method: "POST", json: { name: "steps-fork" } });
+  expect(forked.status).toBe(201);
+  expect((await askApi<{ objects: number }>(server, "/repos/me/steps-fork/maintenance")).body.objects).toBe(0);
   const refs = { "refs/heads/main": [null, commits.at(-1)!], "refs/tags/old": [null, commits[4]!] } as const;
   const done = await complete(name, upload, { ...refs, "refs/heads/none": [commits[1]!, commits[2]!] } as never);
   expect(done.status).toBe(200);

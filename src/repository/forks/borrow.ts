@@ -1,7 +1,7 @@
 import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
-import type { Oid } from "../../format/oid.ts";
+import { concatOids, type Oid } from "../../format/oid.ts";
 import type { PositionSet } from "../../store/graph/commit-graph.ts";
 import { Bitset } from "../../store/numbers/bitset.ts";
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
@@ -99,6 +99,8 @@ function enter(repository: RepositoryState, history: SharedHistory, who: string 
 function withdraw(repository: RepositoryState, taken: NumberSet): void {
   const { tables, platform } = repository;
   if (taken.size === 0 || tables === null) return;
-  const isRemoved = platform.transactor.transactionSync(() => removeUnused(tables, tables.refs.all().oids, taken));
+  // A step of an upload may rest on them since then.
+  const oids = concatOids([tables.refs.all().oids, tables.uploads.allTips()]);
+  const isRemoved = platform.transactor.transactionSync(() => removeUnused(tables, oids, taken));
   if (isRemoved) repository.reload();
 }

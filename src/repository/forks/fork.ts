@@ -125,7 +125,17 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     if (expiresMs !== null) tables.jobs.add("lapse", "", expiresMs);
     const moved = taken.map(({ name, oid }) => ({ name, old: NULL_OID, new: oid }));
     const { limits, worktrees } = repository.platform;
-    const applied = { tables, moved, isRefused: false, hasWritten: false, movesHead: false, limits, worktrees, nowMs };
+    const applied = {
+      tables,
+      moved,
+      isRefused: false,
+      hasWritten: false,
+      movesHead: false,
+      isStep: false,
+      limits,
+      worktrees,
+      nowMs,
+    };
     for (const follow of repository.followers) follow(applied);
   });
 }

@@ -3,7 +3,14 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { ObjectReader } from "../objects/object-reader.ts";
 import { walkTrees } from "../objects/tree-walk.ts";
-import { type Kept, type Unreachable, findUnreachable, findKept, recentSince, recentTrees } from "../objects/unreachable.ts";
+import {
+  type Kept,
+  type Unreachable,
+  findUnreachable,
+  findKept,
+  recentSince,
+  recentTrees,
+} from "../objects/unreachable.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";

@@ -315,9 +315,11 @@ export class ReceivePack {
   #scheduleJobs(tables: Tables, { outcomes, unusedKeys }: Extract<ApplyOutcome, { kind: "applied" }>): void {
     const { limits, worktrees } = this.#repository.platform;
     const done = this.#request.commands.filter((_, i) => outcomes[i]!.refusal === null);
+    const isStep = this.#request.upload?.isStep === true;
     const applied: AppliedPush = {
       tables,
-      moved: this.#request.upload?.isStep === true ? [] : done,
+      moved: isStep ? [] : done,
+      isStep,
       isRefused: done.length < outcomes.length,
       hasWritten: this.#hasWritten,
       movesHead: this.#request.head !== undefined,

@@ -115,6 +115,8 @@ export interface AppliedPush {
   readonly hasWritten: boolean;
   /** Whether it was to move HEAD. */
   readonly movesHead: boolean;
+  /** Whether it is a step of an upload session, which others will follow soon. */
+  readonly isStep: boolean;
   readonly limits: Limits;
   readonly worktrees: WorktreePolicy;
   readonly nowMs: number;

@@ -33,7 +33,7 @@ export async function addPart(repository: OpenRepository, { key, ...part }: NewP
     state.scheduleJobs();
   };
   try {
-    state.platform.transactor.transactionSync(() => {
+    state.transactAside(() => {
       const { uploads } = repository.tables;
       const isThere = checkPart(repository, part);
       const former = uploads.parts(part.id).find((other) => other.part === part.part);

@@ -64,7 +64,7 @@ export async function beginUpload(repository: OpenRepository, wanted: NewUpload)
   }
   const id = crypto.randomUUID();
   const nowMs = Date.now();
-  state.platform.transactor.transactionSync(() => {
+  state.transactAside(() => {
     tables.uploads.begin(id, nowMs, nowMs + UPLOAD_LIFE_MS, wanted.options);
     tables.jobs.add("abandon", id, nowMs + UPLOAD_LIFE_MS);
   });
@@ -92,7 +92,7 @@ export async function readUpload({ state, tables }: OpenRepository, id: string):
   return {
     ...upload,
     tips: Array.from({ length: tips.length / OID_BYTES }, (_, i) => toHex(tips, i * OID_BYTES)),
-    parts: tables.uploads.parts(id).map(({ key: _, ...part }) => part),
+    parts: tables.uploads.parts(id).map(({ part, sizeBytes, checksum }) => ({ part, sizeBytes, checksum })),
     underWay: state.stepsUnderWay.get(id) ?? null,
     limits: {
       partBytes: limits.maxPartBytes,
@@ -122,7 +122,7 @@ export function abandonUpload(state: RepositoryState, id: string, nowMs: number)
 
 function end(state: RepositoryState, tables: Tables, id: string, nowMs: number): void {
   const { isDone } = tables.uploads.find(id)!;
-  state.platform.transactor.transactionSync(() => {
+  state.transactAside(() => {
     tables.uploads.remove(id);
     tables.jobs.cancel("abandon", id);
     tables.jobs.add("sweep", uploadPrefix(state.key, id), nowMs);

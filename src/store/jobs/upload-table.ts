@@ -1,3 +1,4 @@
+import { concatOids } from "../../format/oid.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
@@ -103,6 +104,13 @@ export class UploadTable {
     if (!this.#exists) return null;
     const query = "SELECT min(started_ms) AS startedMs FROM uploads WHERE done = 0";
     return this.#sql.exec<{ startedMs: number | null }>(query).one().startedMs;
+  }
+
+  /** The tips of all sessions, packed. */
+  allTips(): Uint8Array {
+    if (!this.#exists) return new Uint8Array(0);
+    const rows = this.#sql.exec<{ tips: ArrayBuffer | null }>("SELECT tips FROM uploads WHERE done = 0").toArray();
+    return concatOids(rows.map(({ tips }) => new Uint8Array(tips ?? new ArrayBuffer(0))));
   }
 
   /** Bytes of all stored parts. */
