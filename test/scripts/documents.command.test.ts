@@ -32,6 +32,11 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
     reason: "it needs an account",
     run: "npx wrangler r2 bucket create --help",
   },
+  {
+    block: "npm install -g holdfast",
+    reason: "tests install no package; client-package.command.test.ts pushes with what it holds",
+    run: "git push http://localhost:8787/me/my-repo.git main",
+  },
   { block: "npm run deploy", reason: "it needs an account", run: "npm run deploy:check" },
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },
   { block: "npm run setup -- --deployed", reason: "it needs an account", run: "npm run setup -- --help" },
