@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import type { Part } from "./packs.ts";
 import type { Step } from "./plan.ts";
@@ -22,9 +32,12 @@ export interface SavedUpload {
 /** What is under way to one URL: `$GIT_DIR/holdfast/<hash>/`. */
 export class Saved {
   readonly #dir: string;
+  /** Another push uses the folder of this URL: nobody would look into this one again. */
+  readonly #isSpare: boolean;
 
-  private constructor(dir: string) {
+  private constructor(dir: string, isSpare: boolean) {
     this.#dir = dir;
+    this.#isSpare = isSpare;
   }
 
   /** Opens the folder of a URL, or another one while a push from here to the same URL uses that. */
@@ -34,7 +47,7 @@ export class Saved {
     for (const candidate of [name, `${name}-${process.pid}`]) {
       const dir = join(gitDir, "holdfast", candidate);
       mkdirSync(dir, { recursive: true });
-      if (lock(join(dir, "lock"))) return new Saved(dir);
+      if (lock(join(dir, "lock"))) return new Saved(dir, candidate !== name);
     }
     throw new Error("the folder holdfast in the repository's directory cannot be locked");
   }
@@ -65,6 +78,11 @@ export class Saved {
     for (const { number } of parts) rmSync(this.pathOf(number), { force: true });
   }
 
+  /** Removes the files of all parts, also of a pack that was not finished. */
+  dropAll(): void {
+    for (const name of readdirSync(this.#dir)) if (name.endsWith(".part")) rmSync(join(this.#dir, name));
+  }
+
   /** Forgets everything. */
   clear(): void {
     rmSync(this.#dir, { recursive: true, force: true });
@@ -72,7 +90,8 @@ export class Saved {
 
   /** Lets others use the folder. */
   close(): void {
-    rmSync(join(this.#dir, "lock"), { force: true });
+    if (this.#isSpare) this.clear();
+    else rmSync(join(this.#dir, "lock"), { force: true });
   }
 }
 

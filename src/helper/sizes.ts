@@ -10,7 +10,7 @@ const PLAIN_BYTES = 32 * MIB;
 
 /** Of one step: few enough that the server indexes it in seconds, and that little is lost by a cut;
  * enough that git finds its deltas. */
-const STEP_OBJECTS = 100_000;
+const STEP_OBJECTS = 50_000;
 const STEP_BYTES = 64 * MIB;
 
 /** Of one part: a slow line brings it in minutes, and a few are under way at a time. */

@@ -121,8 +121,8 @@ class Upload {
         if (isCut && status.objects > 0) this.#say(`Going on with an upload: ${status.objects} objects are there`);
         return status;
       }
-      this.#saved.drop(known.steps.flatMap(({ parts }) => parts));
     }
+    this.#saved.dropAll();
     const { moves, atomic, options } = this.#push;
     const status = await this.#begin({ refs: moves, atomic, options });
     this.#upload = { id: status.id, nextPart: 1, steps: [] };

@@ -136,6 +136,45 @@ test("a push that is killed goes on where it was, and sends nothing twice that h
   }
 });
 
+test("a session that has ended meanwhile is replaced by another", async () => {
+  const { name, url, remote } = newRemote();
+  await pushAndKill(remote, 1);
+  const { path } = proxy.requests.find((request) => request.path.includes("/parts/"))!;
+  const [, id] = /uploads\/([^/]+)/.exec(path)!;
+  expect((await askApi(server, `/repos/${name}/uploads/${id}`, { method: "DELETE" })).status).toBe(204);
+  const { code, stderr } = await tryHelper(history, ["push", "--mirror", remote], IN_STEPS);
+  expect(code, stderr).toBe(0);
+  expect(stderr).not.toContain("Going on");
+  await expectSame(url, history);
+});
+
+test("a push beyond the quota ends at once, and goes on when there is room", async () => {
+  const { name, url, remote } = newRemote();
+  const dir = await makeRepository("fat");
+  for (const file of ["a", "b"]) {
+    writeFileSync(join(dir, file), randomBytes(4 * BODY_BYTES));
+    await git(dir, "add", ".");
+    await git(dir, "commit", "-q", "-m", file);
+  }
+  const [owner, repository] = name.split("/");
+  expect((await askApi(server, "/repos", { method: "POST", json: { owner, name: repository } })).status).toBe(201);
+  const setQuota = async (maxBytes: number): Promise<void> => {
+    expect((await askApi(server, `/repos/${name}/quota`, { method: "PUT", json: { maxBytes } })).status).toBe(200);
+  };
+  await setQuota(6 * BODY_BYTES);
+  const config = { plainBytes: 1_000, stepBytes: 5 * BODY_BYTES };
+  const startMs = Date.now();
+  const refused = await tryHelper(dir, ["push", remote, "main"], config);
+  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("that is the quota")]);
+  expect(Date.now() - startMs).toBeLessThan(30_000);
+  const sentBytes = partBytes();
+  await setQuota(20 * BODY_BYTES);
+  const { code, stderr } = await tryHelper(dir, ["push", remote, "main"], config);
+  expect(code, stderr).toBe(0);
+  expect(partBytes() - sentBytes).toBeLessThan(5 * BODY_BYTES);
+  await expectSame(url, dir, "main");
+});
+
 test("connections that are cut at any place are taken up again", async () => {
   const { url, remote } = newRemote();
   let pieces = 0;

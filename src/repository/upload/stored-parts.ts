@@ -1,5 +1,6 @@
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { StoredPart } from "../../store/jobs/upload-table.ts";
+import { pause } from "../pacing/pause.ts";
 import type { PackSource } from "../state/push.ts";
 
 /** Bytes that are read at a time. */
@@ -48,6 +49,8 @@ export class StoredParts implements PackSource {
       }
       const { value } = await this.#reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES));
       if (value !== undefined && value.length > 0) {
+        // What the bucket sends is there at once, unlike a client's body: others would wait for all of it.
+        await pause();
         this.#note((this.#readBytes += value.length));
         return value;
       }
