@@ -23,6 +23,8 @@ export interface PackedStep extends Step {
 export interface SavedUpload {
   /** The server's id. */
   readonly id: string;
+  /** Its push options. */
+  readonly options: readonly string[];
   /** The number of the next part. */
   nextPart: number;
   /** In order. */

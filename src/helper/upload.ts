@@ -70,7 +70,7 @@ class Upload {
   readonly #say: (line: string) => void;
   readonly #wanted: readonly string[];
   #sizes: Sizes;
-  #upload: SavedUpload = { id: "", nextPart: 1, steps: [] };
+  #upload: SavedUpload = { id: "", options: [], nextPart: 1, steps: [] };
   /** Null: it must be made anew, since some of it was sent, or its steps were too large. */
   #plan: Plan | null;
   /** What the server has, and what is packed for it: ids of commits, mostly. */
@@ -97,7 +97,7 @@ class Upload {
         await this.#sendSteps(status);
         break;
       } catch (error) {
-        if (!(error instanceof ApiError && error.status === 413 && error.code !== null)) throw error;
+        if (!(error instanceof TooLargeStep)) throw error;
         const smaller = this.#upload.steps.length === 0 ? null : this.#sizes.smallerThan(this.#upload.steps[0]!);
         if (smaller === null) throw error;
         this.#sizes = smaller;
@@ -114,7 +114,8 @@ class Upload {
     const known = isCut ? this.#saved.read() : this.#upload;
     if (known !== null) {
       const status = await this.#find(known.id);
-      if (status !== null && !status.complete) {
+      const isSame = known.options.join("\n") === this.#push.options.join("\n");
+      if (status !== null && !status.complete && isSame) {
         this.#upload = known;
         if (status.steps + known.steps.length > 0) this.#plan = null;
         await this.#resume(status);
@@ -125,7 +126,7 @@ class Upload {
     this.#saved.dropAll();
     const { moves, atomic, options } = this.#push;
     const status = await this.#begin({ refs: moves, atomic, options });
-    this.#upload = { id: status.id, nextPart: 1, steps: [] };
+    this.#upload = { id: status.id, options, nextPart: 1, steps: [] };
     this.#saved.write(this.#upload);
     this.#had = new Set(this.#push.had);
     return status;
@@ -248,6 +249,7 @@ class Upload {
         await this.#api.ask("POST", `/uploads/${id}/steps`, { json: { parts: numbers, tips: step.tips } });
         break;
       } catch (error) {
+        if (error instanceof ApiError && isTooLarge(error)) throw new TooLargeStep(error.message);
         const isUnsure = error instanceof ApiError && (error.status === 409 || error.status === 422);
         const status = isUnsure ? await this.#find(id) : null;
         if (status === null) throw error;
@@ -281,6 +283,14 @@ class Upload {
     }
     return new Map(result.refs.map(({ name, refused }) => [name, refused]));
   }
+}
+
+/** The server cannot index a step; smaller ones it may. */
+class TooLargeStep extends Error {}
+
+/** Whether a step exceeds a limit of the server, and not the repository its quota. */
+function isTooLarge({ status, code, message }: ApiError): boolean {
+  return status === 413 && code !== null && !message.includes("that is the quota");
 }
 
 /** Whether objects lead to something that others do not reach: the number of the first such commits
