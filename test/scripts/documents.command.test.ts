@@ -35,7 +35,7 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
   {
     block: "npm install -g holdfast",
     reason: "tests install no package; client-package.command.test.ts pushes with what it holds",
-    run: "git push http://localhost:8787/me/my-repo.git main",
+    run: "npm pack --dry-run",
   },
   { block: "npm run deploy", reason: "it needs an account", run: "npm run deploy:check" },
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },

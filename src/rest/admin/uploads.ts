@@ -21,6 +21,8 @@ const Params = RepositoryParams.extend({ upload: z.uuid().openapi({ param: { nam
 
 const PartNumber = z.number().int().min(1).max(1_000_000_000);
 
+const REF_EXAMPLE = { name: "refs/heads/main", old: null, new: "e83c5163316f89bfbde7d9ab23ca2e25604af290" };
+
 const RefChange = z
   .object({
     name: z.string().refine((name) => name.isWellFormed() && isPushableRefName(encodeText(name), true), {
@@ -29,9 +31,7 @@ const RefChange = z
     old: NullableOidSchema.openapi({ description: "where the ref must be now; null: it must not exist" }),
     new: NullableOidSchema.openapi({ description: "where it shall be; null: it is deleted" }),
   })
-  .openapi("UploadedRef", {
-    example: { name: "refs/heads/main", old: null, new: "e83c5163316f89bfbde7d9ab23ca2e25604af290" },
-  });
+  .openapi("UploadedRef", { example: REF_EXAMPLE });
 
 const Refs = z
   .array(RefChange)
@@ -54,7 +54,7 @@ const NewUpload = z
       .default(0)
       .openapi({ description: "of all packs, if known; checked against the quota" }),
   })
-  .openapi("NewUpload");
+  .openapi("NewUpload", { example: { refs: [REF_EXAMPLE] } });
 
 const Upload = z
   .object({
@@ -158,7 +158,7 @@ const step = defineRoute("write", {
               .min(1)
               .openapi({ description: "commits, tags or other objects of the pack that nothing else in it refers to" }),
           })
-          .openapi("UploadStep"),
+          .openapi("UploadStep", { example: { parts: [1], tips: [REF_EXAMPLE.new] } }),
       ),
     },
   },
@@ -178,7 +178,14 @@ const complete = defineRoute("write", {
     "In one transaction, each as in a push: one that is refused does not hinder the others unless `atomic` is set. If none moves, the upload can be completed again.",
   request: {
     params: Params,
-    body: { required: true, ...json(z.object({ refs: Refs.min(1), atomic: Atomic }).openapi("UploadCompletion")) },
+    body: {
+      required: true,
+      ...json(
+        z
+          .object({ refs: Refs.min(1), atomic: Atomic })
+          .openapi("UploadCompletion", { example: { refs: [REF_EXAMPLE] } }),
+      ),
+    },
   },
   responses: {
     200: {
