@@ -380,8 +380,8 @@ export class RepositoryState {
     if (!this.hasJobs) return null;
     const isGone = this.tables === null && this.pins.isEmpty();
     const quietAtMs = this.quietAtMs(Date.now()) + REQUEST_END_MS;
-    const times = [this.jobs.nextRunMs(quietAtMs), this.announcement.wakeMs(quietAtMs)];
-    const nextMs = Math.min(...times.map((timeMs) => timeMs ?? Infinity));
+    const jobMs = this.jobs.nextRunMs(quietAtMs) ?? Infinity;
+    const nextMs = Math.min(jobMs, this.announcement.wakeMs(quietAtMs) ?? Infinity);
     return nextMs < Infinity ? nextMs : isGone ? Date.now() + LOOK_AGAIN_MS : null;
   }
 }
