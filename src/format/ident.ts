@@ -17,6 +17,9 @@ const DATE = /^ *(\d+)(?: +([+-]\d+))?/;
 /** @see git's ctype.c: isspace() */
 const BLANKS = " \t\n\r";
 const UNWRITABLE = /[<>\n\0]/;
+/** What a request's identity must not contain. */
+// oxlint-disable-next-line no-control-regex -- those are what is refused.
+const UNTYPEABLE = /[<>\u0000-\u001f\u007f]/;
 
 /** Parses an identity as leniently as git. What fsck accepts by default (a bad zone, no space
  * before the date) still yields a name, an email and as much of the date as there is, else 1970 in
@@ -33,6 +36,14 @@ export function parseIdent(line: string): Ident | null {
     timeSeconds: Math.min(Number(date?.[1] ?? 0), Number.MAX_SAFE_INTEGER),
     zone: date?.[2] ?? "+0000",
   };
+}
+
+/** The most characters of a person's name or email that a request may have. */
+export const MAX_PERSON_TEXT = 1_000;
+
+/** Whether a request may have this text as a person's name or email. */
+export function isPersonText(text: string): boolean {
+  return text.length <= MAX_PERSON_TEXT && text.isWellFormed() && text.trim() !== "" && !UNTYPEABLE.test(text);
 }
 
 /** Encodes an identity as a byte string.

@@ -35,6 +35,7 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
+import { editPage } from "./pages/edit-page.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
@@ -104,6 +105,7 @@ const CALLS = {
   stats,
   repositoryPage,
   pathPage,
+  editPage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

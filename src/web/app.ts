@@ -7,11 +7,14 @@ import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
 import type { Ambiguities } from "../repository/calls.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
+import { deletePage, deletePath } from "./pages/delete.tsx";
+import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { ownerPage, startPage } from "./pages/start.tsx";
+import { upload, uploadPage } from "./pages/upload.tsx";
 import { showError, showMissing } from "./parts/error-page.tsx";
 import { refuseCrossSite } from "./parts/forms.ts";
 import { placeUrl, signInUrl } from "./parts/urls.ts";
@@ -39,6 +42,14 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
   { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+  { method: "GET", path: "/:owner/:repo/edit/*", needed: "write", show: editPage },
+  { method: "POST", path: "/:owner/:repo/edit/*", needed: "write", show: saveFile },
+  { method: "GET", path: "/:owner/:repo/new/*", needed: "write", show: newFilePage },
+  { method: "POST", path: "/:owner/:repo/new/*", needed: "write", show: saveNewFile },
+  { method: "GET", path: "/:owner/:repo/upload/*", needed: "write", show: uploadPage },
+  { method: "POST", path: "/:owner/:repo/upload/*", needed: "write", show: upload },
+  { method: "GET", path: "/:owner/:repo/delete/*", needed: "write", show: deletePage },
+  { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
 ];
 
 /** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of
@@ -97,7 +108,7 @@ async function admit(context: PageContext, needed: Right): Promise<Response | nu
   const { client, isFormer, ...place } = opened;
   if (isFormer || repo.endsWith(".git") || pathname.endsWith("/")) {
     const below = pathname.split("/").slice(3).join("/").replace(/\/+$/, "");
-    return context.redirect(placeUrl(place, below) + search, 302);
+    return context.redirect(placeUrl(place, below) + search, context.req.method === "POST" ? 307 : 302);
   }
   context.set("place", place);
   context.set("repository", client);

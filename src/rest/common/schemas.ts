@@ -1,12 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
-import type { Ident } from "../../format/ident.ts";
+import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../format/ident.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { FILE_MODE, formatMode } from "../../format/tree.ts";
-
-/** Characters that an identity must not contain. */
-// oxlint-disable-next-line no-control-regex -- those are what is refused.
-const UNWRITABLE = /[<>\u0000-\u001f\u007f]/;
 
 /** The path parameters of a repository's resources. */
 export const RepositoryParams = z.object({
@@ -127,10 +123,8 @@ export const ForceSchema = z.boolean().default(false).openapi({
 
 const PersonText = z
   .string()
-  .max(1_000)
-  .refine((text) => text.isWellFormed() && text.trim() !== "" && !UNWRITABLE.test(text), {
-    message: "it must not be empty or contain control characters, < or >",
-  });
+  .max(MAX_PERSON_TEXT)
+  .refine(isPersonText, { message: "it must not be empty or contain control characters, < or >" });
 
 /** For examples of request bodies. */
 export const PERSON_EXAMPLE = { name: "Ada Example", email: "ada@example.com" };

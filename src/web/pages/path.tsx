@@ -7,6 +7,7 @@ import { Crumbs } from "../parts/crumbs.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { FileBox, isImage } from "../parts/file-box.tsx";
 import { urlParts } from "../parts/url-parts.ts";
+import { PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
@@ -70,7 +71,7 @@ async function readPage(context: PageContext, kind: PathPageKind, parts: readonl
 function PathFrame({
   context,
   kind,
-  page: { revision, choices, path },
+  page: { revision, choices, path, shown },
   children,
 }: {
   context: PageContext;
@@ -86,6 +87,7 @@ function PathFrame({
       <div class="bar">
         <RefChooser revision={revision} choices={choices} target={{ place, page: kind, path }} />
         <Crumbs place={place} rev={revision.name} path={path} />
+        <PathActions place={place} revision={revision} path={path} shown={shown} />
       </div>
       {children}
     </>

@@ -1,3 +1,4 @@
+import { includesRight } from "../../access/caller.ts";
 import { visibleName } from "../parts/text.ts";
 import type { HeadPart, RepositoryPage } from "../../repository/pages/repository-page.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
@@ -5,6 +6,7 @@ import { CloneBox } from "../parts/clone-box.tsx";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { LanguagesBar } from "../parts/languages-bar.tsx";
+import { PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { PushCommands } from "../parts/push-commands.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
@@ -58,6 +60,7 @@ function Overview({
       <div>
         <div class="bar">
           <RefChooser revision={revision} choices={page.choices} target={{ place, page: "tree", path: "" }} />
+          <PathActions place={place} revision={revision} path="" shown={{ kind: "directory" }} />
           <CloneBox origin={origin} place={place} />
         </div>
         <section class="box" aria-labelledby="files">
@@ -139,6 +142,11 @@ function EmptyRepository({ place, origin, page }: { place: PagePlace; origin: st
               <a href={pathUrl(place, "tree", name, "")}>{visibleName(name)}</a>
             </>
           ))}
+        </p>
+      )}
+      {branches.length === 0 && page.defaultBranch !== null && includesRight(place.right, "write") && (
+        <p>
+          <a href={pathUrl(place, "new", page.defaultBranch, "")}>Write a first file</a>, or push:
         </p>
       )}
       <PushCommands url={cloneUrl(origin, place)} branch={branch} />

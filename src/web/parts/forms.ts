@@ -2,6 +2,10 @@ import { checkLimit } from "../../format/limits.ts";
 import { GitError } from "../../format/errors.ts";
 import { PacedBody } from "../../repository/pacing/paced-body.ts";
 
+/** Bytes of a form that is too large that are read all the same, and dropped: a browser shows the
+ * answer only when it has sent everything. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+
 /** Refuses a request that another site may have made a browser send. A form of ours is sent with
  * `Sec-Fetch-Site: same-origin`; a browser that does not know this header, or that asks over plain
  * http, sends our own origin.
@@ -13,27 +17,64 @@ export function refuseCrossSite({ url, headers }: Request): void {
   if (!isOurs) throw new GitError("forbidden", { what: "a form of another site" });
 }
 
-/** Reads a form's fields, limited in size before they are parsed. Files are not supported here.
+/** Reads a form's fields, limited in size while they arrive.
  * @param maxBytes of the body
  * @throws GitError "too-large", "unsupported", "timeout" when it arrives too slowly */
 export async function readForm(request: Request, maxBytes: number): Promise<URLSearchParams> {
-  const type = request.headers.get("Content-Type") ?? "none";
-  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
-    throw new GitError("unsupported", { what: `a form of type ${type}` });
-  checkLimit("the form (bytes)", maxBytes, Number(request.headers.get("Content-Length") ?? 0));
-  if (request.body === null) return new URLSearchParams();
-  const decoder = new TextDecoder();
+  demandType(request, /^application\/x-www-form-urlencoded\s*(;|$)/i);
+  return new URLSearchParams(new TextDecoder().decode(await readBody(request, maxBytes)));
+}
+
+/** Reads a form's fields and files, as `readForm`, for a form whose `enctype` is
+ * `multipart/form-data`: texts take no more bytes than they have.
+ * @throws GitError also "bad-request" */
+export async function readLargeForm(request: Request, maxBytes: number): Promise<FormData> {
+  const type = demandType(request, /^multipart\/form-data\s*;/i);
+  const body = await readBody(request, maxBytes);
+  try {
+    return await new Response(body, { headers: { "Content-Type": type } }).formData();
+  } catch (cause) {
+    throw new GitError("bad-request", { reason: "the form cannot be read" }, { cause });
+  }
+}
+
+/** A text of a form; "": the form has no such field, or a file there. */
+export function textOf(form: FormData | URLSearchParams, name: string): string {
+  const value = form.get(name);
+  return typeof value === "string" ? value : "";
+}
+
+/** The type of a form's body.
+ * @throws GitError "unsupported" for another one than is read */
+function demandType({ headers }: Request, wanted: RegExp): string {
+  const type = headers.get("Content-Type") ?? "none";
+  if (!wanted.test(type)) throw new GitError("unsupported", { what: `a form of type ${type}` });
+  return type;
+}
+
+async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+  const what = "the form (bytes)";
+  checkLimit(what, MAX_DRAINED_BYTES, Number(request.headers.get("Content-Length") ?? 0));
+  if (request.body === null) return new Uint8Array(0);
   const paced = new PacedBody(request.body);
+  const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
-  let text = "";
   try {
     for (let piece; (piece = await paced.read()) !== null;) {
-      checkLimit("the form (bytes)", maxBytes, (sizeBytes += piece.length));
-      text += decoder.decode(piece, { stream: true });
+      checkLimit(what, MAX_DRAINED_BYTES, (sizeBytes += piece.length));
+      if (sizeBytes <= maxBytes) pieces.push(piece);
+      else pieces.length = 0;
     }
   } catch (error) {
     paced.cancel().catch(() => undefined);
     throw error;
   }
-  return new URLSearchParams(text + decoder.decode());
+  checkLimit(what, maxBytes, sizeBytes);
+  const body = new Uint8Array(sizeBytes);
+  let at = 0;
+  for (const piece of pieces) {
+    body.set(piece, at);
+    at += piece.length;
+  }
+  return body;
 }
