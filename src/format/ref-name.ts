@@ -29,3 +29,10 @@ export function isPushableRefName(name: string, deleting: boolean): boolean {
     name.length <= MAX_REF_NAME_BYTES && name.startsWith("refs/") && isRefName(name.slice("refs/".length), deleting)
   );
 }
+
+/** Whether a branch may be made the default one: `git clone` takes its name as an argument.
+ * @param name without `refs/heads/`, byte string */
+export function isBranchName(name: string): boolean {
+  const ref = `refs/heads/${name}`;
+  return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
+}

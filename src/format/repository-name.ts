@@ -8,6 +8,9 @@ export interface RepositoryName {
  * where it is ignored. */
 const PART = /^(?!\.\.?$)(?!.*\.git$)[A-Za-z0-9._-]{1,100}$/i;
 
+/** What a name may be, in words. */
+export const NAME_RULE = "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end";
+
 /** Owners whose repositories would have URLs with another meaning. */
 const RESERVED_OWNERS: ReadonlySet<string> = new Set(["api", "-"]);
 

@@ -1,8 +1,8 @@
-import { type Caller, type Right } from "../access/caller.ts";
+import { type Caller, everythingOf, may, type Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import type { Ambiguities } from "../repository/calls.ts";
-import type { Visitor, WebHost } from "../web/parts/web-env.ts";
+import type { MayCreate, Visitor, WebHost } from "../web/parts/web-env.ts";
 import { newDeployment } from "./deployment.ts";
 import type { HostRequest } from "./host-request.ts";
 import { identifyVisitor, signIn, signOut } from "./sessions.ts";
@@ -18,6 +18,7 @@ export function newWebHost(request: HostRequest, codec: WebHost["reading"]["code
     requestId: request.id,
     build: env.VERSION.id,
     visitor: async () => toVisitor((await request.asker()).caller),
+    mayCreate: async () => toMayCreate((await request.asker()).caller),
     openPlace: async (owner, repository, needed: Right, noteAmbiguities: (found: Ambiguities) => void) => {
       const opened = await request.open(parseRepositoryName(owner, repository), needed);
       const { place } = opened;
@@ -40,4 +41,11 @@ function toVisitor(caller: Caller): Visitor {
     case "token":
       return { kind: "signed-in", name: caller.token.name, id: caller.token.id };
   }
+}
+
+function toMayCreate(caller: Caller): MayCreate {
+  if (caller.kind === "anyone" || caller.kind === "operator") return "everywhere";
+  const scope = caller.kind === "token" ? caller.token.scope : null;
+  if (scope === null || !("owner" in scope) || !may(caller, "write", everythingOf(scope.owner))) return null;
+  return { owner: scope.owner };
 }

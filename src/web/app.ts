@@ -9,6 +9,8 @@ import type { Ambiguities } from "../repository/calls.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
 import { deletePage, deletePath } from "./pages/delete.tsx";
 import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
+import { fork, forkPage, syncFork } from "./pages/fork.tsx";
+import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
@@ -35,6 +37,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/-/sign-in", needed: null, show: signInPage },
   { method: "POST", path: "/-/sign-in", needed: null, show: signIn },
   { method: "POST", path: "/-/sign-out", needed: null, show: signOut },
+  { method: "GET", path: "/-/new", needed: null, show: newRepositoryPage },
+  { method: "POST", path: "/-/new", needed: null, show: createPage },
   { method: "GET", path: "/:owner", needed: null, show: ownerPage },
   { method: "GET", path: "/:owner/:repo", needed: "read", show: repositoryPage },
   // Leads to the one without the slash.
@@ -42,6 +46,9 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
   { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+  { method: "GET", path: "/:owner/:repo/fork", needed: "read", show: forkPage },
+  { method: "POST", path: "/:owner/:repo/fork", needed: "read", show: fork },
+  { method: "POST", path: "/:owner/:repo/sync", needed: "write", show: syncFork },
   { method: "GET", path: "/:owner/:repo/edit/*", needed: "write", show: editPage },
   { method: "POST", path: "/:owner/:repo/edit/*", needed: "write", show: saveFile },
   { method: "GET", path: "/:owner/:repo/new/*", needed: "write", show: newFilePage },

@@ -23,6 +23,8 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "start, filtered", path: "/?q=lk%2Fem", says: "walk / empty" },
   { name: "start, nothing found", path: "/?q=nothing-like-this", says: "No name contains this" },
   { name: "owner", path: "/walk", says: "walk / repo" },
+  { name: "new repository", path: "/-/new", says: "Who may read it" },
+  { name: "fork", path: "/walk/repo/fork", says: "A fork is a repository of its own" },
   { name: "repository", path: "/walk/repo", says: "A walked repository" },
   { name: "empty repository", path: "/walk/empty", says: "Nothing has been pushed yet" },
   { name: "directory", path: "/walk/repo/tree/main/src", says: "deep" },

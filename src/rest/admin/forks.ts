@@ -4,20 +4,11 @@ import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import type { Parent } from "../../store/registry/repository-rows.ts";
+import { forkRepository, readEntry } from "../../repository/repository-changes.ts";
 import { openForeign } from "../common/foreign.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
-import {
-  Branch,
-  Description,
-  Name,
-  nameError,
-  Owner,
-  readEntry,
-  RepositorySchema,
-  toJson,
-  Visibility,
-} from "./repository-json.ts";
+import { Branch, Description, Name, Owner, RepositorySchema, toJson, Visibility } from "./repository-json.ts";
 
 /** Branches that a request may name. */
 const MAX_BRANCHES = 1_000;
@@ -126,24 +117,16 @@ export const forkRoutes = newRoutes()
     const { owner, repo } = context.req.valid("param");
     const wanted = context.req.valid("json");
     const parent = await readEntry(registry, owner, repo);
-    const asked = { owner: wanted.owner ?? parent.owner, name: wanted.name };
     const { visibility = parent.visibility, description = parent.description } = wanted;
-    if (visibility === "public" && parent.visibility === "private") {
-      const reason = "the fork of a private repository is private";
-      throw new GitError("invalid", { what: "visibility", field: "visibility", reason });
-    }
-    const refusal = await registry.fork(
-      asked,
-      { description, visibility },
-      {
-        parent: parent.id,
-        branches: wanted.branches?.map(encodeText) ?? null,
-        expiresMs: wanted.expiresAt === undefined ? null : futureMs(wanted.expiresAt),
-      },
-    );
-    if (refusal !== null) throw nameError(asked, refusal);
-    const entry = await readEntry(registry, asked.owner, asked.name);
-    return context.json(toJson(entry), 201, { Location: `/api/repos/${asked.owner}/${asked.name}` });
+    const entry = await forkRepository(registry, parent, {
+      owner: wanted.owner ?? parent.owner,
+      name: wanted.name,
+      description,
+      visibility,
+      branches: wanted.branches?.map(encodeText) ?? null,
+      expiresMs: wanted.expiresAt === undefined ? null : futureMs(wanted.expiresAt),
+    });
+    return context.json(toJson(entry), 201, { Location: `/api/repos/${entry.owner}/${entry.name}` });
   })
   .openapi(list, async (context) => {
     const { registry } = context.get("host");

@@ -1,24 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
 import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
-import { foldRepositoryName, parseRepositoryName } from "../../format/repository-name.ts";
+import { parseRepositoryName } from "../../format/repository-name.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import type { RepositoryRegistry } from "../../repository/deployment.ts";
+import { changeRepository, createRepository, notFound, readEntry } from "../../repository/repository-changes.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
-import {
-  Branch,
-  Description,
-  Name,
-  nameError,
-  notFound,
-  Owner,
-  readEntry,
-  RepositorySchema,
-  toJson,
-  Visibility,
-} from "./repository-json.ts";
+import { Branch, Description, Name, Owner, RepositorySchema, toJson, Visibility } from "./repository-json.ts";
 
 const Page = z
   .object({ repositories: z.array(RepositorySchema), nextCursor: NextCursor })
@@ -128,12 +118,10 @@ export const repositoryRoutes = newRoutes()
     return context.json(await readPage(context.get("host").registry, owner, context.req.valid("query")), 200);
   })
   .openapi(create, async (context) => {
-    const registry = context.get("host").registry;
     const { owner, name, description, visibility, defaultBranch } = context.req.valid("json");
-    const asked = { owner, name };
-    const refusal = await registry.create(asked, { description, visibility }, encodeText(defaultBranch));
-    if (refusal !== null) throw nameError(asked, refusal);
-    const entry = await readEntry(registry, owner, name);
+    const { registry } = context.get("host");
+    const details = { description, visibility };
+    const entry = await createRepository(registry, { owner, name }, details, encodeText(defaultBranch));
     return context.json(toJson(entry), 201, { Location: `/api/repos/${owner}/${name}` });
   })
   .openapi(read, async (context) => {
@@ -141,27 +129,11 @@ export const repositoryRoutes = newRoutes()
     return context.json(toJson(await readEntry(context.get("host").registry, owner, repo)), 200);
   })
   .openapi(update, async (context) => {
-    const registry = context.get("host").registry;
-    const repository = repositoryOf(context);
+    const host = context.get("host");
     const { owner, repo } = context.req.valid("param");
-    const { defaultBranch, ...change } = context.req.valid("json");
-    const branch = defaultBranch === undefined ? null : encodeText(defaultBranch);
-    const entry = await readEntry(registry, owner, repo);
-    const named = { owner: change.owner ?? entry.owner, name: change.name ?? entry.name };
-    // Checked before anything reveals whether the name is taken: callers without a right to the
-    // owner must not learn the names of its repositories.
-    if (foldRepositoryName(named) !== foldRepositoryName(entry)) {
-      // Needs admin, so that whoever moves a repository to another owner can also move it back.
-      const isGiven = named.owner.toLowerCase() !== entry.owner.toLowerCase();
-      await context.get("host").demand(isGiven ? "admin" : "write", named.owner);
-    }
-    // Checks that may fail come first.
-    if (branch !== null) await repository.checkDefaultBranch(branch);
-    const outcome = await registry.update(entry, change);
-    if (outcome === null) throw notFound();
-    if (outcome.kind !== "updated") throw nameError(named, outcome);
-    if (branch !== null) await repository.setDefaultBranch(branch);
-    return context.json(toJson({ ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) }), 200);
+    const entry = await readEntry(host.registry, owner, repo);
+    const changed = await changeRepository(host, repositoryOf(context), entry, context.req.valid("json"));
+    return context.json(toJson(changed), 200);
   })
   .openapi(remove, async (context) => {
     const { owner, repo } = context.req.valid("param");

@@ -1,31 +1,14 @@
 // How repositories are named and shown, for the routes that make, list and change them.
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { GitError } from "../../format/errors.ts";
-import { MAX_REF_NAME_BYTES } from "../../format/limits.ts";
-import { isRefName } from "../../format/ref-name.ts";
-import {
-  isOwnerName,
-  isRepositoryName,
-  parseRepositoryName,
-  type RepositoryName,
-} from "../../format/repository-name.ts";
-import type { NameRefusal } from "../../store/registry/registry-answers.ts";
+import { isBranchName } from "../../format/ref-name.ts";
+import { isOwnerName, isRepositoryName, NAME_RULE } from "../../format/repository-name.ts";
+import { MAX_DESCRIPTION } from "../../repository/repository-changes.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
-import type { RepositoryRegistry } from "../../repository/deployment.ts";
 
-/** Characters of a description. */
-const MAX_DESCRIPTION = 1_000;
+export const Owner = z.string().refine(isOwnerName, `${NAME_RULE}; not 'api' or '-'`).openapi({ example: "me" });
 
-export const Owner = z
-  .string()
-  .refine(isOwnerName, "1 to 100 letters, digits, '.', '_', '-'; not 'api', '.', '..', and no '.git' at the end")
-  .openapi({ example: "me" });
-
-export const Name = z
-  .string()
-  .refine(isRepositoryName, "1 to 100 letters, digits, '.', '_', '-'; not '.', '..', and no '.git' at the end")
-  .openapi({ example: "my-repo" });
+export const Name = z.string().refine(isRepositoryName, NAME_RULE).openapi({ example: "my-repo" });
 
 export const Description = z.string().max(MAX_DESCRIPTION).nullable();
 
@@ -33,7 +16,7 @@ export const Visibility = z.enum(["public", "private"]);
 
 export const Branch = z
   .string()
-  .refine(isBranchName, "this is not a valid branch name")
+  .refine((name) => isBranchName(encodeText(name)), "this is not a valid branch name")
   .openapi({ description: "without refs/heads/", example: "main" });
 
 export const RepositorySchema = z
@@ -59,18 +42,6 @@ export const RepositorySchema = z
   })
   .openapi("Repository");
 
-/** @throws GitError "not-found" */
-export async function readEntry(
-  registry: RepositoryRegistry,
-  owner: string,
-  repository: string,
-): Promise<RepositoryEntry> {
-  const name = parseRepositoryName(owner, repository);
-  const entry = name === null ? null : await registry.read(name);
-  if (entry === null) throw notFound();
-  return entry;
-}
-
 /** A repository as the API shows it. */
 export function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema> {
   const { createdMs, pushedMs, expiresMs, defaultBranch, parent, ...rest } = entry;
@@ -82,28 +53,4 @@ export function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema>
     createdAt: new Date(createdMs).toISOString(),
     pushedAt: pushedMs === null ? null : new Date(pushedMs).toISOString(),
   };
-}
-
-/** The error for a repository that is not there. */
-export function notFound(): GitError {
-  return new GitError("not-found", { what: "repository" });
-}
-
-/** The error for a name that is refused. */
-export function nameError(asked: RepositoryName, refusal: NameRefusal): GitError {
-  if (refusal.kind === "held") {
-    const reason = "another repository had it a moment ago";
-    return new GitError("conflict", { what: "name", field: "name", reason, retryAfterMs: refusal.retryAfterMs });
-  }
-  const { owner, name } = refusal.by;
-  if (owner === asked.owner && name === asked.name) {
-    return new GitError("conflict", { what: "name", field: "name", reason: "a repository of this name exists" });
-  }
-  const reason = `it differs only in case from ${owner}/${name}, which exists`;
-  return new GitError("invalid", { what: "name", field: "name", reason });
-}
-
-function isBranchName(name: string): boolean {
-  const ref = `refs/heads/${encodeText(name)}`;
-  return !name.startsWith("-") && name !== "HEAD" && ref.length <= MAX_REF_NAME_BYTES && isRefName(ref);
 }

@@ -19,9 +19,11 @@ import type { PageContext, PagePlace } from "../parts/web-env.ts";
 /** `/{owner}/{repo}`: the repository at the tip of its default branch. */
 export async function repositoryPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
-  const [page, entry] = await Promise.all([
+  const host = context.get("host");
+  const [page, entry, mayCreate] = await Promise.all([
     context.get("repository").repositoryPage(),
-    context.get("host").registry.read(place),
+    host.registry.read(place),
+    host.mayCreate(),
   ]);
   const { origin } = new URL(context.req.url);
   return showPage(context, {
@@ -32,7 +34,14 @@ export async function repositoryPage(context: PageContext): Promise<Response> {
         {page.head === null ? (
           <EmptyRepository place={place} origin={origin} page={page} />
         ) : (
-          <Overview place={place} origin={origin} page={page} head={page.head} entry={entry} />
+          <Overview
+            place={place}
+            origin={origin}
+            page={page}
+            head={page.head}
+            entry={entry}
+            mayFork={mayCreate !== null}
+          />
         )}
       </>
     ),
@@ -45,12 +54,14 @@ function Overview({
   page,
   head,
   entry,
+  mayFork,
 }: {
   place: PagePlace;
   origin: string;
   page: RepositoryPage;
   head: HeadPart;
   entry: RepositoryEntry | null;
+  mayFork: boolean;
 }) {
   const { revision, commit, directory, readme } = head;
   const nowMs = Date.now();
@@ -74,7 +85,7 @@ function Overview({
         </section>
         {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
       </div>
-      <Facts place={place} page={page} head={head} entry={entry} />
+      <Facts place={place} page={page} head={head} entry={entry} mayFork={mayFork} />
     </div>
   );
 }
@@ -85,11 +96,13 @@ function Facts({
   page,
   head,
   entry,
+  mayFork,
 }: {
   place: PagePlace;
   page: RepositoryPage;
   head: HeadPart;
   entry: RepositoryEntry | null;
+  mayFork: boolean;
 }) {
   const { branchCount, tagCount } = page.choices;
   const { commitCount, languages, revision } = head;
@@ -102,6 +115,11 @@ function Facts({
         <p>
           Fork of <a href={placeUrl(parent)}>{`${parent.owner}/${parent.name}`}</a>
         </p>
+      )}
+      {parent !== null && includesRight(place.right, "write") && (
+        <form method="post" action={placeUrl(place, "sync")}>
+          <button>Bring forward from there</button>
+        </form>
       )}
       <ul>
         <li>
@@ -120,6 +138,13 @@ function Facts({
           </a>
         </li>
       </ul>
+      {mayFork && (
+        <p>
+          <a class="button" href={placeUrl(place, "fork")}>
+            Fork
+          </a>
+        </p>
+      )}
       <LanguagesBar languages={languages} />
     </aside>
   );

@@ -24,13 +24,14 @@ interface ListPage {
 /** `/`: the repositories that the visitor may see. */
 export async function startPage(context: PageContext): Promise<Response> {
   const page = await readPage(context, null);
+  const mayCreate = await context.get("host").mayCreate();
   const { origin } = new URL(context.req.url);
   const isEmpty = page.entries.length === 0 && page.isFirst && page.filter === "";
   return showPage(context, {
     title: "Holdfast",
     content: (
       <>
-        <h1>Repositories</h1>
+        <ListHead title="Repositories" newUrl={mayCreate === null ? null : "/-/new"} />
         {isEmpty ? (
           <>
             <p>There is none yet that you may see. A repository is created by its first push:</p>
@@ -51,11 +52,13 @@ export async function ownerPage(context: PageContext): Promise<Response> {
   const page = await readPage(context, owner);
   if (page.entries.length === 0 && page.isFirst && page.filter === "") return showMissing(context);
   const shown = page.entries[0]?.owner ?? owner;
+  const mayCreate = await context.get("host").mayCreate();
+  const mayCreateHere = mayCreate === "everywhere" || mayCreate?.owner.toLowerCase() === shown.toLowerCase();
   return showPage(context, {
     title: shown,
     content: (
       <>
-        <h1>{shown}</h1>
+        <ListHead title={shown} newUrl={mayCreateHere ? `/-/new?owner=${shown}` : null} />
         <FilteredList page={page} path={`/${shown}`} />
       </>
     ),
@@ -70,6 +73,20 @@ async function readPage(context: PageContext, owner: string | null): Promise<Lis
   const { registry } = context.get("host");
   const { entries, next } = await registry.search(filter, owner, after, PAGE_ENTRIES);
   return { filter, entries, next, isFirst: after === null };
+}
+
+/** @param newUrl of the form for a new repository; null: the visitor may make none */
+function ListHead({ title, newUrl }: { title: string; newUrl: string | null }) {
+  return (
+    <div class="head-row">
+      <h1>{title}</h1>
+      {newUrl !== null && (
+        <a class="button" href={newUrl}>
+          New repository
+        </a>
+      )}
+    </div>
+  );
 }
 
 function FilteredList({ page: { filter, entries, next, isFirst }, path }: { page: ListPage; path: string }) {

@@ -11,6 +11,9 @@ export type Visitor =
   /** @param name for people; `id` names the token, or is `operator` */
   | { readonly kind: "signed-in"; readonly name: string; readonly id: string };
 
+/** Where a visitor may make repositories: for every owner, for one, or nowhere. */
+export type MayCreate = "everywhere" | { readonly owner: string } | null;
+
 /** The repository that a page is about. */
 export interface PagePlace {
   /** As they are displayed. */
@@ -35,6 +38,7 @@ export interface WebHost extends Deployment {
   /** Another one for other code: part of every entity tag. */
   readonly build: string;
   visitor(): Promise<Visitor>;
+  mayCreate(): Promise<MayCreate>;
   /** Opens the repository named in the path, if the visitor has the needed right.
    * @throws GitError as `Deployment.open` */
   openPlace(
