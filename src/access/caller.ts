@@ -27,6 +27,9 @@ export type Caller =
  * its name. */
 export type TokenScope = { readonly owner: string } | { readonly repositoryId: string };
 
+/** Characters of a token's name. */
+export const MAX_TOKEN_NAME = 200;
+
 /** A created token, without its secret. */
 export interface Token {
   /** Identifies it; not secret. */

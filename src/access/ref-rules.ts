@@ -5,6 +5,19 @@ import { StepBudget } from "../format/step-budget.ts";
 import { WildPattern } from "../format/wildmatch.ts";
 import { includesRight, type Requester, type TokenRefRule } from "./caller.ts";
 
+/** Bytes of a rule's pattern. */
+export const MAX_PATTERN_BYTES = 200;
+
+/** Rules of one repository: every change of a ref is checked against each. */
+export const MAX_PROTECTED = 100;
+
+/** Tokens that one rule allows. */
+export const MAX_ALLOWED_TOKENS = 100;
+
+/** Rules of one token. The limit is low because they travel with each request to the repository's
+ * object, in a push within a header. */
+export const MAX_TOKEN_RULES = 20;
+
 /** Refs that a repository protects. A rule binds everyone; an admin can change the rule. */
 export interface ProtectedRefs extends TokenRefRule {
   /** Allows only moves to descendants, for tags too, and no deletion. */

@@ -45,7 +45,8 @@ function toVisitor(caller: Caller): Visitor {
 
 function toMayCreate(caller: Caller): MayCreate {
   if (caller.kind === "anyone" || caller.kind === "operator") return "everywhere";
-  const scope = caller.kind === "token" ? caller.token.scope : null;
-  if (scope === null || !("owner" in scope) || !may(caller, "write", everythingOf(scope.owner))) return null;
-  return { owner: scope.owner };
+  if (caller.kind !== "token") return null;
+  const { scope } = caller.token;
+  if (!("owner" in scope) || !may(caller, "write", everythingOf(scope.owner))) return null;
+  return { owner: scope.owner, right: caller.token.right };
 }

@@ -14,6 +14,19 @@ import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
+import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
+import { maintenancePage, runCheck, runMaintenance } from "./pages/settings-maintenance.tsx";
+import { protectedPage, saveProtected } from "./pages/settings-protected.tsx";
+import { pushesPage, saveQuota } from "./pages/settings-pushes.tsx";
+import {
+  makeOwnerToken,
+  makeToken,
+  ownerTokensPage,
+  revokeOwnerToken,
+  revokeToken,
+  tokensPage,
+} from "./pages/settings-tokens.tsx";
+import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { ownerPage, startPage } from "./pages/start.tsx";
 import { upload, uploadPage } from "./pages/upload.tsx";
@@ -39,6 +52,9 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/-/sign-out", needed: null, show: signOut },
   { method: "GET", path: "/-/new", needed: null, show: newRepositoryPage },
   { method: "POST", path: "/-/new", needed: null, show: createPage },
+  { method: "GET", path: "/-/tokens/:owner", needed: null, show: ownerTokensPage },
+  { method: "POST", path: "/-/tokens/:owner", needed: null, show: makeOwnerToken },
+  { method: "POST", path: "/-/tokens/:owner/revoke", needed: null, show: revokeOwnerToken },
   { method: "GET", path: "/:owner", needed: null, show: ownerPage },
   { method: "GET", path: "/:owner/:repo", needed: "read", show: repositoryPage },
   // Leads to the one without the slash.
@@ -49,6 +65,22 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/fork", needed: "read", show: forkPage },
   { method: "POST", path: "/:owner/:repo/fork", needed: "read", show: fork },
   { method: "POST", path: "/:owner/:repo/sync", needed: "write", show: syncFork },
+  { method: "GET", path: "/:owner/:repo/settings", needed: "admin", show: settingsPage },
+  { method: "POST", path: "/:owner/:repo/settings", needed: "admin", show: saveSettings },
+  { method: "GET", path: "/:owner/:repo/settings/protected", needed: "admin", show: protectedPage },
+  { method: "POST", path: "/:owner/:repo/settings/protected", needed: "admin", show: saveProtected },
+  { method: "GET", path: "/:owner/:repo/settings/tokens", needed: "admin", show: tokensPage },
+  { method: "POST", path: "/:owner/:repo/settings/tokens", needed: "admin", show: makeToken },
+  { method: "POST", path: "/:owner/:repo/settings/tokens/revoke", needed: "admin", show: revokeToken },
+  { method: "GET", path: "/:owner/:repo/settings/pushes", needed: "admin", show: pushesPage },
+  { method: "POST", path: "/:owner/:repo/settings/pushes", needed: "operate", show: saveQuota },
+  { method: "GET", path: "/:owner/:repo/settings/maintenance", needed: "admin", show: maintenancePage },
+  { method: "POST", path: "/:owner/:repo/settings/maintenance", needed: "admin", show: runMaintenance },
+  { method: "POST", path: "/:owner/:repo/settings/maintenance/check", needed: "admin", show: runCheck },
+  { method: "GET", path: "/:owner/:repo/settings/worktrees", needed: "admin", show: worktreesPage },
+  { method: "POST", path: "/:owner/:repo/settings/worktrees", needed: "admin", show: saveWorktrees },
+  { method: "GET", path: "/:owner/:repo/settings/delete", needed: "admin", show: deleteRepositoryPage },
+  { method: "POST", path: "/:owner/:repo/settings/delete", needed: "admin", show: deleteRepository },
   { method: "GET", path: "/:owner/:repo/edit/*", needed: "write", show: editPage },
   { method: "POST", path: "/:owner/:repo/edit/*", needed: "write", show: saveFile },
   { method: "GET", path: "/:owner/:repo/new/*", needed: "write", show: newFilePage },

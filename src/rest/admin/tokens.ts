@@ -1,14 +1,11 @@
 import { z } from "@hono/zod-openapi";
-import type { Token } from "../../access/caller.ts";
+import { MAX_TOKEN_NAME, type Token } from "../../access/caller.ts";
+import { MAX_TOKEN_RULES } from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RefPatternSchema, json } from "../common/schemas.ts";
-
-/** Rules of one token. The limit is low because they travel with each request to the repository's
- * object, in a push within a header. */
-const MAX_RULES = 20;
 
 const Rule = z
   .strictObject({
@@ -21,7 +18,7 @@ const Rule = z
 const Rules = z
   .array(Rule)
   .min(1)
-  .max(MAX_RULES)
+  .max(MAX_TOKEN_RULES)
   .nullable()
   .openapi({ description: "the refs that it may change; the first matching pattern applies; null: all refs" });
 
@@ -64,7 +61,11 @@ const create = defineRoute("token", {
         z
           .strictObject({
             ...Scope.shape,
-            name: z.string().min(1).max(200).openapi({ description: "what the token is for", example: "ci" }),
+            name: z
+              .string()
+              .min(1)
+              .max(MAX_TOKEN_NAME)
+              .openapi({ description: "what the token is for", example: "ci" }),
             right: z.enum(["read", "write", "admin"]),
             refs: Rules.default(null),
             expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),

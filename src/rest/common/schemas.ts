@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { MAX_PATTERN_BYTES } from "../../access/ref-rules.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../format/ident.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
@@ -38,9 +39,6 @@ export const RefSchema = z
       "a branch, a tag (a branch of the same name is preferred), an object id or a unique prefix of one, or HEAD; with ~n and ^n",
     example: "main",
   });
-
-/** Byte limit for a pattern. */
-const MAX_PATTERN_BYTES = 200;
 
 /** A pattern for full ref names. */
 export const RefPatternSchema = z

@@ -1,17 +1,11 @@
 import { z } from "@hono/zod-openapi";
-import type { ProtectedRefs } from "../../access/ref-rules.ts";
+import { MAX_ALLOWED_TOKENS, MAX_PROTECTED, type ProtectedRefs } from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
 import type { Place, TokenDesk } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
-
-/** Rules of one repository: every change of a ref is checked against each. */
-const MAX_RULES = 100;
-
-/** Tokens that one rule allows. */
-const MAX_ALLOWED = 100;
 
 const Rule = z
   .strictObject({
@@ -24,7 +18,7 @@ const Rule = z
       .boolean()
       .default(false)
       .openapi({ description: "allow only moves to descendants, for tags too, and no deletion" }),
-    allowedTokens: z.array(z.string().max(100)).max(MAX_ALLOWED).nullable().default(null).openapi({
+    allowedTokens: z.array(z.string().max(100)).max(MAX_ALLOWED_TOKENS).nullable().default(null).openapi({
       description:
         "ids of the tokens that may create, move or delete these refs, besides admins; null: everyone with the right to write",
     }),
@@ -33,7 +27,7 @@ const Rule = z
 
 const Rules = z
   .object({
-    rules: z.array(Rule).max(MAX_RULES).openapi({
+    rules: z.array(Rule).max(MAX_PROTECTED).openapi({
       description: "every rule with a matching pattern applies; what it forbids is forbidden to admins, too",
     }),
   })

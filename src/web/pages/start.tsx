@@ -1,3 +1,5 @@
+import type { Child } from "hono/jsx";
+import { includesRight } from "../../access/caller.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import { parseRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
 import { showMissing } from "../parts/error-page.tsx";
@@ -53,12 +55,23 @@ export async function ownerPage(context: PageContext): Promise<Response> {
   if (page.entries.length === 0 && page.isFirst && page.filter === "") return showMissing(context);
   const shown = page.entries[0]?.owner ?? owner;
   const mayCreate = await context.get("host").mayCreate();
-  const mayCreateHere = mayCreate === "everywhere" || mayCreate?.owner.toLowerCase() === shown.toLowerCase();
+  const right =
+    mayCreate === "everywhere"
+      ? "operate"
+      : mayCreate?.owner.toLowerCase() === shown.toLowerCase()
+        ? mayCreate.right
+        : null;
   return showPage(context, {
     title: shown,
     content: (
       <>
-        <ListHead title={shown} newUrl={mayCreateHere ? `/-/new?owner=${shown}` : null} />
+        <ListHead title={shown} newUrl={right === null ? null : `/-/new?owner=${shown}`}>
+          {right !== null && includesRight(right, "admin") && (
+            <a class="button" href={`/-/tokens/${shown}`}>
+              Tokens
+            </a>
+          )}
+        </ListHead>
         <FilteredList page={page} path={`/${shown}`} />
       </>
     ),
@@ -76,15 +89,18 @@ async function readPage(context: PageContext, owner: string | null): Promise<Lis
 }
 
 /** @param newUrl of the form for a new repository; null: the visitor may make none */
-function ListHead({ title, newUrl }: { title: string; newUrl: string | null }) {
+function ListHead({ title, newUrl, children }: { title: string; newUrl: string | null; children?: Child }) {
   return (
     <div class="head-row">
       <h1>{title}</h1>
-      {newUrl !== null && (
-        <a class="button" href={newUrl}>
-          New repository
-        </a>
-      )}
+      <div class="row">
+        {newUrl !== null && (
+          <a class="button" href={newUrl}>
+            New repository
+          </a>
+        )}
+        {children}
+      </div>
     </div>
   );
 }

@@ -3,7 +3,10 @@ import { placeUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
 /** The tabs of a repository's pages: a further one is a row here. */
-const TABS = [{ id: "code", label: "Code", below: "", needed: "read" }] as const satisfies readonly {
+const TABS = [
+  { id: "code", label: "Code", below: "", needed: "read" },
+  { id: "settings", label: "Settings", below: "settings", needed: "admin" },
+] as const satisfies readonly {
   readonly id: string;
   readonly label: string;
   /** Path below the repository's page. */

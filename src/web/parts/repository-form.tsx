@@ -55,15 +55,19 @@ export function checkTypedRepository(
   };
 }
 
-/** Owner and name. @param mayCreate null: the form is for one owner */
+/** Owner and name.
+ * @param mayCreate says which owners the visitor can choose
+ * @param isFixed whether the name cannot be chosen either */
 export function NameFields({
   typed,
   faults,
   mayCreate,
+  isFixed = false,
 }: {
   typed: TypedRepository;
   faults: Faults;
   mayCreate: MayCreate;
+  isFixed?: boolean;
 }) {
   return (
     <div class="columns">
@@ -82,6 +86,7 @@ export function NameFields({
         value={typed.name}
         autocapitalize="none"
         spellcheck={false}
+        readonly={isFixed}
         required
       />
     </div>

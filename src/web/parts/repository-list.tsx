@@ -1,6 +1,6 @@
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import { visibleLine } from "./text.ts";
-import { Ago } from "./times.tsx";
+import { Ago, toIso } from "./times.tsx";
 import { placeUrl } from "./urls.ts";
 
 /** Repositories, each with what it is for and when it last changed. */
@@ -29,9 +29,4 @@ export function RepositoryList({ entries, nowMs }: { entries: readonly Repositor
       ))}
     </ul>
   );
-}
-
-/** A time in UTC, as `Ago` takes it. */
-function toIso(timeMs: number): string {
-  return `${new Date(timeMs).toISOString().slice(0, 19)}+00:00`;
 }

@@ -35,3 +35,8 @@ export function inWords(timeMs: number, nowMs: number): string {
 export function showDate(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)} ${iso.slice(19)}`;
 }
+
+/** A time in UTC, as `Ago` takes it. @param timeMs since 1970 */
+export function toIso(timeMs: number): string {
+  return `${new Date(timeMs).toISOString().slice(0, 19)}+00:00`;
+}

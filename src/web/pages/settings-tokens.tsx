@@ -1,0 +1,129 @@
+import type { Child } from "hono/jsx";
+import { GitError } from "../../format/errors.ts";
+import { isOwnerName } from "../../format/repository-name.ts";
+import type { Place } from "../../repository/deployment.ts";
+import { type Faults, NO_FAULTS } from "../parts/fields.tsx";
+import { invalid, refusalOf } from "../parts/form-faults.ts";
+import { readForm, textOf } from "../parts/forms.ts";
+import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
+import { showPage } from "../parts/show-page.tsx";
+import {
+  checkTypedToken,
+  MadeToken,
+  NEW_TOKEN,
+  NewTokenForm,
+  PAGE_TOKENS,
+  readTypedToken,
+  TOKEN_FIELDS,
+  TokenList,
+  toNewToken,
+  type TypedToken,
+} from "../parts/token-forms.tsx";
+import type { PageContext } from "../parts/web-env.ts";
+
+const MAX_FORM_BYTES = 64 * 1024;
+
+/** Whose tokens a page shows. */
+interface Desk {
+  readonly place: Place;
+  /** Of the list. */
+  readonly url: string;
+  readonly show: (status: number, children: Child) => Promise<Response>;
+}
+
+/** `/{owner}/{repo}/settings/tokens`: the tokens of a repository. */
+export const tokensPage = (context: PageContext) => showDesk(context, repositoryDesk(context));
+export const makeToken = (context: PageContext) => make(context, repositoryDesk(context));
+export const revokeToken = (context: PageContext) => revoke(context, repositoryDesk(context));
+
+/** `/-/tokens/{owner}`: the tokens for everything of an owner. */
+export const ownerTokensPage = (context: PageContext) => showDesk(context, ownerDesk(context));
+export const makeOwnerToken = (context: PageContext) => make(context, ownerDesk(context));
+export const revokeOwnerToken = (context: PageContext) => revoke(context, ownerDesk(context));
+
+function repositoryDesk(context: PageContext): Desk {
+  const { owner, name } = context.get("place");
+  return {
+    place: { owner, repository: name },
+    url: settingsUrl(context, "tokens"),
+    show: (status, children) => showSettings(context, "tokens", { status, children }),
+  };
+}
+
+function ownerDesk(context: PageContext): Desk {
+  const owner = context.req.param("owner")!;
+  if (!isOwnerName(owner)) throw new GitError("not-found", { what: "owner" });
+  return {
+    place: { owner },
+    url: `/-/tokens/${owner}`,
+    show: (status, children) =>
+      showPage(context, {
+        title: `Tokens · ${owner}`,
+        status,
+        headers: { "Cache-Control": "no-store" },
+        content: (
+          <>
+            <h1>{owner}</h1>
+            <p>
+              <a href={`/${owner}`}>Repositories</a>
+            </p>
+            <h2>Tokens for everything of {owner}</h2>
+            {children}
+          </>
+        ),
+      }),
+  };
+}
+
+async function make(context: PageContext, desk: Desk): Promise<Response> {
+  const typed = readTypedToken(await readForm(context.req.raw, MAX_FORM_BYTES));
+  const faults = checkTypedToken(typed);
+  if (Object.keys(faults).length > 0) return showDesk(context, desk, { typed, ...invalid(faults) });
+  try {
+    const { text } = await context.get("host").tokens.create(desk.place, toNewToken(typed));
+    // Not a redirection: the token is shown once, and no URL may hold it.
+    return await showDesk(context, desk, { typed: NEW_TOKEN, faults: NO_FAULTS, status: 201, made: text });
+  } catch (error) {
+    return showDesk(context, desk, { typed, ...refusalOf(error, TOKEN_FIELDS) });
+  }
+}
+
+async function revoke(context: PageContext, desk: Desk): Promise<Response> {
+  const id = textOf(await readForm(context.req.raw, MAX_FORM_BYTES), "id");
+  // `current` would be the visitor's own.
+  if (id === "current") throw new GitError("not-found", { what: "token" });
+  await context.get("host").tokens.revoke(id);
+  return context.redirect(desk.url, 303);
+}
+
+async function showDesk(
+  context: PageContext,
+  desk: Desk,
+  sent: { typed: TypedToken; faults: Faults; status: number; made?: string } = {
+    typed: NEW_TOKEN,
+    faults: NO_FAULTS,
+    status: 200,
+  },
+): Promise<Response> {
+  const host = context.get("host");
+  const after = new URL(context.req.url).searchParams.get("after") ?? "";
+  const found = await host.tokens.list(desk.place, after, PAGE_TOKENS + 1);
+  const tokens = found.slice(0, PAGE_TOKENS);
+  const visitor = await host.visitor();
+  const own = visitor.kind === "signed-in" ? visitor.id : null;
+  return desk.show(
+    sent.status,
+    <>
+      {sent.made !== undefined && <MadeToken text={sent.made} />}
+      <TokenList tokens={tokens} action={desk.url} own={own} />
+      {found.length > tokens.length && (
+        <p>
+          <a class="button" href={`${desk.url}?after=${tokens.at(-1)!.id}`}>
+            More
+          </a>
+        </p>
+      )}
+      <NewTokenForm action={desk.url} typed={sent.typed} faults={sent.faults} />
+    </>,
+  );
+}
