@@ -36,6 +36,7 @@ import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts"
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
 import { editPage } from "./pages/edit-page.ts";
+import { findPage } from "./pages/find-page.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
@@ -106,6 +107,7 @@ const CALLS = {
   repositoryPage,
   pathPage,
   editPage,
+  findPage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

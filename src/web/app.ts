@@ -9,11 +9,13 @@ import type { Ambiguities } from "../repository/calls.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
 import { deletePage, deletePath } from "./pages/delete.tsx";
 import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
+import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
+import { searchPage } from "./pages/search.tsx";
 import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
 import { maintenancePage, runCheck, runMaintenance } from "./pages/settings-maintenance.tsx";
 import { protectedPage, saveProtected } from "./pages/settings-protected.tsx";
@@ -62,6 +64,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
   { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+  { method: "GET", path: "/:owner/:repo/search", needed: "read", show: searchPage },
+  { method: "GET", path: "/:owner/:repo/find/*", needed: "read", show: findPage },
   { method: "GET", path: "/:owner/:repo/fork", needed: "read", show: forkPage },
   { method: "POST", path: "/:owner/:repo/fork", needed: "read", show: fork },
   { method: "POST", path: "/:owner/:repo/sync", needed: "write", show: syncFork },

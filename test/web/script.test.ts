@@ -38,7 +38,7 @@ test("branches are filtered by what is typed, and Enter takes the first; Escape 
   await chooser.click();
   // The field has the focus already.
   await page.keyboard.type("FEAT");
-  const shown = page.locator(".panel li:not([hidden])");
+  const shown = page.locator("[open] .panel li:not([hidden])");
   expect(await shown.allInnerTexts()).toEqual(["feature/one"]);
   await page.keyboard.press("Enter");
   await page.waitForURL(`${server.url}/script/repo/tree/feature/one/src`);

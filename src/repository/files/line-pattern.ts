@@ -20,6 +20,12 @@ export interface PatternOptions {
   readonly word: boolean;
 }
 
+/** Where a match is, in UTF-16 units from 0. */
+export interface LineMatch {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** A pattern for one line at a time. Its time is proportional to the line's length times its own,
  * and at most `MAX_LINE_STEPS`: a pattern of 64 instructions sees lines of 256 KiB to their ends,
  * one of 5,000 sees 3,200 characters.
@@ -59,6 +65,19 @@ export class LinePattern {
     // Testing alone is several times faster than locating a match, whatever the pattern.
     this.#steps += whole.length;
     if (!this.#regex.test(whole)) return -1;
+    for (const { start } of this.#matches(whole)) return start;
+    return -1;
+  }
+
+  /** The matches in a line, one after the other, as far as `find` would look.
+   * @param most how many at most */
+  ranges(whole: string, most: number): LineMatch[] {
+    const found: LineMatch[] = [];
+    for (const match of this.#matches(whole)) if (match.end > match.start && found.push(match) === most) break;
+    return found;
+  }
+
+  *#matches(whole: string): Generator<LineMatch, void, void> {
     const line = whole.slice(0, Math.floor(MAX_LINE_STEPS / this.#programSize));
     const matcher = this.#regex.matcher(line);
     const endSteps = this.#steps + MAX_LINE_STEPS;
@@ -68,12 +87,15 @@ export class LinePattern {
       if (!matcher.find(from)) break;
       const start = matcher.start();
       const end = matcher.end();
-      if (!this.#word || (end > start && !isWord(line, start - 1) && !isWord(line, end))) return start;
+      if (!this.#word || (end > start && !isWord(line, start - 1) && !isWord(line, end))) {
+        yield { start, end };
+        from = Math.max(end, start + 1);
+        continue;
+      }
       // As git does: continue where the next word begins.
       for (from = start + 1; from < line.length && isWord(line, from - 1);) from++;
       if (from === line.length) break;
     }
-    return -1;
   }
 }
 

@@ -1,11 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { MAX_WALK_STEPS } from "../../format/limits.ts";
 import { isHexOid } from "../../format/oid.ts";
-import { BlobReader } from "../../repository/files/blob-reader.ts";
-import { type GrepResult, grepFiles } from "../../repository/files/grep.ts";
+import type { GrepResult } from "../../repository/files/grep.ts";
 import { LinePattern } from "../../repository/files/line-pattern.ts";
-import { readPlanned } from "../../repository/files/planned-files.ts";
+import { searchFiles } from "../../repository/files/search-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
@@ -95,29 +93,23 @@ export const grepRoutes = newRoutes().openapi(search, async (context) => {
   const flags = { fixed: fixed === "true", ignoreCase: ignoreCase === "true", word: word === "true" };
   const pattern = new LinePattern({ pattern: text, ...flags });
   const cursor = decodeCursor(encoded, Cursor);
-  const from = { after: cursor?.after ?? "", line: cursor?.line ?? 0 };
-  const globs = [path ?? []].flat().map((glob) => encodeText(glob));
-  let steps = MAX_WALK_STEPS;
-  const plan = async (revision: string, after: string) => {
-    const request = { ref: revision, after, path: "", globs, purpose: "search", steps } as const;
-    const window = await repositoryOf(context).planFiles(request);
-    steps -= window.steps;
-    return window;
-  };
-  const first = await plan(cursor?.commit ?? encodeText(ref), from.after);
-  const { commit } = first;
-  const reader = new BlobReader(context.get("reading"), "grep");
-  const files = readPlanned(first, (after) => plan(commit, after), reader);
-  const result = await grepFiles(files, pattern, { from, ...options });
-  reader.finish(result.next === null);
-  const answer = () => context.json({ commit, ...showResult(result, commit) }, 200);
+  const result = await searchFiles((request) => repositoryOf(context).planFiles(request), context.get("reading"), {
+    ref: cursor?.commit ?? encodeText(ref),
+    pattern,
+    globs: [path ?? []].flat().map((glob) => encodeText(glob)),
+    from: cursor,
+    ...options,
+  });
+  const { commit } = result;
+  const answer = () => context.json(showResult(result), 200);
   // A search that was cut short must not be cached: the next one may get further.
   if (result.next !== null) return answer();
   return (await answerByIds(context, [commit], cursor !== null || isHexOid(ref), answer)) as ReturnType<typeof answer>;
 });
 
-function showResult({ matches, next, searched, skipped }: GrepResult, commit: string) {
+function showResult({ commit, matches, next, searched, skipped }: GrepResult & { readonly commit: string }) {
   return {
+    commit,
     matches: matches.map((match) => ({ ...match, path: decodeText(match.path) })),
     truncated: next !== null,
     nextCursor: next === null ? null : encodeCursor({ commit, ...next }),

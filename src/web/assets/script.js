@@ -45,6 +45,42 @@ const COMFORTS = {
     });
   },
 
+  /** What a key leads to: a field is focused, anything else is clicked. */
+  key(element) {
+    const { key } = element.dataset;
+    addEventListener("keydown", (event) => {
+      const { target } = event;
+      const isTyping = target instanceof Element && target.closest("input, textarea, select") !== null;
+      if (event.key !== key || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      if (element instanceof HTMLInputElement) element.select();
+      else element.click();
+    });
+  },
+
+  /** A form whose answer is shown while its field is typed in: the part that `data-shows` names. */
+  live(form) {
+    const field = form.querySelector("input");
+    if (!(form instanceof HTMLFormElement) || field === null) return;
+    let asked = 0;
+    let timer = 0;
+    const ask = async () => {
+      const turn = ++asked;
+      const url = new URL(form.action);
+      url.searchParams.set(field.name, field.value);
+      const answer = await fetch(url, { headers: { Accept: "text/html" } });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const id = form.dataset["shows"] ?? "";
+      const found = page.getElementById(id);
+      // A later answer may have come first.
+      if (answer.ok && found !== null && turn === asked) document.getElementById(id)?.replaceWith(found);
+    };
+    field.addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void ask().catch(() => undefined), 120);
+    });
+  },
+
   /** What opens below a button closes with Escape, and when something else is clicked. */
   drop(details) {
     if (!(details instanceof HTMLDetailsElement)) return;

@@ -7,7 +7,7 @@ import { Crumbs } from "../parts/crumbs.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { FileBox, isImage } from "../parts/file-box.tsx";
 import { urlParts } from "../parts/url-parts.ts";
-import { PathActions } from "../parts/path-actions.tsx";
+import { FindLink, PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
@@ -87,6 +87,7 @@ function PathFrame({
       <div class="bar">
         <RefChooser revision={revision} choices={choices} target={{ place, page: kind, path }} />
         <Crumbs place={place} rev={revision.name} path={path} />
+        <FindLink place={place} rev={revision.name} />
         <PathActions place={place} revision={revision} path={path} shown={shown} />
       </div>
       {children}

@@ -6,7 +6,7 @@ import { CloneBox } from "../parts/clone-box.tsx";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FileList } from "../parts/file-list.tsx";
 import { LanguagesBar } from "../parts/languages-bar.tsx";
-import { PathActions } from "../parts/path-actions.tsx";
+import { FindLink, PathActions } from "../parts/path-actions.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { PushCommands } from "../parts/push-commands.tsx";
 import { ReadmeBox } from "../parts/readme.tsx";
@@ -71,6 +71,7 @@ function Overview({
       <div>
         <div class="bar">
           <RefChooser revision={revision} choices={page.choices} target={{ place, page: "tree", path: "" }} />
+          <FindLink place={place} rev={rev} />
           <PathActions place={place} revision={revision} path="" shown={{ kind: "directory" }} />
           <CloneBox origin={origin} place={place} />
         </div>

@@ -56,7 +56,7 @@ export function FileBox({
           )}
           <a href={rawUrl}>Raw</a>
           {revision.name !== revision.commit && (
-            <a href={pathUrl(place, "blob", revision.commit, path)} data-with="permalink">
+            <a href={pathUrl(place, "blob", revision.commit, path)} data-with="key" data-key="y">
               Permalink
             </a>
           )}

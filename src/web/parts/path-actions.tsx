@@ -54,3 +54,12 @@ export function PathActions({
     </details>
   );
 }
+
+/** Leads to the files of a revision, by their paths. @param rev as the URL names it */
+export function FindLink({ place, rev }: { place: PagePlace; rev: string }) {
+  return (
+    <a class="button" href={pathUrl(place, "find", rev, "")} data-with="key" data-key="t">
+      Find a file
+    </a>
+  );
+}

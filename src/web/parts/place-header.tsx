@@ -5,6 +5,7 @@ import type { PagePlace } from "./web-env.ts";
 /** The tabs of a repository's pages: a further one is a row here. */
 const TABS = [
   { id: "code", label: "Code", below: "", needed: "read" },
+  { id: "search", label: "Search", below: "search", needed: "read", key: "/" },
   { id: "settings", label: "Settings", below: "settings", needed: "admin" },
 ] as const satisfies readonly {
   readonly id: string;
@@ -13,6 +14,8 @@ const TABS = [
   readonly below: string;
   /** Who sees it. */
   readonly needed: Right;
+  /** That leads there, in browsers that run scripts. */
+  readonly key?: string;
 }[];
 
 /** Names one of the tabs. */
@@ -34,8 +37,13 @@ export function PlaceHeader({ place, tab }: { place: PagePlace; tab: TabId }) {
         {visibility === "private" && <span class="badge">private</span>}
       </div>
       <nav class="tabs" aria-label="Repository">
-        {TABS.filter(({ needed }) => includesRight(right, needed)).map(({ id, label, below }) => (
-          <a href={placeUrl(place, below)} aria-current={id === tab ? "page" : undefined}>
+        {TABS.filter(({ needed }) => includesRight(right, needed)).map(({ id, label, below, ...more }) => (
+          <a
+            href={placeUrl(place, below)}
+            aria-current={id === tab ? "page" : undefined}
+            data-with={"key" in more && id !== tab ? "key" : undefined}
+            data-key={"key" in more ? more.key : undefined}
+          >
             {label}
           </a>
         ))}
