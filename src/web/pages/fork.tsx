@@ -70,7 +70,8 @@ export async function syncFork(context: PageContext): Promise<Response> {
   const { registry } = context.get("host");
   const entry = await readParent(context);
   const { parent, defaultBranch: branch } = entry;
-  if (parent === null || branch === null) throw new GitError("not-found", { what: "parent" });
+  if (parent === null || branch === null)
+    throw new GitError("conflict", { what: "request", reason: "this is no fork of a repository that you may read" });
   const { entry: source } = await registry.openRelative(entry, parent.owner, parent.name, () => undefined);
   await context.get("repository").syncBranch({ branch, source: { repository: source.id, branch } });
   return context.redirect(placeUrl(entry), 303);

@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { GitError } from "../../format/errors.ts";
+import { GitError, isGitError } from "../../format/errors.ts";
 import { isOwnerName } from "../../format/repository-name.ts";
 import type { Place } from "../../repository/deployment.ts";
 import { type Faults, NO_FAULTS } from "../parts/fields.tsx";
@@ -88,11 +88,15 @@ async function make(context: PageContext, desk: Desk): Promise<Response> {
   }
 }
 
+/** A token that is gone already is as revoked as it should be. */
 async function revoke(context: PageContext, desk: Desk): Promise<Response> {
   const id = textOf(await readForm(context.req.raw, MAX_FORM_BYTES), "id");
-  // `current` would be the visitor's own.
-  if (id === "current") throw new GitError("not-found", { what: "token" });
-  await context.get("host").tokens.revoke(id);
+  try {
+    // `current` would be the visitor's own.
+    if (id !== "current") await context.get("host").tokens.revoke(id);
+  } catch (error) {
+    if (!isGitError(error, "not-found")) throw error;
+  }
   return context.redirect(desk.url, 303);
 }
 
