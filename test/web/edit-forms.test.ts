@@ -122,6 +122,21 @@ test("a file is moved while it is edited, and never over another one", async () 
   expect(await git(dir, "ls-tree", "--name-only", "origin/main", "old.txt")).toBe("");
 });
 
+test("a file keeps a name that no form can hold", async () => {
+  const name = Buffer.from("new\nline \xff%", "latin1");
+  await git(dir, "fetch", "-q", "origin");
+  await git(dir, "reset", "-q", "--hard", "origin/main");
+  writeFileSync(Buffer.concat([Buffer.from(`${dir}/`), name]), "a\n");
+  await git(dir, "add", "-A");
+  await git(dir, "commit", "-q", "-m", "Write an odd name");
+  await git(dir, "push", "-q", "origin", "HEAD:main");
+  await open("edit/main/new%0Aline%20%FF%25");
+  await content().fill("b\n");
+  expect(await commit()).toBe(303);
+  await git(dir, "fetch", "-q", "origin");
+  expect(await git(dir, "diff", "--stat", "--numstat", "HEAD", "origin/main")).toContain('1\t1\t"new\\nline \\377%"');
+});
+
 test("what others pushed meanwhile is kept", async () => {
   await pushFile("shared.txt", TEXT);
   await open("edit/main/shared.txt");
