@@ -2,7 +2,7 @@
 import { defineApiCheck, type ServedHistory } from "./served-history.ts";
 
 export default defineApiCheck(
-  `A case is a log of a random commit: with and without a path, times, an author, first parents
+  `A case is a log of a random commit: with and without a path, times, an author, a text, first parents
 only, renames followed; in pages of random size.`,
   async (history) => {
     const { random } = history;
@@ -14,6 +14,8 @@ only, renames followed; in pages of random size.`,
     if (random.below(4) === 0) args.push(`--since=${(query["since"] = await at("%cI"))}`);
     if (random.below(4) === 0) args.push(`--until=${(query["until"] = await at("%cI"))}`);
     if (random.below(4) === 0) args.push("-F", `--author=${(query["author"] = await at(random.pick(["%an", "%ae"])))}`);
+    const word = /\w+/.exec(await at("%s"))?.[0];
+    if (word !== undefined && random.below(4) === 0) args.push("-F", `--grep=${(query["text"] = word)}`);
     if (random.below(4) === 0) {
       query["firstParent"] = "true";
       args.push("--first-parent");

@@ -72,7 +72,16 @@ test("80,000 commits: filters, and what is found by a path with them", async () 
   const random = new Random(3);
   const paths = ["LICENSE", "version.txt", "src", LONG_FILE];
   while (paths.length < PATHS) paths.push(random.pick(files));
-  const query = { ref: TIP, since: null, until: null, author: null, firstParent: false, follow: false };
+  const query = {
+    ref: TIP,
+    since: null,
+    until: null,
+    author: null,
+    text: null,
+    ignoreCase: false,
+    firstParent: false,
+    follow: false,
+  };
   const times: { first: number; again: number; git: number }[] = [];
   for (const path of paths) {
     const page = () => log(opened, { ...query, path, place: null, limit: 30 });

@@ -45,7 +45,16 @@ test("a merge of 130,000 commits", async () => {
     fork,
   ]);
   const opened = new OpenRepository(repository.repository.state, ANYONE, async () => undefined);
-  const filter = { path: "file", since: null, until: null, author: null, firstParent: false, follow: false };
+  const filter = {
+    path: "file",
+    since: null,
+    until: null,
+    author: null,
+    text: null,
+    ignoreCase: false,
+    firstParent: false,
+    follow: false,
+  };
   const page = await log(opened, { ...filter, ref: "main", place: null, limit: 3 });
   // The first parent has the same.
   expect(page.commits.map(({ oid }) => oid)).toEqual([roots[0]!.oid]);

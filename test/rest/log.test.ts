@@ -53,6 +53,11 @@ test("what git log takes may be asked for", async () => {
   expect(await oids(`?author=${encodeURIComponent(author)}&limit=100`)).toEqual(
     await list("main", "-F", `--author=${author}`),
   );
+  const text = (await git(dir, "log", "-1", "--format=%s", "main~5")).toUpperCase();
+  expect(await oids(`?text=${encodeURIComponent(text)}&ignoreCase=true&limit=100`)).toEqual(
+    await list("main", "-i", "-F", `--grep=${text}`),
+  );
+  expect(await oids(`?text=${encodeURIComponent(`${text}?`)}&limit=100`)).toEqual([]);
 });
 
 test.each([

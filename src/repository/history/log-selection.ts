@@ -1,22 +1,20 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { CommitGraph } from "../../store/graph/commit-graph.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import { AuthorFilter } from "./author-filter.ts";
+import { CommitFilter, type WantedTexts } from "./commit-filter.ts";
 import { FollowedFile } from "./followed-file.ts";
 import { HistoryWalk, type WalkPlace } from "./history-walk.ts";
 import { PathHistory, type PathStep } from "./path-history.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
 /** Which commits of a history are wanted. */
-export interface LogFilter {
+export interface LogFilter extends WantedTexts {
   /** Byte string: only commits that change this path. */
   readonly path: string | null;
   /** Seconds since 1970. The ancestors of an older commit are not visited either. */
   readonly since: number | null;
   /** Seconds since 1970. */
   readonly until: number | null;
-  /** Text that is part of the author's `name <email>`. */
-  readonly author: string | null;
   /** Whether only the first parent of a merge is followed. */
   readonly firstParent: boolean;
   /** Whether the file at the path is followed across renames, through a history that is not
@@ -50,7 +48,7 @@ export class LogSelection {
   readonly #walk: HistoryWalk;
   readonly #budget: WorkBudget;
   readonly #path: PathHistory | null;
-  readonly #author: AuthorFilter | null;
+  readonly #texts: CommitFilter | null;
   readonly #file: FollowedFile | null;
 
   constructor(repository: OpenRepository, filter: LogFilter, place: LogPlace, budget: WorkBudget) {
@@ -59,11 +57,11 @@ export class LogSelection {
     this.#filter = filter;
     this.#walk = new HistoryWalk(this.#graph, place);
     this.#budget = budget;
-    const { path, author, firstParent, follow } = filter;
+    const { path, author, text, firstParent, follow } = filter;
     this.#path = path === null || follow ? null : new PathHistory(repository, path, firstParent, budget);
     this.#file =
       path === null || !follow ? null : new FollowedFile(repository, place.path ?? path, firstParent, budget);
-    this.#author = author === null ? null : new AuthorFilter(repository, author, budget);
+    this.#texts = author === null && text === null ? null : new CommitFilter(repository, filter, budget);
   }
 
   /** Continues until `limit` commits are selected, or the history or the time ends.
@@ -120,7 +118,7 @@ export class LogSelection {
     this.#walk.meet(parentsToWalk);
     if (!isChange || (until !== null && time > until)) return false;
     const starts = () => [position, ...this.#walk.open];
-    if (this.#author !== null && !(await this.#author.fits(position, starts))) return false;
+    if (this.#texts !== null && !(await this.#texts.fits(position, starts))) return false;
     // As in git, a commit excluded by the other conditions cannot rename the file.
     return this.#file === null || this.#file.isChangedBy(position, starts);
   }

@@ -1,5 +1,4 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { CALL_MS } from "../../format/limits.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
@@ -21,8 +20,8 @@ export interface LogQuery extends LogFilter {
 
 /** A commit of a history. */
 export interface LogEntry extends CommitRecord {
-  /** Text: the name of a followed file in this commit. */
-  readonly path?: string;
+  /** Byte string: the name of a followed file in this commit; null: none is followed. */
+  readonly path: string | null;
 }
 
 /** A page of a history. */
@@ -42,11 +41,10 @@ export async function log(repository: OpenRepository, query: LogQuery): Promise<
   const commits = new Map<ObjectNumber, CommitRecord>();
   const numbers = chosen.map(({ number }) => number);
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(number, commit);
-  const entries = chosen.map(({ number, path }) => ({
-    ...commits.get(number)!,
-    ...(path === null ? {} : { path: decodeText(path) }),
-  }));
-  return { commits: entries, next: selection.place() };
+  return {
+    commits: chosen.map(({ number, path }) => ({ ...commits.get(number)!, path })),
+    next: selection.place(),
+  };
 }
 
 async function startAt(repository: OpenRepository, ref: string): Promise<LogPlace> {

@@ -1,8 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import type { Parent } from "../../store/registry/repository-rows.ts";
 import { forkRepository, readEntry } from "../../repository/repository-changes.ts";
 import { openForeign } from "../common/foreign.ts";

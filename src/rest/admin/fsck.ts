@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText } from "../../format/byte-string.ts";
+import { encodeCursor, MAX_CURSOR_LENGTH } from "../../format/cursor.ts";
 import { FSCK_STAGES, type FsckReport } from "../../repository/fsck/fsck.ts";
 import { FSCK_PROBLEMS } from "../../repository/fsck/problem.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "../common/paging.ts";
+import { decodeCursor, NextCursor } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RepositoryParams, json } from "../common/schemas.ts";
 

@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { encodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { DEFAULT_BRANCH } from "../../format/ref-name.ts";
 import { parseRepositoryName } from "../../format/repository-name.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import type { RepositoryRegistry } from "../../repository/deployment.ts";
 import { changeRepository, createRepository, notFound, readEntry } from "../../repository/repository-changes.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";

@@ -2,8 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { MAX_TOKEN_NAME, type Token } from "../../access/caller.ts";
 import { MAX_TOKEN_RULES } from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RefPatternSchema, json } from "../common/schemas.ts";
 

@@ -1,12 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { isHexOid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { FileColumns } from "../../repository/files/file-columns.ts";
 import { MAX_FILES_PER_PAGE } from "../../repository/files/list-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   CommitSchema,

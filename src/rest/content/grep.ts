@@ -1,12 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import { encodeCursor } from "../../format/cursor.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { GrepResult } from "../../repository/files/grep.ts";
 import { LinePattern } from "../../repository/files/line-pattern.ts";
 import { searchFiles } from "../../repository/files/search-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, PathSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 

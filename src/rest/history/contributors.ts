@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
+import { encodeCursor } from "../../format/cursor.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
+import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { OidSchema, RefSchema, RepositoryParams, json } from "../common/schemas.ts";
 

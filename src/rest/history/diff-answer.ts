@@ -1,9 +1,10 @@
 // What answers with a diff share: commits and comparisons.
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { encodeCursor, MAX_CURSOR_LENGTH } from "../../format/cursor.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffPage } from "../../repository/diff/diff.ts";
-import { encodeCursor, MAX_CURSOR_LENGTH, NextCursor } from "../common/paging.ts";
+import { NextCursor } from "../common/paging.ts";
 import { ModeSchema, NullableOidSchema } from "../common/schemas.ts";
 
 /** The media type of a patch. */

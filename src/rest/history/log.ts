@@ -1,11 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { encodeText } from "../../format/byte-string.ts";
-import { GitError } from "../../format/errors.ts";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { isHexOid } from "../../format/oid.ts";
-import type { LogPlace } from "../../repository/history/log-selection.ts";
+import { decodeLogPlace, encodeLogPlace } from "../../repository/history/log-cursor.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
-import { decodeCursor, encodeCursor, MAX_CURSOR_LENGTH, NextCursor, PageQuery } from "../common/paging.ts";
+import { NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, PathSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
 
@@ -31,12 +30,9 @@ const LogQuery = PageQuery.extend({
   }),
   since: Time.optional().openapi({ description: "earliest commit date; the walk stops at older commits" }),
   until: Time.optional().openapi({ description: "latest commit date" }),
-  author: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .openapi({ description: "part of the author's `name <email>`, case-sensitive" }),
+  author: z.string().min(1).max(1_000).optional().openapi({ description: "part of the author's `name <email>`" }),
+  text: z.string().min(1).max(1_000).optional().openapi({ description: "part of the message" }),
+  ignoreCase: Flag.openapi({ description: "whether `author` and `text` match in capital and small letters alike" }),
   firstParent: Flag.openapi({ description: "follow only the first parent of merges" }),
   follow: Flag.openapi({
     description: "follow the file at `path` through renames, as `git log --follow` does; leaves out merges",
@@ -46,12 +42,6 @@ const LogQuery = PageQuery.extend({
 const Entry = CommitSchema.extend({
   path: z.string().optional().openapi({ description: "with `follow`: the file's path in this commit" }),
 }).openapi("LogEntry");
-
-const Numbers = z.array(z.int());
-
-/** Object numbers, each stored as the difference from the previous one: neighbours in a history
- * have close numbers. */
-const Place = z.object({ open: Numbers.min(1), walked: Numbers, path: z.string().nullable() });
 
 const list = defineRoute("read", {
   method: "get",
@@ -78,48 +68,22 @@ const list = defineRoute("read", {
 
 /** `/repos/:owner/:repo/log`. */
 export const logRoutes = newRoutes().openapi(list, async (context) => {
-  const { cursor, ref, path = "", since = null, until = null, author = null, ...rest } = context.req.valid("query");
-  const place = decodePlace(cursor);
+  const { cursor, ref, path = "", since = null, until = null, ...rest } = context.req.valid("query");
+  const place = cursor === undefined ? null : decodeLogPlace(cursor);
   const repository = repositoryOf(context);
   // Later pages depend on their cursors only.
   const tip = place === null ? (await repository.resolve(ref)).commit : null;
   const answer = async () => {
-    const filter = { ...rest, path: path === "" ? null : encodeText(path), since, until, author };
-    const page = await repository.log({ ...filter, ref: tip ?? encodeText(ref), place });
-    return context.json({ commits: page.commits, nextCursor: encodePlace(page.next) }, 200);
+    const { author = null, text = null, ...others } = rest;
+    const filter = { ...others, path: path === "" ? null : encodeText(path), since, until, author, text };
+    const { commits, next } = await repository.log({ ...filter, ref: tip ?? encodeText(ref), place });
+    const shown = commits.map(({ path: at, ...commit }) =>
+      at === null ? commit : { ...commit, path: decodeText(at) },
+    );
+    return context.json({ commits: shown, nextCursor: next && encodeLogPlace(next) }, 200);
   };
   const isImmutable = place !== null || isHexOid(ref);
   return (await answerByIds(context, tip === null ? [] : [tip], isImmutable, answer)) as Awaited<
     ReturnType<typeof answer>
   >;
 });
-
-/** @throws GitError "invalid" */
-function decodePlace(cursor: string | undefined): LogPlace | null {
-  const place = decodeCursor(cursor, Place);
-  return place === null ? null : { ...place, open: sum(place.open), walked: sum(place.walked) };
-}
-
-/** @throws GitError "too-large" when more parallel lines of history are open than fit into a
- * cursor */
-function encodePlace(place: LogPlace | null): string | null {
-  if (place === null) return null;
-  const cursor = encodeCursor({ ...place, open: differences(place.open), walked: differences(place.walked) });
-  if (cursor.length > MAX_CURSOR_LENGTH) {
-    throw new GitError("too-large", {
-      what: "the number of lines of history",
-      limit: "what fits into a cursor",
-      actual: place.open.length,
-    });
-  }
-  return cursor;
-}
-
-function differences(numbers: readonly number[]): number[] {
-  return numbers.map((number, i) => number - (numbers[i - 1] ?? 0));
-}
-
-function sum(steps: readonly number[]): number[] {
-  let at = 0;
-  return steps.map((step) => (at += step));
-}

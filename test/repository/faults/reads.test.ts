@@ -58,7 +58,16 @@ async function readAll(): Promise<[string, Buffer][]> {
   return files;
 }
 
-const WHOLE_LOG = { path: "log", since: null, until: null, author: null, firstParent: false, follow: false };
+const WHOLE_LOG = {
+  path: "log",
+  since: null,
+  until: null,
+  author: null,
+  text: null,
+  ignoreCase: false,
+  firstParent: false,
+  follow: false,
+};
 
 const READS: Readonly<Record<string, () => Promise<unknown>>> = {
   "a log": async () => {

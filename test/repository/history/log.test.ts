@@ -16,6 +16,8 @@ const EVERYTHING: LogQuery = {
   since: null,
   until: null,
   author: null,
+  text: null,
+  ignoreCase: false,
   firstParent: false,
   follow: false,
   place: null,
@@ -39,6 +41,8 @@ async function askGit({ dir }: TangledHistory, query: LogQuery): Promise<string[
   if (query.since !== null) args.push(`--since=@${query.since}`);
   if (query.until !== null) args.push(`--until=@${query.until}`);
   if (query.author !== null) args.push(`--author=${query.author}`);
+  if (query.text !== null) args.push(`--grep=${query.text}`, "--all-match");
+  if (query.ignoreCase) args.push("-i");
   if (query.firstParent) args.push("--first-parent");
   if (query.follow) args.push("--follow");
   if (query.path !== null) args.push("--", query.path);
@@ -59,7 +63,9 @@ test("any history comes as git lists it, in pages of any size", async () => {
         follow: path !== null && random.below(3) === 0,
         since: await maybe(time),
         until: await maybe(time),
-        author: maybe(() => random.pick(["A1", "0 <a@", "example.com>", "nobody"])),
+        author: maybe(() => random.pick(["A1", "a1", "0 <a@", "example.com>", "nobody"])),
+        text: maybe(() => random.pick(["commit 1", "COMMIT", "7", "nothing like this"])),
+        ignoreCase: random.below(2) === 0,
         firstParent: random.below(3) === 0,
         limit: random.pick([1, 2, 7, 100]),
       };

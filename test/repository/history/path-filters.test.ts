@@ -82,7 +82,16 @@ test("what is interrupted goes on, and what is pushed later is added", async () 
   expect(isAll).toBe(true);
   // One life has read them before they are added to.
   const other = reopen(repository);
-  const query = { ref: "main", since: null, until: null, author: null, firstParent: false, follow: false };
+  const query = {
+    ref: "main",
+    since: null,
+    until: null,
+    author: null,
+    text: null,
+    ignoreCase: false,
+    firstParent: false,
+    follow: false,
+  };
   await log(openFor(other), { ...query, path: "LICENSE", place: null, limit: 1 });
   await other.pushFrom(dir, { "refs/heads/main": "main" });
   await filterSome(other);

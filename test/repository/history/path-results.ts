@@ -50,7 +50,17 @@ async function askGit(dir: string, path: string, isFile: boolean): Promise<Expec
 }
 
 async function find(repository: OpenRepository, { path, isFile }: Expected, commit: string): Promise<Expected> {
-  const query = { ref: TIP, path, since: null, until: null, author: null, firstParent: false, follow: false };
+  const query = {
+    ref: TIP,
+    path,
+    since: null,
+    until: null,
+    author: null,
+    text: null,
+    ignoreCase: false,
+    firstParent: false,
+    follow: false,
+  };
   return {
     path,
     isFile,
