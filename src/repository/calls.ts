@@ -37,6 +37,7 @@ import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
+import { logPage } from "./pages/log-page.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
@@ -108,6 +109,7 @@ const CALLS = {
   pathPage,
   editPage,
   findPage,
+  logPage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -3,18 +3,8 @@ import { git, makeRepository } from "../harness/git.ts";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-
-/** A page to visit. */
-export interface WalkedPage {
-  /** Says what is special about it. */
-  readonly name: string;
-  /** Path and query. `:head` stands for the id of the history's tip. */
-  readonly path: string;
-  /** Default: 200. */
-  readonly status?: number;
-  /** Something that it says. */
-  readonly says: string | RegExp;
-}
+import { HISTORY_PAGES } from "./history-pages.ts";
+import type { WalkedPage } from "./walked-page.ts";
 
 /** The pages of a repository made by `makeWalkedRepository`, at `walk/repo`; `walk/empty` is empty.
  * `walk` owns nothing else. */
@@ -70,6 +60,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "upload", path: "/walk/repo/upload/main/src", says: "At most 200" },
   { name: "file to delete", path: "/walk/repo/delete/main/src/code.ts", says: "Delete src/code.ts" },
   { name: "directory to delete", path: "/walk/repo/delete/main/src", says: "and everything in it" },
+  ...HISTORY_PAGES,
   { name: "missing path", path: "/walk/repo/blob/main/nothing", status: 404, says: "Not found" },
   { name: "missing revision", path: "/walk/repo/tree/nothing", status: 404, says: "Not found" },
   { name: "missing repository", path: "/walk/nothing", status: 404, says: "Not found" },

@@ -7,6 +7,7 @@ const TABS = [
   { id: "code", label: "Code", below: "", needed: "read" },
   { id: "search", label: "Search", below: "search", needed: "read", key: "/" },
   { id: "settings", label: "Settings", below: "settings", needed: "admin" },
+  { id: "commits", label: "Commits", below: "commits", needed: "read" },
 ] as const satisfies readonly {
   readonly id: string;
   readonly label: string;

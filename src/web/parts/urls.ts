@@ -43,3 +43,10 @@ export function cloneUrl(origin: string, place: RepositoryName): string {
 export function signInUrl(to: string): string {
   return to === "/" ? "/-/sign-in" : `/-/sign-in?to=${encodeURIComponent(to)}`;
 }
+
+/** A URL with a query.
+ * @param fields of which those with null are left out */
+export function withQuery(url: string, fields: Readonly<Record<string, string | null>>): string {
+  const set = Object.entries(fields).filter((field): field is [string, string] => field[1] !== null);
+  return set.length === 0 ? url : `${url}?${new URLSearchParams(set).toString()}`;
+}
