@@ -1,4 +1,4 @@
-import type { TextLines } from "./text-lines.ts";
+import { type TextLines, withoutBlanks } from "./text-lines.ts";
 
 /** One side of a comparison. */
 export interface DiffSide {
@@ -16,11 +16,12 @@ export interface Effort {
   stepsLeft: number;
 }
 
-/** Prepares both sides for a comparison: lines become class numbers, none is marked as changed. */
-export function makeSides(old: TextLines, next: TextLines): [DiffSide, DiffSide] {
+/** Prepares both sides for a comparison: lines become class numbers, none is marked as changed.
+ * @param ignoresBlanks whether lines are equal that differ only in blanks */
+export function makeSides(old: TextLines, next: TextLines, ignoresBlanks = false): [DiffSide, DiffSide] {
   const table = new LineTable(old.count + next.count);
-  const oldClasses = table.classify(old);
-  const nextClasses = table.classify(next);
+  const oldClasses = table.classify(ignoresBlanks ? withoutBlanks(old) : old);
+  const nextClasses = table.classify(ignoresBlanks ? withoutBlanks(next) : next);
   const classCount = table.count;
   return [
     { lines: old, classes: oldClasses, classCount, changed: new Uint8Array(old.count + 1) },

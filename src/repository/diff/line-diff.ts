@@ -29,6 +29,8 @@ export interface LineDiffOptions {
   /** Whether the common end of the texts is set aside first. `git blame` and `git diff -U0` do
    * this, and then slide changes less far. */
   readonly trimTail?: boolean;
+  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  readonly ignoresBlanks?: boolean;
   /** The budget, `MAX_DIFF_STEPS` by default. What is left of it tells what the comparison cost. */
   readonly effort?: Effort;
 }
@@ -43,7 +45,7 @@ export function diffLines(old: Uint8Array, next: Uint8Array, options: LineDiffOp
 export function diffSplitLines(old: TextLines, next: TextLines, options: LineDiffOptions = {}): LineChange[] {
   if (old.count === 0 || next.count === 0) return changeOfAll(old, next);
   const texts = options.trimTail === true ? trimCommonTail(old, next) : ([old, next] as const);
-  const [oldSide, nextSide] = makeSides(texts[0], texts[1]);
+  const [oldSide, nextSide] = makeSides(texts[0], texts[1], options.ignoresBlanks);
   const ranges: LineRanges = { oldStart: 0, oldEnd: texts[0].count, nextStart: 0, nextEnd: texts[1].count };
   const mark = options.algorithm === "histogram" ? markHistogram : markMyers;
   mark(oldSide, nextSide, ranges, options.effort ?? { stepsLeft: MAX_DIFF_STEPS });

@@ -41,6 +41,22 @@ export function endsInNewline(lines: TextLines, i: number): boolean {
   return lines.bytes[lines.starts[i + 1]! - 1] === LF;
 }
 
+/** What `git diff -w` takes for blank: space, tab, LF and CR.
+ * @see git's ctype.c: isspace() */
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, LF, 0x0d]);
+
+/** The same lines with all blanks taken away. */
+export function withoutBlanks({ bytes, count, starts }: TextLines): TextLines {
+  const kept = new Uint8Array(bytes.length);
+  const keptStarts = new Uint32Array(count + 1);
+  let end = 0;
+  for (let i = 0; i < count; i++) {
+    for (let at = starts[i]!; at < starts[i + 1]!; at++) if (!BLANKS.has(bytes[at]!)) kept[end++] = bytes[at]!;
+    keptStarts[i + 1] = end;
+  }
+  return { bytes: kept.subarray(0, end), count, starts: keptStarts };
+}
+
 /** Git compares tails in blocks of this many bytes. */
 const TAIL_BLOCK_BYTES = 1024;
 

@@ -43,15 +43,16 @@ export function writeHunks(
     const nextStartLine = nextStart - linesBefore;
     const nextSpan = formatSpan(nextStartLine, nextEnd - nextStartLine);
     into.writeByteString(`@@ -${oldSpan} +${nextSpan} @@${heading === "" ? "" : ` ${heading}`}\n`);
-    let at = start;
+    // Where blanks are ignored, lines that count as equal need not be: the next ones are shown.
+    let at = nextStartLine;
     for (let i = first; i < behind; i++) {
       const change = changes[i]!;
-      writeLines(into, SPACE, old, at, change.oldStart);
-      at = change.oldStart + change.oldLines;
-      writeLines(into, MINUS, old, change.oldStart, at);
-      writeLines(into, PLUS, next, change.nextStart, change.nextStart + change.nextLines);
+      writeLines(into, SPACE, next, at, change.nextStart);
+      at = change.nextStart + change.nextLines;
+      writeLines(into, MINUS, old, change.oldStart, change.oldStart + change.oldLines);
+      writeLines(into, PLUS, next, change.nextStart, at);
     }
-    writeLines(into, SPACE, old, at, oldEnd);
+    writeLines(into, SPACE, next, at, nextEnd);
   }
 }
 

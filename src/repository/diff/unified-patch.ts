@@ -23,6 +23,8 @@ export interface PatchOptions {
   /** Makes a zlib stream. With it, the patch contains binary files (`git diff --binary`, but always
    * whole, never as deltas). Without it, the patch only says that they differ. */
   readonly deflate?: (content: Uint8Array) => Uint8Array;
+  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  readonly ignoresBlanks?: boolean;
 }
 
 /** A file's part of a patch. */
@@ -37,12 +39,12 @@ export interface FilePatch {
 
 /** Compares two contents and writes the file's part of a patch. */
 export function formatPatch({ change, old, next }: ChangedContent, options: PatchOptions = {}): FilePatch {
-  const comparison = compareContents(old, next);
+  const comparison = compareContents(old, next, options);
   const into = new ByteWriter();
   if (statusOf(change) === "T") {
     // A file whose type changed is deleted, then added.
-    writePatch(into, { ...change, next: null }, compareContents(old, NOTHING), options);
-    writePatch(into, { ...change, old: null }, compareContents(NOTHING, next), options);
+    writePatch(into, { ...change, next: null }, compareContents(old, NOTHING, options), options);
+    writePatch(into, { ...change, old: null }, compareContents(NOTHING, next, options), options);
   } else writePatch(into, change, comparison, options);
   return {
     bytes: into.finish(),
@@ -62,11 +64,16 @@ interface Comparison {
   readonly changes: readonly LineChange[];
 }
 
-function compareContents(oldBytes: Uint8Array, nextBytes: Uint8Array): Comparison {
+function compareContents(
+  oldBytes: Uint8Array,
+  nextBytes: Uint8Array,
+  { ignoresBlanks = false }: PatchOptions,
+): Comparison {
   const old = splitLines(oldBytes);
   const next = splitLines(nextBytes);
   const binary = isBinary(oldBytes) || isBinary(nextBytes);
-  return { old, next, isBinary: binary, changes: binary || oldBytes === nextBytes ? [] : diffSplitLines(old, next) };
+  const isSame = binary || oldBytes === nextBytes;
+  return { old, next, isBinary: binary, changes: isSame ? [] : diffSplitLines(old, next, { ignoresBlanks }) };
 }
 
 /** @see git's diff.c: builtin_diff(), fill_metadata_msg() */

@@ -93,7 +93,12 @@ function Commit({
       <a class="subject" href={commitUrl(place, oid)}>
         <bdi>{subjectOf(message) || "(no message)"}</bdi>
       </a>
-      {parents.length > 1 && <span class="badge">merge</span>}
+      {parents.length > 1 && (
+        <>
+          {" "}
+          <span class="badge">merge</span>
+        </>
+      )}
       <div class="muted">
         <bdi>{visibleLine(author.name)}</bdi> · <Ago iso={committer.date} nowMs={nowMs} />
         {path !== null && path !== followed && (

@@ -3,7 +3,7 @@ import { fromByteString } from "../../../src/format/byte-string.ts";
 import { fromHex, NULL_OID_HEX, toHex } from "../../../src/format/oid.ts";
 import type { FileChange, FileVersion } from "../../../src/repository/diff/file-change.ts";
 import { findRenames } from "../../../src/repository/diff/renames.ts";
-import { formatPatch } from "../../../src/repository/diff/unified-patch.ts";
+import { formatPatch, type PatchOptions } from "../../../src/repository/diff/unified-patch.ts";
 import { tryGit } from "../../harness/git.ts";
 
 /** How many of a repository's blobs are cached. */
@@ -40,8 +40,7 @@ export class DiskDiff {
     this.#reader.stdin!.end();
   }
 
-  /** @param deflate for binary files */
-  async compare(base: string, head: string, deflate?: (content: Uint8Array) => Uint8Array): Promise<OwnPatch> {
+  async compare(base: string, head: string, options: PatchOptions = {}): Promise<OwnPatch> {
     if (this.#contents.size > MAX_KEPT_BLOBS) this.#contents.clear();
     const unpaired = await this.#listChanges(base, head);
     for (const { old, next } of unpaired) for (const version of [old, next]) await this.#content(version);
@@ -59,7 +58,7 @@ export class DiskDiff {
     const stats: string[] = [];
     for (const change of changes) {
       const changed = { change, old: await this.#content(change.old), next: await this.#content(change.next) };
-      const patch = formatPatch(changed, deflate === undefined ? {} : { deflate });
+      const patch = formatPatch(changed, options);
       patches.push(patch.bytes);
       const counts = patch.isBinary ? "-\t-" : `${patch.additions}\t${patch.deletions}`;
       const { oldPath, path, similarity } = change;

@@ -92,8 +92,32 @@ test.each([
   expect(stats).toBe((await tryGit(dir, [...options, "--numstat", "-z"])).stdoutBytes.toString("latin1"));
 });
 
+test("blanks are ignored as git ignores them", async () => {
+  const random = new Random(8);
+  const blanks = ["", "", "", " ", "\t", "  ", "\r", "\f"];
+  const words = ["if (x) {", "}", "return y;", "", "  z"];
+  const text = () => Array.from({ length: 30 }, () => random.pick(words));
+  const write = (wanted: readonly string[]) =>
+    wanted.map(
+      (line) => random.pick(blanks) + line.replaceAll(" ", () => random.pick([" ", "\t ", ""])) + random.pick(blanks),
+    );
+  const snapshots: Record<"plain" | "blank", Record<string, [string]>> = { plain: {}, blank: {} };
+  for (let file = 0; file < 60; file++) {
+    const before = text();
+    const after = before.flatMap((line) => (random.below(12) === 0 ? text().slice(0, random.below(4)) : [line]));
+    snapshots.plain[`file-${file}`] = [write(before).join("\n") + random.pick(["", "\n"])];
+    snapshots.blank[`file-${file}`] = [write(after).join("\n") + random.pick(["", "\n"])];
+  }
+  await commitSnapshots(dir, snapshots);
+  const { patch } = await diff.compare("plain", "blank", { ignoresBlanks: true });
+  // Git leaves out what is then unchanged.
+  const shown = patch.toString("latin1").replace(/^diff --git .*\nindex .*\n(?=diff|$(?![^]))/gm, "");
+  const { stdout } = await tryGit(dir, ["diff", "-w", "--no-color", "--full-index", "plain", "blank"]);
+  expect(shown.split("\n")).toEqual(stdout.split("\n"));
+});
+
 test("git apply takes it with its binary files, there and back", async () => {
-  const { patch } = await diff.compare("old", "new", (content) => deflateSync(content));
+  const { patch } = await diff.compare("old", "new", { deflate: (content) => deflateSync(content) });
   const env = { GIT_INDEX_FILE: `${dir}/patched` };
   const apply = async (from: string, ...options: string[]): Promise<string> => {
     await tryGit(dir, ["read-tree", from], { env });
