@@ -12,6 +12,7 @@ import { indexStep } from "./upload/upload-steps.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
+import { fileDiff } from "./diff/file-diff.ts";
 import { showCommit } from "./diff/show-commit.ts";
 import { blame } from "./history/blame.ts";
 import { checkDefaultBranch, setDefaultBranch } from "./refs/default-branch.ts";
@@ -99,6 +100,7 @@ const CALLS = {
   compare,
   commitsBetween,
   diff,
+  fileDiff,
   patch,
   activity,
   contributors,

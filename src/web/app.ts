@@ -12,6 +12,7 @@ import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
+import { commitPage } from "./pages/commit.tsx";
 import { logPage } from "./pages/log.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
@@ -95,6 +96,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/delete/*", needed: "write", show: deletePage },
   { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
   { method: "GET", path: "/:owner/:repo/commits/*", needed: "read", show: logPage },
+  { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
 ];
 
 /** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of

@@ -24,6 +24,17 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "commits, none", path: "/walk/history/commits/main?author=nobody+like+this", says: "No commit fits" },
   { name: "commits, a wrong day", path: "/walk/history/commits/main?since=soon", status: 422, says: "such as 2026" },
   { name: "commits, a wrong cursor", path: "/walk/history/commits/main?after=AAAA", status: 422, says: "cursor" },
+  { name: "commit", path: "/walk/history/commit/changes", says: "with an example" },
+  { name: "commit, side by side", path: "/walk/history/commit/changes?view=split", says: "and & here" },
+  { name: "commit, without blanks", path: "/walk/history/commit/changes?w=1", says: "Only blanks changed" },
+  { name: "commit, one file", path: "/walk/history/commit/changes?file=2", says: "File 3 of 8" },
+  { name: "commit, no such file", path: "/walk/history/commit/changes?file=99", status: 404, says: "Not found" },
+  { name: "commit, further files", path: "/walk/history/commit/changes?start=5", says: "Files 6 to 8 of 8" },
+  { name: "commit, a root", path: "/walk/history/commit/v1.0", says: "added" },
+  { name: "commit, a merge", path: "/walk/history/commit/main", says: "compared below" },
+  { name: "commit, a merge, its other parent", path: "/walk/history/commit/main?parent=2", says: "renamed" },
+  { name: "commit, no such parent", path: "/walk/history/commit/main?parent=3", status: 422, says: "Not valid" },
+  { name: "commit, hostile", path: "/walk/history/commit/hostile", says: "new␊line" },
 ];
 
 const lines = (count: number, change: Readonly<Record<number, string>> = {}): string =>

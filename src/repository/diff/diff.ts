@@ -1,6 +1,5 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { formatMode } from "../../format/tree.ts";
-import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
 import { fromHex, toHex } from "../../format/oid.ts";
@@ -12,19 +11,20 @@ import { ChangedBlobs } from "./changed-blobs.ts";
 import { type FileChange, type FileVersion, statusOf } from "./file-change.ts";
 import { findRenames } from "./renames.ts";
 import { diffTrees, type TreeDiff } from "./tree-diff.ts";
-import { type ChangedContent, formatPatch } from "./unified-patch.ts";
+import { type ChangedContent, formatPatch, type PatchOptions } from "./unified-patch.ts";
 
 /** The most changed files that are listed. */
 const MAX_CHANGES = 50_000;
 
 /** A file is compared up to this many bytes, old and new together. Both are in memory with their
  * lines. */
-const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
+export const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
 
 /** The most bytes of one file's patch that a page shows. */
 const MAX_PATCH_BYTES = 1024 * 1024;
 
-/** A page ends after the file with which its patches reach this many bytes. */
+/** A page ends after the file with which its patches reach this many bytes, unless less is asked
+ * for. */
 const PAGE_PATCH_BYTES = 4 * 1024 * 1024;
 
 /** A page that took this long ends early. The next page continues there. */
@@ -38,7 +38,8 @@ const RENAMES = {
   matchesEmpty: true,
 };
 
-const UTF_8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+/** Patches as text. */
+export const UTF_8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
 /** What is compared: commits or trees, by their ids in hex. */
 export interface DiffQuery {
@@ -49,8 +50,19 @@ export interface DiffQuery {
   readonly start: number;
 }
 
-/** A changed file as the API shows it: paths as text, modes in octal, ids in hex. */
+/** A request for a page of changed files. */
+export interface DiffPageQuery extends DiffQuery {
+  /** The most files. */
+  readonly limit: number;
+  /** The page ends after the file with which its patches reach this many bytes. Default: 4 MiB. */
+  readonly pageBytes?: number;
+  /** Whether lines are equal that differ only in blanks, as with `git diff -w`. */
+  readonly ignoresBlanks?: boolean;
+}
+
+/** A changed file as the API and pages show it: modes in octal, ids in hex. */
 export interface FileRecord {
+  /** Byte string, as `oldPath` is. */
   readonly path: string;
   /** The former path of a renamed file. */
   readonly oldPath: string | null;
@@ -84,8 +96,9 @@ export interface DiffPage {
 
 /** Compares two commits, as `git diff -M` does.
  * @throws GitError "not-found" when no ref reaches one of them, "storage-failed" */
-export async function diff(repository: OpenRepository, query: DiffQuery & { limit: number }): Promise<DiffPage> {
+export async function diff(repository: OpenRepository, query: DiffPageQuery): Promise<DiffPage> {
   const endMs = Date.now() + PAGE_MS;
+  const { pageBytes = PAGE_PATCH_BYTES, ignoresBlanks = false } = query;
   const { changes, blobs, ...found } = await findChanges(repository, query);
   const page = changes.slice(query.start, query.start + query.limit);
   const sizes = blobs.sizesOf(page);
@@ -98,10 +111,10 @@ export async function diff(repository: OpenRepository, query: DiffQuery & { limi
       files.push({ ...describe(change), additions: null, deletions: null, isBinary: false, patch: null });
       continue;
     }
-    const file = compareFile((await contents.next()).value!);
+    const file = compareFile((await contents.next()).value!, { ignoresBlanks });
     files.push(file);
     patchBytes += file.patch?.length ?? 0;
-    if (patchBytes >= PAGE_PATCH_BYTES || Date.now() > endMs) break;
+    if (patchBytes >= pageBytes || Date.now() > endMs) break;
     await blobs.pause();
   }
   await contents.return();
@@ -137,7 +150,9 @@ export async function patch(
   return { bytes: into.finish(), next: end < changes.length ? end : null };
 }
 
-async function findChanges(
+/** Finds what changed, with renames.
+ * @throws GitError as `diff` */
+export async function findChanges(
   repository: OpenRepository,
   { base, head }: DiffQuery,
 ): Promise<{ changes: FileChange[]; blobs: ChangedBlobs; isTruncated: boolean; isRenameLimited: boolean }> {
@@ -156,8 +171,8 @@ function treeOf(repository: OpenRepository, oid: string): ObjectNumber {
   return peel(repository, revisionOf(repository, row.number), "tree").number;
 }
 
-function compareFile(changed: ChangedContent): FileRecord {
-  const { bytes, additions, deletions, isBinary } = formatPatch(changed);
+function compareFile(changed: ChangedContent, options: PatchOptions): FileRecord {
+  const { bytes, additions, deletions, isBinary } = formatPatch(changed, options);
   return {
     ...describe(changed.change),
     additions: isBinary ? null : additions,
@@ -169,11 +184,12 @@ function compareFile(changed: ChangedContent): FileRecord {
 
 const STATUS = { A: "added", D: "deleted", M: "modified", R: "renamed", T: "type-changed" } as const;
 
-function describe(change: FileChange): Omit<FileRecord, "additions" | "deletions" | "isBinary" | "patch"> {
+/** A change as it is shown, but for its lines. */
+export function describe(change: FileChange): Omit<FileRecord, "additions" | "deletions" | "isBinary" | "patch"> {
   const { old, next, similarity } = change;
   return {
-    path: decodeText(change.path),
-    oldPath: similarity === null ? null : decodeText(change.oldPath),
+    path: change.path,
+    oldPath: similarity === null ? null : change.oldPath,
     status: STATUS[statusOf(change)],
     oldMode: modeOf(old),
     mode: modeOf(next),

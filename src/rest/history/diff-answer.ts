@@ -1,6 +1,7 @@
 // What answers with a diff share: commits and comparisons.
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { decodeText } from "../../format/byte-string.ts";
 import { encodeCursor, MAX_CURSOR_LENGTH } from "../../format/cursor.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { DiffPage } from "../../repository/diff/diff.ts";
@@ -85,7 +86,11 @@ export function toDiffFields(
   place: (start: number) => unknown,
 ) {
   return {
-    files,
+    files: files.map((file) => ({
+      ...file,
+      path: decodeText(file.path),
+      oldPath: file.oldPath === null ? null : decodeText(file.oldPath),
+    })),
     fileCount: total,
     additions: files.reduce((sum, { additions }) => sum + (additions ?? 0), 0),
     deletions: files.reduce((sum, { deletions }) => sum + (deletions ?? 0), 0),

@@ -1,0 +1,161 @@
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import { isHexOid } from "../../format/oid.ts";
+import type { ShownCommit } from "../../repository/diff/show-commit.ts";
+import type { IdentRecord } from "../../repository/objects/commit-record.ts";
+import { toHtml } from "../parts/html.ts";
+import { PlaceHeader } from "../parts/place-header.tsx";
+import { type Page, showPageByIds } from "../parts/show-page.tsx";
+import { subjectOf, visibleLine, visibleText } from "../parts/text.ts";
+import { Ago } from "../parts/times.tsx";
+import { urlParts } from "../parts/url-parts.ts";
+import { commitUrl, pathUrl, withQuery } from "../parts/urls.ts";
+import type { PageContext, PagePlace } from "../parts/web-env.ts";
+import { commitPatch } from "./patch.ts";
+import { readAskedDiff, streamDiff } from "./shown-diff.ts";
+
+/** `/{owner}/{repo}/commit/{oid}`: a commit and what it changed. Other revisions lead to the commit
+ * that they name. */
+export async function commitPage(context: PageContext): Promise<Response> {
+  const rev = urlParts(context).join("/");
+  const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
+  if (format === "patch" || format === "diff") return commitPatch(context, oid, format);
+  if (isHexOid(rev)) return showPageByIds(context, ["commit", rev], () => readPage(context, rev));
+  const named = await context.get("repository").showCommit(decodeText(rev));
+  const { search } = new URL(context.req.url);
+  return context.redirect(commitUrl(context.get("place"), named.oid) + search, 302);
+}
+
+async function readPage(context: PageContext, oid: string): Promise<Page> {
+  const place = context.get("place");
+  const repository = context.get("repository");
+  const query = new URL(context.req.url).searchParams;
+  const commit = await repository.showCommit(oid);
+  const parent = readParent(query, commit);
+  const asked = readAskedDiff(query, commitUrl(place, oid), { parent: parent === 1 ? null : `${parent}` });
+  const base = commit.parents[parent - 1] ?? null;
+  const head = toHtml(<CommitHead place={place} commit={commit} parent={parent} />);
+  const sides = { old: base === null ? null : { place, commit: base }, next: { place, commit: oid } };
+  return {
+    title: `${subjectOf(commit.message) || oid} · ${place.owner}/${place.name}`,
+    content: await streamDiff(head, repository, { base, head: oid }, asked, sides),
+  };
+}
+
+/** The parent that a merge is compared with, from 1.
+ * @throws GitError "invalid" */
+function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
+  const text = query.get("parent") ?? "1";
+  const parent = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (parent < 1 || parent > Math.max(parents.length, 1))
+    throw new GitError("invalid", { what: "parent", actual: text, reason: `the commit has ${parents.length}` });
+  return parent;
+}
+
+function CommitHead({ place, commit, parent }: { place: PagePlace; commit: ShownCommit; parent: number }) {
+  const { oid, message, author, committer, signature } = commit;
+  const here = commitUrl(place, oid);
+  const subject = subjectOf(message);
+  const end = message.indexOf("\n");
+  const body = end < 0 ? "" : message.slice(end).replace(/^\n+|\s+$/g, "");
+  const nowMs = Date.now();
+  const isSame = author.name === committer.name && author.email === committer.email && author.date === committer.date;
+  return (
+    <>
+      <PlaceHeader place={place} tab="commits" />
+      <section class="box commit" aria-labelledby="subject">
+        <h2 id="subject">
+          <bdi>{subject || "(no message)"}</bdi>
+        </h2>
+        {body !== "" && (
+          <pre class="plain" dir="auto">
+            {visibleText(body)}
+          </pre>
+        )}
+        <dl class="ids">
+          <dt>Author</dt>
+          <dd>
+            <Person ident={author} nowMs={nowMs} />
+          </dd>
+          {!isSame && (
+            <>
+              <dt>Committer</dt>
+              <dd>
+                <Person ident={committer} nowMs={nowMs} />
+              </dd>
+            </>
+          )}
+          <dt>Commit</dt>
+          <dd>
+            <code>{oid}</code>
+          </dd>
+          <Parents place={place} commit={commit} parent={parent} />
+          {signature !== null && (
+            <>
+              <dt>Signature</dt>
+              <dd>
+                <details>
+                  <summary>as it is stored, not verified</summary>
+                  <pre tabindex={0}>{visibleText(signature)}</pre>
+                </details>
+              </dd>
+            </>
+          )}
+        </dl>
+        <p class="row links">
+          <a class="button" href={pathUrl(place, "tree", oid, "")}>
+            Files at this commit
+          </a>
+          <a href={pathUrl(place, "commits", oid, "")}>History</a>
+          <a href={`${here}.patch`}>Patch</a>
+          <a href={`${here}.diff`}>Diff</a>
+        </p>
+      </section>
+    </>
+  );
+}
+
+/** @param parent that the commit is compared with, from 1 */
+function Parents({ place, commit, parent }: { place: PagePlace; commit: ShownCommit; parent: number }) {
+  const { oid, parents } = commit;
+  return (
+    <>
+      {parents.map((one, i) => (
+        <>
+          <dt>{parents.length === 1 ? "Parent" : `Parent ${i + 1}`}</dt>
+          <dd>
+            <a href={commitUrl(place, one)}>
+              <code>{one}</code>
+            </a>
+            {parents.length > 1 && (
+              <>
+                {" "}
+                {parent === i + 1 ? (
+                  <span class="muted">compared below</span>
+                ) : (
+                  <a href={withQuery(commitUrl(place, oid), { parent: i === 0 ? null : `${i + 1}` })}>
+                    compare with it
+                  </a>
+                )}
+              </>
+            )}
+          </dd>
+        </>
+      ))}
+    </>
+  );
+}
+
+function Person({ ident: { name, email, date }, nowMs }: { ident: IdentRecord; nowMs: number }) {
+  return (
+    <>
+      <strong>
+        <bdi>{visibleLine(name)}</bdi>
+      </strong>{" "}
+      <span class="muted">
+        <bdi>{`<${visibleLine(email)}>`}</bdi>
+      </span>{" "}
+      · <Ago iso={date} nowMs={nowMs} />
+    </>
+  );
+}

@@ -1,0 +1,48 @@
+import { fromByteString } from "../../format/byte-string.ts";
+import { checkConditions } from "../../format/conditional-request.ts";
+import { formatMail } from "../../repository/diff/mail-head.ts";
+import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
+import type { PageContext } from "../parts/web-env.ts";
+import type { DiffEnds } from "./shown-diff.ts";
+
+/** `/{owner}/{repo}/commit/{oid}.patch`: a commit as a mail that `git am` takes, as `git format-patch
+ * -p --full-index --binary --no-signature` writes it; of a merge, what it brought to its first
+ * parent. `.diff`: only what changed. */
+export async function commitPatch(context: PageContext, oid: string, format: "patch" | "diff"): Promise<Response> {
+  const repository = context.get("repository");
+  const commit = await repository.showCommit(oid);
+  const head = format === "patch" ? fromByteString(formatMail(commit)) : new Uint8Array(0);
+  return sendPatch(context, { base: commit.parents[0] ?? null, head: commit.oid }, head, `"${format}-${commit.oid}"`);
+}
+
+/** Sends what changed between two commits, as the client takes it.
+ * @param etag of ids: what they name never changes
+ * @throws GitError as the call `patch` */
+export async function sendPatch(
+  context: PageContext,
+  ends: DiffEnds,
+  head: Uint8Array,
+  etag: string,
+): Promise<Response> {
+  const headers = {
+    ...PAGE_HEADERS,
+    ETag: etag,
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Security-Policy": RAW_POLICY,
+  };
+  if (checkConditions(context.req.raw.headers, etag) === 304) return new Response(null, { status: 304, headers });
+  const repository = context.get("repository");
+  // Read before the response begins, so that errors still get a status.
+  let part = await repository.patch({ ...ends, start: 0 });
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      if (head.length > 0) controller.enqueue(head);
+    },
+    async pull(controller) {
+      if (part.bytes.length > 0) controller.enqueue(part.bytes);
+      if (part.next === null) controller.close();
+      else part = await repository.patch({ ...ends, start: part.next });
+    },
+  });
+  return new Response(body, { headers });
+}

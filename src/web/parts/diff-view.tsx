@@ -1,0 +1,343 @@
+// What a comparison of two commits shows: a list of the changed files, then each with its lines.
+import { raw } from "hono/html";
+import type { Child } from "hono/jsx";
+import type { RepositoryName } from "../../format/repository-name.ts";
+import type { DiffPage, FileRecord } from "../../repository/diff/diff.ts";
+import type { FileDiff } from "../../repository/diff/file-diff.ts";
+import { type DiffRows, splitRows, unifiedRows } from "./diff-rows.ts";
+import { isImage } from "./file-box.tsx";
+import { toHtml } from "./html.ts";
+import { visibleName } from "./text.ts";
+import { pathUrl } from "./urls.ts";
+
+/** Lines of one file that a page of several shows, and lines of all of them. */
+const FILE_LINES = 1_000;
+const PAGE_LINES = 10_000;
+
+/** The mode of a commit of another repository, which has no page here. */
+const SUBMODULE = "160000";
+
+/** Where the files of a side are. */
+export interface DiffSide {
+  readonly place: RepositoryName;
+  /** Full id, hex. */
+  readonly commit: string;
+}
+
+/** How a comparison is shown. */
+export interface DiffFrame {
+  /** Null: there is nothing before. */
+  readonly old: DiffSide | null;
+  readonly next: DiffSide;
+  readonly isSplit: boolean;
+  readonly ignoresBlanks: boolean;
+  /** How many files precede those shown. */
+  readonly start: number;
+  /** The URL of this view with other fields in its query; null takes a field away. */
+  readonly link: (fields: Readonly<Record<string, string | null>>) => string;
+}
+
+/** A page of changed files as HTML, piece by piece. */
+export function* drawDiff(frame: DiffFrame, page: DiffPage): Generator<string, void, void> {
+  const { start, link } = frame;
+  yield toHtml(<DiffSummary frame={frame} page={page} />);
+  let linesLeft = PAGE_LINES;
+  for (const [i, file] of page.files.entries()) {
+    const rows = rowsOf(frame, file, start + i, Math.min(FILE_LINES, linesLeft));
+    const shown = rows?.count ?? 0;
+    linesLeft -= shown;
+    const isCut = rows === null ? isTooLong(file) : rows.isCut;
+    yield toHtml(
+      <FileChange
+        frame={frame}
+        file={file}
+        index={start + i}
+        rows={rows}
+        rest={
+          isCut && (
+            <>
+              {shown === 0 ? "It has more changes than this page shows." : `These are the first ${shown} lines.`}{" "}
+              <a href={link({ file: `${start + i}`, start: null })}>Show this file alone</a>
+            </>
+          )
+        }
+      />,
+    );
+  }
+  yield toHtml(<DiffPager frame={frame} page={page} />);
+}
+
+/** One changed file as HTML, or a part of it. */
+export function drawFileDiff(frame: DiffFrame, { file, total, nextLine, lineCount }: FileDiff): string {
+  const { start, link } = frame;
+  const rows = rowsOf(frame, file, start, Infinity);
+  return toHtml(
+    <>
+      <div class="bar">
+        <span>
+          File {(start + 1).toLocaleString("en")} of {total.toLocaleString("en")}
+        </span>
+        <DiffSwitches frame={frame} />
+        <a class="push" href={link({ file: null, line: null })}>
+          All changes
+        </a>
+      </div>
+      <h3 class="hush">Changed file</h3>
+      <FileChange
+        frame={frame}
+        file={file}
+        index={start}
+        rows={rows}
+        rest={
+          nextLine !== null && (
+            <a href={link({ line: `${nextLine}` })}>The next of {lineCount.toLocaleString("en")} lines</a>
+          )
+        }
+      />
+      <nav class="row" aria-label="Files">
+        {start > 0 && (
+          <a class="button" href={link({ file: `${start - 1}`, line: null })}>
+            Previous file
+          </a>
+        )}
+        {start + 1 < total && (
+          <a class="button" href={link({ file: `${start + 1}`, line: null })}>
+            Next file
+          </a>
+        )}
+      </nav>
+    </>,
+  );
+}
+
+/** Whether a file's patch alone is more than a page of several has. */
+function isTooLong({ patch, additions }: FileRecord): boolean {
+  return patch === null && additions !== null;
+}
+
+/** @returns null: there are no lines to show */
+function rowsOf({ isSplit }: DiffFrame, { patch }: FileRecord, index: number, limit: number): DiffRows | null {
+  if (patch === null) return null;
+  const rows = (isSplit ? splitRows : unifiedRows)(patch, `F${index}`, limit);
+  return rows.count === 0 && !rows.isCut ? null : rows;
+}
+
+/** What changed, in figures, and the files on this page. */
+function DiffSummary({ frame, page }: { frame: DiffFrame; page: DiffPage }) {
+  const { files, total, isTruncated, isRenameLimited } = page;
+  const { start } = frame;
+  const sum = (key: "additions" | "deletions"): number => files.reduce((all, file) => all + (file[key] ?? 0), 0);
+  const isAll = files.length === total;
+  const count = `${total.toLocaleString("en")} changed ${total === 1 ? "file" : "files"}`;
+  return (
+    <>
+      <h3 class="hush">Changed files</h3>
+      <div class="bar">
+        <span>
+          {isAll ? count : `Files ${start + 1} to ${start + files.length} of ${count}`}:{" "}
+          <Counts additions={sum("additions")} deletions={sum("deletions")} />
+        </span>
+        <DiffSwitches frame={frame} />
+      </div>
+      {isTruncated && <p class="note">More files changed than are listed. None is looked for under a former name.</p>}
+      {isRenameLimited && !isTruncated && (
+        <p class="note">So many files came and went that not all were looked for under their former names.</p>
+      )}
+      {files.length > 1 && (
+        <details class="box changes" open>
+          <summary>Files</summary>
+          <ul>
+            {files.map(({ path, status, additions, deletions }, i) => (
+              <li>
+                <a href={`#F${start + i}`}>
+                  <bdi>{visibleName(path)}</bdi>
+                </a>{" "}
+                {status !== "modified" && <span class="badge">{status}</span>}{" "}
+                {additions !== null && <Counts additions={additions} deletions={deletions ?? 0} />}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** The ways of showing lines. */
+function DiffSwitches({ frame: { isSplit, ignoresBlanks, link } }: { frame: DiffFrame }) {
+  return (
+    <nav class="row switches" aria-label="View">
+      <a href={link({ view: null })} aria-current={isSplit ? undefined : "true"}>
+        Unified
+      </a>
+      <a href={link({ view: "split" })} aria-current={isSplit ? "true" : undefined}>
+        Side by side
+      </a>
+      <a href={link({ w: ignoresBlanks ? null : "1" })}>{ignoresBlanks ? "Show changes of blanks" : "Ignore blanks"}</a>
+    </nav>
+  );
+}
+
+function Counts({ additions, deletions }: { additions: number; deletions: number }) {
+  return (
+    <span class="counts">
+      <span class="plus">
+        +{additions.toLocaleString("en")}
+        <span class="hush"> lines</span>
+      </span>{" "}
+      <span class="minus">
+        −{deletions.toLocaleString("en")}
+        <span class="hush"> lines</span>
+      </span>
+    </span>
+  );
+}
+
+function FileChange({
+  frame,
+  file,
+  index,
+  rows,
+  rest,
+}: {
+  frame: DiffFrame;
+  file: FileRecord;
+  index: number;
+  rows: DiffRows | null;
+  /** The way to what is not shown here; false: all is. */
+  rest: Child;
+}) {
+  const { path, oldPath, status, additions, deletions } = file;
+  return (
+    <details class="box change" id={`F${index}`} open>
+      <summary>
+        <h4>
+          {oldPath !== null && (
+            <>
+              <bdi>{visibleName(oldPath)}</bdi> →{" "}
+            </>
+          )}
+          <bdi>{visibleName(path)}</bdi>
+        </h4>
+        {status !== "modified" && <span class="badge">{status}</span>}
+        {additions !== null && <Counts additions={additions} deletions={deletions ?? 0} />}
+      </summary>
+      <FileFacts frame={frame} file={file} />
+      {isImage(path) && <Pictures frame={frame} file={file} />}
+      {rows === null ? (
+        <p class="told">{reasonOf(file, frame)}</p>
+      ) : (
+        rows.count > 0 && <Lines name={visibleName(path)} rows={rows} isSplit={frame.isSplit} />
+      )}
+      {rest !== false && <p class="told">{rest}</p>}
+    </details>
+  );
+}
+
+/** Modes, and where the file is before and after. */
+function FileFacts({ frame: { old, next }, file }: { frame: DiffFrame; file: FileRecord }) {
+  const { path, oldPath, oldMode, mode, similarity } = file;
+  const facts = [
+    oldMode !== null && mode !== null && oldMode !== mode ? `mode ${oldMode} → ${mode}` : null,
+    oldMode === null || mode === null ? `mode ${mode ?? oldMode}` : null,
+    similarity === null ? null : `${similarity}% the same`,
+  ];
+  return (
+    <div class="head">
+      <span class="muted">{facts.filter((fact) => fact !== null).join(" · ")}</span>
+      <span class="push row">
+        {old !== null && oldMode !== null && oldMode !== SUBMODULE && (
+          <a href={pathUrl(old.place, "blob", old.commit, oldPath ?? path)}>Before</a>
+        )}
+        {mode !== null && mode !== SUBMODULE && <a href={pathUrl(next.place, "blob", next.commit, path)}>After</a>}
+      </span>
+    </div>
+  );
+}
+
+/** An image before and after, beside each other. */
+function Pictures({ frame: { old, next }, file }: { frame: DiffFrame; file: FileRecord }) {
+  const { path, oldPath, oldMode, mode } = file;
+  return (
+    <div class="pictures">
+      {old !== null && oldMode !== null && (
+        <figure class="picture">
+          <figcaption>Before</figcaption>
+          <img src={pathUrl(old.place, "raw", old.commit, oldPath ?? path)} alt="The image before" loading="lazy" />
+        </figure>
+      )}
+      {mode !== null && (
+        <figure class="picture">
+          <figcaption>After</figcaption>
+          <img src={pathUrl(next.place, "raw", next.commit, path)} alt="The image after" loading="lazy" />
+        </figure>
+      )}
+    </div>
+  );
+}
+
+function Lines({ name, rows, isSplit }: { name: string; rows: DiffRows; isSplit: boolean }) {
+  const columns = isSplit
+    ? [
+        ["number", "Old line"],
+        ["line", "Old text"],
+        ["number", "New line"],
+        ["line", "New text"],
+      ]
+    : [
+        ["number", "Old line"],
+        ["number", "New line"],
+        ["sign", "Change"],
+        ["line", "Text"],
+      ];
+  return (
+    <table class={isSplit ? "diff split" : "diff"}>
+      <caption class="hush">Changed lines of {name}</caption>
+      <colgroup>
+        {columns.map(([kind]) => (
+          <col class={kind} />
+        ))}
+      </colgroup>
+      <thead class="hush">
+        <tr>
+          {columns.map(([, label]) => (
+            <th scope="col">{label}</th>
+          ))}
+        </tr>
+      </thead>
+      {/* Safe: all lines are escaped, the rest is numbers. */}
+      <tbody>{raw(rows.html)}</tbody>
+    </table>
+  );
+}
+
+/** Why a changed file has no lines to show. */
+function reasonOf(
+  { isBinary, patch, additions, status, oldOid, oid, similarity }: FileRecord,
+  frame: DiffFrame,
+): string {
+  if (isBinary) return "A binary file, whose content is not shown.";
+  if (patch === null) return additions === null ? "Too large to be compared." : "Too many changes to be shown here.";
+  if (oldOid === oid) return similarity === null ? "Only the mode changed." : "The content is the same.";
+  if (status === "added" || status === "deleted") return "An empty file.";
+  return frame.ignoresBlanks ? "Only blanks changed." : "There is nothing to show.";
+}
+
+/** The ways to the files that are not on this page. */
+function DiffPager({ frame: { start, link }, page: { files, total, next } }: { frame: DiffFrame; page: DiffPage }) {
+  if (start === 0 && next === null) return files.length === 0 ? <p>No file differs.</p> : null;
+  return (
+    <nav class="row" aria-label="Pages of files">
+      {start > 0 && (
+        <a class="button" href={link({ start: null })}>
+          First files
+        </a>
+      )}
+      {next !== null && (
+        <a class="button" rel="next" href={link({ start: `${next}` })}>
+          Next files ({(total - next).toLocaleString("en")} left)
+        </a>
+      )}
+    </nav>
+  );
+}
