@@ -38,6 +38,7 @@ import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
+import { comparePage } from "./pages/compare-page.ts";
 import { logPage } from "./pages/log-page.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
@@ -112,6 +113,7 @@ const CALLS = {
   editPage,
   findPage,
   logPage,
+  comparePage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -13,6 +13,7 @@ import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { commitPage } from "./pages/commit.tsx";
+import { comparePage, mergeCompared } from "./pages/compare.tsx";
 import { logPage } from "./pages/log.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
@@ -97,6 +98,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
   { method: "GET", path: "/:owner/:repo/commits/*", needed: "read", show: logPage },
   { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
+  { method: "GET", path: "/:owner/:repo/compare/*", needed: "read", show: comparePage },
+  { method: "POST", path: "/:owner/:repo/compare/*", needed: "write", show: mergeCompared },
 ];
 
 /** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of

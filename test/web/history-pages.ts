@@ -35,6 +35,13 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "commit, a merge, its other parent", path: "/walk/history/commit/main?parent=2", says: "renamed" },
   { name: "commit, no such parent", path: "/walk/history/commit/main?parent=3", status: 422, says: "Not valid" },
   { name: "commit, hostile", path: "/walk/history/commit/hostile", says: "new␊line" },
+  { name: "compare, to choose", path: "/walk/history/compare", says: "Compare with it" },
+  { name: "compare", path: "/walk/history/compare/v1.0...main", says: "is 3 commits ahead of v1.0" },
+  { name: "compare, to merge", path: "/walk/history/compare/main...hostile", says: "Merge into main" },
+  { name: "compare, directly", path: "/walk/history/compare/main..v1.0?view=split", says: "3 commits behind" },
+  { name: "compare, one file", path: "/walk/history/compare/v1.0...main?file=1", says: "File 2 of 9" },
+  { name: "compare, the same", path: "/walk/history/compare/main...main", says: "the same commit" },
+  { name: "compare, nothing there", path: "/walk/history/compare/main...nothing", status: 404, says: "Not found" },
 ];
 
 const lines = (count: number, change: Readonly<Record<number, string>> = {}): string =>

@@ -1,5 +1,4 @@
 import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
-import { encodeText } from "../../format/byte-string.ts";
 import { toHex } from "../../format/oid.ts";
 import { type CommitRecord, readCommits } from "../objects/commit-record.ts";
 import { aheadBehind } from "./ahead-behind.ts";
@@ -21,11 +20,11 @@ export interface Comparison {
 }
 
 /** Compares two commits' histories.
- * @param query texts, revisions
+ * @param query byte strings, revisions
  * @throws GitError as `resolveCommit` */
 export async function compare(repository: OpenRepository, query: { base: string; head: string }): Promise<Comparison> {
-  const base = await resolveCommit(repository, encodeText(query.base));
-  const head = await resolveCommit(repository, encodeText(query.head));
+  const base = await resolveCommit(repository, query.base);
+  const head = await resolveCommit(repository, query.head);
   const { graph } = repository.tables;
   const [basePosition, headPosition] = [graph.position(base.number), graph.position(head.number)];
   const [mergeBase] = mergeBases(graph, basePosition, [headPosition]);

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
+import type { Foreign } from "../../repository/comparison.ts";
 import { failures } from "../common/error.ts";
-import { FOREIGN_HINT, type Foreign, openForeign } from "../common/foreign.ts";
+import { FOREIGN_HINT, openForeign } from "../common/foreign.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import {
   BranchSchema,

@@ -1,13 +1,13 @@
 import { z } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
+import { parseRange, type Range, relate } from "../../repository/comparison.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { answerPatch, DiffFields, DiffQuerySchema, diffResponse, toDiffFields, wantsPatch } from "./diff-answer.ts";
 import { failures } from "../common/error.ts";
 import { decodeCursor } from "../common/paging.ts";
-import { FOREIGN_HINT, type Foreign, openForeign } from "../common/foreign.ts";
-import { defineRoute, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
+import { familyOf, FOREIGN_HINT } from "../common/foreign.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, NullableOidSchema, OidSchema, RefSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** Maximum number of commits in a comparison. */
@@ -64,9 +64,10 @@ const Place = z.object({ base: OidSchema, head: OidSchema, start: z.int().min(0)
 /** `/repos/:owner/:repo/compare/:range`. */
 export const compareRoutes = newRoutes().openapi(read, async (context) => {
   const { cursor, format, limit } = context.req.valid("query");
-  const range = parseRange(context.req.valid("param").range);
+  const range = readRange(context.req.valid("param").range);
   const place = decodeCursor(cursor, Place);
-  const { base, head, bases, repository, ...relation } = await relate(context, range, place);
+  const related = await relate(repositoryOf(context), familyOf(context), range, place);
+  const { base, head, bases, repository, foreign: _, ...relation } = related;
   const from = range.isSinceMergeBase ? relation.mergeBase : base;
   if (from === null)
     throw new GitError("not-found", { what: "merge base", reason: "the commits have no common ancestor" });
@@ -83,48 +84,10 @@ export const compareRoutes = newRoutes().openapi(read, async (context) => {
   });
 });
 
-/** Finds how the two sides relate.
- * @param place names them by ids, on further pages
- * @returns also the repository that has head and all that it shares with base, and what is not
- * reached from there: head's commits are those that `bases` do not reach
- * @throws GitError "invalid" when two repositories are compared without a merge base */
-async function relate(context: Context<RestEnv>, range: Range, place: z.output<typeof Place> | null) {
-  const local = repositoryOf(context);
-  const named = place ?? range;
-  const [baseSide, headSide] = [await openForeign(context, range.base), await openForeign(context, range.head)];
-  if (baseSide === null && headSide === null) {
-    const relation = await local.compare(named);
-    return { ...relation, bases: [relation.base], repository: local };
-  }
-  if (!range.isSinceMergeBase) {
-    const reason = "branches of two repositories are compared by three dots";
-    throw new GitError("invalid", { what: "range", field: "range", reason });
-  }
-  const revisionOf = (side: Foreign | null, text: string): string =>
-    side === null || place !== null ? encodeText(text) : `refs/heads/${side.branch}`;
-  const repository = headSide?.client ?? local;
-  const { commit, oids } = await repository.ancestry(revisionOf(headSide, named.head));
-  const found = await (baseSide?.client ?? local).commonAncestors({ revision: revisionOf(baseSide, named.base), oids });
-  const { mergeBases: bases, ...relation } = found;
-  return { ...relation, head: commit, mergeBase: bases[0] ?? null, bases, repository };
-}
-
-/** A comparison, as its path names it. */
-interface Range {
-  readonly base: string;
-  readonly head: string;
-  readonly isSinceMergeBase: boolean;
-}
-
 /** @throws GitError "invalid" unless it is two revisions with dots between them */
-function parseRange(range: string): Range {
-  const at = range.indexOf("..");
-  const dots = range.startsWith("...", at) ? "..." : "..";
-  const sides = [range.slice(0, at), range.slice(at + dots.length)].map((side) =>
-    RefSchema.safeParse(side === "" ? "HEAD" : side),
-  );
-  if (at < 0 || !sides.every(({ success }) => success)) {
+function readRange(text: string): Range {
+  const range = parseRange(text);
+  if (range === null || ![range.base, range.head].every((side) => RefSchema.safeParse(side).success))
     throw new GitError("invalid", { what: "range", field: "range", reason: "it must be base...head" });
-  }
-  return { base: sides[0]!.data!, head: sides[1]!.data!, isSinceMergeBase: dots === "..." };
+  return { ...range, base: encodeText(range.base), head: encodeText(range.head) };
 }

@@ -55,7 +55,8 @@ export function readAskedDiff(
 }
 
 /** The content of a page that ends with a comparison.
- * @param head HTML before it, which is sent before the comparison is read
+ * @param head HTML before it, which is sent before anything else is read
+ * @param more makes what follows the head
  * @throws GitError "not-found" for a file that is not among those that changed */
 export async function streamDiff(
   head: string,
@@ -63,6 +64,7 @@ export async function streamDiff(
   ends: DiffEnds,
   { file, line, start, ...asked }: AskedDiff,
   sides: Pick<DiffFrame, "old" | "next">,
+  more: () => Promise<string> = () => Promise.resolve(""),
 ): Promise<AsyncIterable<string>> {
   const { ignoresBlanks } = asked;
   if (file !== null) {
@@ -72,6 +74,7 @@ export async function streamDiff(
   }
   return (async function* () {
     yield head;
+    yield await more();
     const page = await repository.diff({ ...ends, start, ignoresBlanks, limit: PAGE_FILES, pageBytes: PAGE_BYTES });
     yield* drawDiff({ ...asked, ...sides, start }, page);
   })();

@@ -19,6 +19,7 @@ export interface ListedCommit extends CommitRecord {
 
 /** Commits by the day on which they were made, the newest first.
  * @param path byte string: what of each commit its link to files leads to; "" for all
+ * @param headingLevel of the days
  * @param lines ids to which lines of history lead from above; null: without a graph */
 export function CommitList({
   place,
@@ -26,13 +27,16 @@ export function CommitList({
   path,
   lines,
   nowMs,
+  headingLevel = 3,
 }: {
   place: Pick<PagePlace, "owner" | "name">;
   commits: readonly ListedCommit[];
   path: string;
   lines: readonly string[] | null;
   nowMs: number;
+  headingLevel?: 3 | 4;
 }) {
+  const Heading = `h${headingLevel}` as const;
   const graph = lines === null ? null : arrangeGraph(commits, lines);
   /** Safe: nothing but numbers. */
   const draw = (i: number, how: typeof drawRow) =>
@@ -52,7 +56,7 @@ export function CommitList({
           <tr class="day">
             {draw(first, drawGap)}
             <th scope="rowgroup" colspan={2}>
-              <h3>{DAY.format(Date.parse(day))}</h3>
+              <Heading>{DAY.format(Date.parse(day))}</Heading>
             </th>
           </tr>
           {commits.slice(first, end).map((commit, i) => (

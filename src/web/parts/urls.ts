@@ -33,6 +33,12 @@ export function commitUrl(place: RepositoryName, oid: string): string {
   return placeUrl(place, `commit/${oid}`);
 }
 
+/** The page that compares two sides.
+ * @param base byte string, as `head` is: a revision, or `owner:branch` */
+export function compareUrl(place: RepositoryName, base: string, head: string, dots: ".." | "..." = "..."): string {
+  return `${placeUrl(place, "compare")}/${encodePath(base + dots + head)}`;
+}
+
 /** The URL that git takes. @param origin of the deployment */
 export function cloneUrl(origin: string, place: RepositoryName): string {
   return `${origin}${placeUrl(place)}.git`;
