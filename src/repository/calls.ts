@@ -41,6 +41,7 @@ import { findPage } from "./pages/find-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { logPage } from "./pages/log-page.ts";
 import { pathPage } from "./pages/path-page.ts";
+import { branchesPage, tagsPage } from "./pages/refs-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
 import { activity } from "./tally/activity.ts";
 import { contributors } from "./tally/contributors.ts";
@@ -114,6 +115,8 @@ const CALLS = {
   findPage,
   logPage,
   comparePage,
+  branchesPage,
+  tagsPage,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -12,8 +12,11 @@ import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
+import { archivePage } from "./pages/archive.ts";
+import { branchesPage, createBranch, deleteBranch } from "./pages/branches.tsx";
 import { commitPage } from "./pages/commit.tsx";
 import { comparePage, mergeCompared } from "./pages/compare.tsx";
+import { feedPage } from "./pages/feeds.ts";
 import { logPage } from "./pages/log.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
@@ -35,6 +38,7 @@ import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { ownerPage, startPage } from "./pages/start.tsx";
 import { upload, uploadPage } from "./pages/upload.tsx";
+import { deleteTag, tagsPage } from "./pages/tags.tsx";
 import { showError, showMissing } from "./parts/error-page.tsx";
 import { refuseCrossSite } from "./parts/forms.ts";
 import { placeUrl, signInUrl } from "./parts/urls.ts";
@@ -100,6 +104,13 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
   { method: "GET", path: "/:owner/:repo/compare/*", needed: "read", show: comparePage },
   { method: "POST", path: "/:owner/:repo/compare/*", needed: "write", show: mergeCompared },
+  { method: "GET", path: "/:owner/:repo/branches", needed: "read", show: branchesPage },
+  { method: "POST", path: "/:owner/:repo/branches", needed: "write", show: createBranch },
+  { method: "POST", path: "/:owner/:repo/branches/delete", needed: "write", show: deleteBranch },
+  { method: "GET", path: "/:owner/:repo/tags", needed: "read", show: tagsPage },
+  { method: "POST", path: "/:owner/:repo/tags/delete", needed: "write", show: deleteTag },
+  { method: "GET", path: "/:owner/:repo/archive/*", needed: "read", show: archivePage },
+  { method: "GET", path: "/:owner/:repo/feed/*", needed: "read", show: feedPage },
 ];
 
 /** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of

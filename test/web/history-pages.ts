@@ -42,6 +42,11 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "compare, one file", path: "/walk/history/compare/v1.0...main?file=1", says: "File 2 of 9" },
   { name: "compare, the same", path: "/walk/history/compare/main...main", says: "the same commit" },
   { name: "compare, nothing there", path: "/walk/history/compare/main...nothing", status: 404, says: "Not found" },
+  { name: "branches", path: "/walk/history/branches", says: "1 ahead, 0 behind" },
+  { name: "branches, none", path: "/walk/empty/branches", says: "There are none yet" },
+  { name: "branches, past the end", path: "/walk/history/branches?start=100", says: "Newest" },
+  { name: "tags", path: "/walk/history/tags", says: "With notes." },
+  { name: "tags, none", path: "/walk/empty/tags", says: "There are none" },
 ];
 
 const lines = (count: number, change: Readonly<Record<number, string>> = {}): string =>

@@ -1,22 +1,27 @@
 /** What the pages of history answer besides pages: patches and feeds; and what forms change. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startBrowser } from "../harness/browser.ts";
 import { git, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeHistoryRepository } from "./history-pages.ts";
 
+let browser: Browser;
 let server: Pick<Server, "url">;
 let dir: string;
 let at: string;
 
 beforeAll(async () => {
-  [server, dir] = await Promise.all([shareServer("told"), makeHistoryRepository()]);
+  [browser, server, dir] = await Promise.all([startBrowser(), shareServer("told"), makeHistoryRepository()]);
   at = `${server.url}/told/history`;
   await git(dir, "push", "-q", at, "--all");
   await git(dir, "push", "-q", at, "--tags");
 });
+
+afterAll(() => browser.close());
 
 test.each(["v1.0", "changes", "side", "hostile"])("the patch of %s is git's to the byte", async (rev) => {
   const oid = await git(dir, "rev-parse", `${rev}^{commit}`);
@@ -93,4 +98,64 @@ test("a merge with conflicts says where, and keeps what was typed", async () => 
   expect(refused.status).toBe(409);
   expect(text).toMatch(/<bdi>side\.txt<\/bdi>: content/);
   expect(text).toContain("My &lt;words&gt;");
+});
+
+test("branches are created and deleted, tags deleted", async () => {
+  const made = await send("/branches", { name: "new/\u05e9", from: "v1.0" });
+  expect([made.status, made.headers.get("Location")]).toEqual([303, "/told/history/tree/new/%D7%A9"]);
+  const list = () => git(dir, "ls-remote", at);
+  const oid = await git(dir, "rev-parse", "v1.0^{commit}");
+  expect(await list()).toContain(`${oid}\trefs/heads/new/\u05e9`);
+  for (const [name, reason] of [
+    ["new/\u05e9", "conflicts"],
+    ["a..b", "not a valid ref name"],
+    ["x", "was not found"],
+  ]) {
+    const refused = await send("/branches", { name: name!, from: name === "x" ? "nothing" : "main" });
+    expect(refused.status).toBeGreaterThanOrEqual(400);
+    expect(await refused.text()).toContain(reason);
+  }
+  const name = "new/%D7%A9";
+  expect((await send("/branches/delete", { name, expected: "1".repeat(40) })).status).toBe(409);
+  expect((await send("/branches/delete", { name, expected: oid })).status).toBe(303);
+  expect(await list()).not.toContain("new/");
+  const main = await git(dir, "rev-parse", "main");
+  expect((await send("/branches/delete", { name: "main", expected: main })).status).toBe(409);
+  const tag = await git(dir, "rev-parse", "changes");
+  expect((await send("/tags/delete", { name: "changes", expected: tag })).status).toBe(303);
+  expect(await list()).not.toContain("refs/tags/changes");
+});
+
+test("feeds are well-formed, whatever is in the history", async () => {
+  for (const path of ["commits/hostile.atom", "commits/main.atom", "tags.atom", "commits/main/src.atom"]) {
+    const response = await fetch(`${at}/feed/${path}`);
+    expect([path, response.status, response.headers.get("Content-Type")]).toEqual([
+      path,
+      200,
+      "application/atom+xml; charset=utf-8",
+    ]);
+    const text = await response.text();
+    const page = await browser.newPage();
+    const [error, titles, links] = await page.evaluate<[string | null, string[], string[]]>(
+      `(() => {
+        const feed = new DOMParser().parseFromString(${JSON.stringify(text)}, "application/xml");
+        const all = (path, read) => [...feed.querySelectorAll(path)].map(read);
+        const broken = feed.querySelector("parsererror");
+        return [broken && broken.textContent, all("entry > title", (at) => at.textContent), all("entry > link", (at) => at.getAttribute("href"))];
+      })()`,
+    );
+    await page.close();
+    expect([path, error]).toEqual([path, null]);
+    if (path.includes("hostile"))
+      expect(titles[0]).toBe('<script>document.title = "ran"</script> [U+202E] & "quotes" \u2407');
+    for (const link of links) expect((await fetch(link, { headers: { Accept: "text/html" } })).status).toBe(200);
+  }
+  expect((await fetch(`${at}/feed/commits/nothing.atom`)).status).toBe(404);
+});
+
+test("an archive is git's, below a directory of its name", async () => {
+  const own = Buffer.from(await (await fetch(`${at}/archive/main.tar`)).arrayBuffer());
+  const listed = await tryGit(dir, ["archive", "--prefix=history-main/", "main"]);
+  expect(own.equals(listed.stdoutBytes)).toBe(true);
+  expect((await fetch(`${at}/archive/main.rar`)).status).toBe(404);
 });

@@ -32,7 +32,7 @@ export function listChoices({ advertised }: OpenRepository): RefChoices {
 
 /** Where the names with a prefix begin and end.
  * @param names ascending */
-function rangeOf(names: readonly string[], prefix: string): [start: number, end: number] {
+export function rangeOf(names: readonly string[], prefix: string): [start: number, end: number] {
   // Sorts after every name with the prefix: names have char codes up to 255.
   return [lowerBound(names, prefix), lowerBound(names, `${prefix}\u0100`)];
 }

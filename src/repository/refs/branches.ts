@@ -30,7 +30,7 @@ export async function branches(
 ): Promise<{ branches: BranchRecord[]; next: string | null }> {
   const found = repository.tables.refs.page(BRANCHES, after && BRANCHES + after, limit + 1);
   const page = found.slice(0, limit);
-  const records = await show(repository, page);
+  const records = await describeBranches(repository, page);
   return { branches: records, next: found.length > limit ? page.at(-1)!.name.slice(BRANCHES.length) : null };
 }
 
@@ -38,7 +38,9 @@ export async function branches(
  * @param name without `refs/heads/`, byte string
  * @throws GitError "not-found" */
 export async function branch(repository: OpenRepository, name: string): Promise<BranchRecord> {
-  const [record] = await show(repository, [{ name: BRANCHES + name, oid: demandRef(repository, BRANCHES + name) }]);
+  const [record] = await describeBranches(repository, [
+    { name: BRANCHES + name, oid: demandRef(repository, BRANCHES + name) },
+  ]);
   return record!;
 }
 
@@ -82,7 +84,12 @@ export async function renameBranch(
   return branch(repository, newName);
 }
 
-async function show({ tables }: OpenRepository, page: readonly Pick<Ref, "name" | "oid">[]): Promise<BranchRecord[]> {
+/** Branches as they are shown.
+ * @param page full names */
+export async function describeBranches(
+  { tables }: OpenRepository,
+  page: readonly Pick<Ref, "name" | "oid">[],
+): Promise<BranchRecord[]> {
   const { refs, objects, graph } = tables;
   const head = refs.head();
   const positionsOf = (oids: readonly Oid[]): number[] =>

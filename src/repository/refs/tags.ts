@@ -52,7 +52,7 @@ export async function tags(
 ): Promise<{ tags: TagRecord[]; next: string | null }> {
   const found = repository.tables.refs.page(TAGS, after && TAGS + after, limit + 1);
   const page = found.slice(0, limit);
-  const records = await show(repository, page);
+  const records = await describeTags(repository, page);
   return { tags: records, next: found.length > limit ? page.at(-1)!.name.slice(TAGS.length) : null };
 }
 
@@ -61,7 +61,7 @@ export async function tags(
  * @throws GitError "not-found" */
 export async function tag(repository: OpenRepository, name: string): Promise<TagRecord> {
   demandRef(repository, TAGS + name);
-  const [record] = await show(repository, [repository.tables.refs.get(TAGS + name)!]);
+  const [record] = await describeTags(repository, [repository.tables.refs.get(TAGS + name)!]);
   return record!;
 }
 
@@ -127,7 +127,8 @@ function encode(
   return encodeTag({ object: oid, type, name, tagger, extraHeaders: [], message: fromByteString(message) });
 }
 
-async function show(repository: OpenRepository, page: readonly Ref[]): Promise<TagRecord[]> {
+/** Tags as they are shown. */
+export async function describeTags(repository: OpenRepository, page: readonly Ref[]): Promise<TagRecord[]> {
   const { objects } = repository.tables;
   const { number } = objects.lookupMany(concatOids(page.map(({ oid }) => oid)));
   const targets = objects.lookupMany(concatOids(page.map(({ oid, peeled }) => peeled ?? oid)));

@@ -6,12 +6,13 @@ import type { HistoryPage } from "../../repository/pages/log-page.ts";
 import { AmbiguityNote } from "../parts/ambiguity-note.tsx";
 import { CommitList } from "../parts/commit-list.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
+import { FeedHead } from "../parts/feed.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { type Page, showPage, showPageByIds } from "../parts/show-page.tsx";
 import { visibleName } from "../parts/text.ts";
 import { urlParts } from "../parts/url-parts.ts";
-import { pathUrl, withQuery } from "../parts/urls.ts";
+import { feedUrl, pathUrl, withQuery } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
 
 /** Commits on a page. */
@@ -65,6 +66,12 @@ async function readPage(context: PageContext, parts: readonly string[]): Promise
   const name = visibleName(path === "" ? revision.name : path);
   return {
     title: `Commits of ${name} · ${place.owner}/${place.name}`,
+    head: (
+      <FeedHead
+        href={feedUrl(place, path === "" ? revision.name : `${revision.name}/${path}`)}
+        title={`Commits of ${name}`}
+      />
+    ),
     content: (
       <>
         <PlaceHeader place={place} tab="commits" />

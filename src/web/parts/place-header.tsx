@@ -8,6 +8,8 @@ const TABS = [
   { id: "search", label: "Search", below: "search", needed: "read", key: "/" },
   { id: "settings", label: "Settings", below: "settings", needed: "admin" },
   { id: "commits", label: "Commits", below: "commits", needed: "read" },
+  { id: "branches", label: "Branches", below: "branches", needed: "read" },
+  { id: "tags", label: "Tags", below: "tags", needed: "read" },
   { id: "compare", label: "Compare", below: "compare", needed: "read" },
 ] as const satisfies readonly {
   readonly id: string;

@@ -39,6 +39,16 @@ export function compareUrl(place: RepositoryName, base: string, head: string, do
   return `${placeUrl(place, "compare")}/${encodePath(base + dots + head)}`;
 }
 
+/** The feed of a revision's commits. @param rev byte string */
+export function feedUrl(place: RepositoryName, rev: string): string {
+  return `${placeUrl(place, "feed/commits")}/${encodePath(`${rev}.atom`)}`;
+}
+
+/** The archive of a commit's files. @param rev byte string */
+export function archiveUrl(place: RepositoryName, rev: string, format: "zip" | "tar.gz"): string {
+  return `${placeUrl(place, "archive")}/${encodePath(`${rev}.${format}`)}`;
+}
+
 /** The URL that git takes. @param origin of the deployment */
 export function cloneUrl(origin: string, place: RepositoryName): string {
   return `${origin}${placeUrl(place)}.git`;

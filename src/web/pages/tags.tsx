@@ -1,0 +1,112 @@
+import { includesRight } from "../../access/caller.ts";
+import type { ListedTag } from "../../repository/pages/refs-page.ts";
+import { FeedHead, FeedLink } from "../parts/feed.tsx";
+import { readForm } from "../parts/forms.ts";
+import { PlaceHeader } from "../parts/place-header.tsx";
+import { DeleteForm, nameOfForm, PAGE_REFS, readStart, RefPager } from "../parts/ref-rows.tsx";
+import { showPage } from "../parts/show-page.tsx";
+import { visibleLine, visibleName, visibleText } from "../parts/text.ts";
+import { Ago } from "../parts/times.tsx";
+import { archiveUrl, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
+import type { PageContext, PagePlace } from "../parts/web-env.ts";
+
+const MAX_FORM_BYTES = 16 * 1024;
+
+/** Characters of a tag's message that the list shows. */
+const MAX_MESSAGE = 2_000;
+
+/** `/{owner}/{repo}/tags`. */
+export async function tagsPage(context: PageContext): Promise<Response> {
+  const place = context.get("place");
+  const start = readStart(new URL(context.req.url).searchParams);
+  const { tags, total } = await context.get("repository").tagsPage({ start, limit: PAGE_REFS });
+  const feed = placeUrl(place, "feed/tags.atom");
+  const nowMs = Date.now();
+  return showPage(context, {
+    title: `Tags · ${place.owner}/${place.name}`,
+    head: <FeedHead href={feed} title={`Tags of ${place.owner}/${place.name}`} />,
+    content: (
+      <>
+        <PlaceHeader place={place} tab="tags" />
+        <div class="bar">
+          <h2>Tags</h2>
+          <span class="push">
+            <FeedLink href={feed} of="tags" />
+          </span>
+        </div>
+        {tags.length === 0 ? (
+          <p>There are none.</p>
+        ) : (
+          <ul class="box refs">
+            {tags.map((tag) => (
+              <TagItem place={place} tag={tag} nowMs={nowMs} />
+            ))}
+          </ul>
+        )}
+        <RefPager here={placeUrl(place, "tags")} start={start} total={total} />
+      </>
+    ),
+  });
+}
+
+/** Deletes a tag. */
+export async function deleteTag(context: PageContext): Promise<Response> {
+  const form = await readForm(context.req.raw, MAX_FORM_BYTES);
+  const name = `refs/tags/${nameOfForm(form)}`;
+  await context.get("repository").deleteRef({ name, expected: form.get("expected") });
+  return context.redirect(placeUrl(context.get("place"), "tags"), 303);
+}
+
+function TagItem({ place, tag, nowMs }: { place: PagePlace; tag: ListedTag; nowMs: number }) {
+  const { name, oid, target, message, tagger, committed } = tag;
+  const shown = visibleName(name);
+  const isCommit = target.type === "commit";
+  const date = tagger?.date ?? committed;
+  return (
+    <li>
+      <div class="row">
+        {isCommit ? (
+          <a class="name" href={pathUrl(place, "tree", name, "")}>
+            <bdi>{shown}</bdi>
+          </a>
+        ) : (
+          <bdi class="name">{shown}</bdi>
+        )}
+        <span class="muted">
+          {tagger !== null && (
+            <>
+              <bdi>{visibleLine(tagger.name)}</bdi> ·{" "}
+            </>
+          )}
+          {date !== null && <Ago iso={date} nowMs={nowMs} />}
+        </span>
+        <span class="push row">
+          {isCommit ? (
+            <>
+              <a href={commitUrl(place, target.oid)}>
+                <code>{target.oid.slice(0, 8)}</code>
+              </a>
+              <a href={archiveUrl(place, name, "zip")}>
+                zip<span class="hush"> of {shown}</span>
+              </a>
+              <a href={archiveUrl(place, name, "tar.gz")}>
+                tar.gz<span class="hush"> of {shown}</span>
+              </a>
+            </>
+          ) : (
+            <span class="muted">a {target.type}</span>
+          )}
+          {includesRight(place.right, "write") && (
+            <DeleteForm action={placeUrl(place, "tags/delete")} name={name} expected={oid} />
+          )}
+        </span>
+      </div>
+      {message !== null && message.trim() !== "" && (
+        <pre class="plain" dir="auto">
+          {visibleText(message.trim().slice(0, MAX_MESSAGE))}
+          {message.trim().length > MAX_MESSAGE && " …"}
+        </pre>
+      )}
+    </li>
+  );
+}
