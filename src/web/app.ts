@@ -12,10 +12,12 @@ import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
+import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";
 import { branchesPage, createBranch, deleteBranch } from "./pages/branches.tsx";
 import { commitPage } from "./pages/commit.tsx";
 import { comparePage, mergeCompared } from "./pages/compare.tsx";
+import { contributorsPage } from "./pages/contributors.tsx";
 import { feedPage } from "./pages/feeds.ts";
 import { logPage } from "./pages/log.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
@@ -109,6 +111,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/branches/delete", needed: "write", show: deleteBranch },
   { method: "GET", path: "/:owner/:repo/tags", needed: "read", show: tagsPage },
   { method: "POST", path: "/:owner/:repo/tags/delete", needed: "write", show: deleteTag },
+  { method: "GET", path: "/:owner/:repo/activity", needed: "read", show: activityPage },
+  { method: "GET", path: "/:owner/:repo/contributors", needed: "read", show: contributorsPage },
   { method: "GET", path: "/:owner/:repo/archive/*", needed: "read", show: archivePage },
   { method: "GET", path: "/:owner/:repo/feed/*", needed: "read", show: feedPage },
 ];

@@ -47,6 +47,10 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "branches, past the end", path: "/walk/history/branches?start=100", says: "Newest" },
   { name: "tags", path: "/walk/history/tags", says: "With notes." },
   { name: "tags, none", path: "/walk/empty/tags", says: "There are none" },
+  { name: "activity", path: "/walk/history/activity", says: "By week" },
+  { name: "activity, none", path: "/walk/empty/activity", says: "no commits yet" },
+  { name: "contributors", path: "/walk/history/contributors", says: "Ada Example" },
+  { name: "contributors, none", path: "/walk/empty/contributors", says: "no commits yet" },
 ];
 
 const lines = (count: number, change: Readonly<Record<number, string>> = {}): string =>

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBrowser } from "../harness/browser.ts";
 import { git, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
@@ -158,4 +158,67 @@ test("an archive is git's, below a directory of its name", async () => {
   const listed = await tryGit(dir, ["archive", "--prefix=history-main/", "main"]);
   expect(own.equals(listed.stdoutBytes)).toBe(true);
   expect((await fetch(`${at}/archive/main.rar`)).status).toBe(404);
+});
+
+describe("large changes", () => {
+  const FILES = 10_000;
+  const LINES = 100_000;
+  let oid: string;
+  beforeAll(async () => {
+    const text = (word: string) => Array.from({ length: LINES }, (_, i) => `${word} ${i}\n`).join("");
+    const commit = (mark: number, word: string) => [
+      `commit refs/heads/large\nmark :${mark}\ncommitter A <a@example.com> ${1_700_000_000 + mark} +0000\n`,
+      `data 5\nlarge\n`,
+      ...Array.from({ length: FILES }, (_, i) => `M 644 inline many/${i}\ndata <<E\n${word}\nE\n\n`),
+      `M 644 inline long.txt\ndata <<E\n${text(word)}E\n\n`,
+    ];
+    await git(dir, "checkout", "-q", "--orphan", "elsewhere");
+    const stdin = [...commit(1, "old"), ...commit(2, "new")].join("");
+    const { code, stderr } = await tryGit(dir, ["fast-import", "--quiet"], { stdin });
+    expect([code, stderr]).toEqual([0, ""]);
+    await git(dir, "push", "-q", at, "large");
+    oid = await git(dir, "rev-parse", "large");
+  });
+
+  const show = async (query: string) => {
+    const response = await fetch(`${at}/commit/${oid}${query}`);
+    expect(response.status).toBe(200);
+    return response.text();
+  };
+
+  test("of thousands of files, a page shows some and leads to the others", async () => {
+    const seen = new Set<string>();
+    let count = 0;
+    for (let query: string | undefined = ""; query !== undefined && count < 3; count++) {
+      const text: string = await show(query);
+      expect(text.length).toBeLessThan(4_000_000);
+      expect(text).toContain(`of ${(FILES + 1).toLocaleString("en")} changed files`);
+      for (const [, id] of text.matchAll(/<details class="box change" id="F(\d+)"/g)) seen.add(id!);
+      query = /<a class="button" rel="next" href="[^"?]*([^"]*)"/.exec(text)?.[1];
+    }
+    expect([...seen]).toEqual(Array.from({ length: seen.size }, (_, i) => `${i}`));
+    expect(seen.size).toBeGreaterThan(200);
+    expect(await show(`?start=${FILES}`)).not.toContain(`rel="next"`);
+  });
+
+  test("a long file is shown in parts, with all its lines", async () => {
+    const first = await show("");
+    expect(first).toMatch(/Too many changes to be shown here|first 1000 lines/);
+    const alone = /<a href="[^"?]*(\?[^"]*file=0)"/.exec(first)![1]!.replaceAll("&amp;", "&");
+    // The first parts by their links, then one in the middle and the last.
+    const lines = { L: [] as number[], R: [] as number[] };
+    const queries = [alone, null, null, `${alone}&line=99000`, `${alone}&line=198000`];
+    let next = "";
+    for (const query of queries) {
+      const text = await show(query ?? next);
+      expect(text.length).toBeLessThan(4_000_000);
+      for (const [, side, line] of text.matchAll(/<a id="F0([LR])(\d+)"/g)) lines[side as "L" | "R"].push(Number(line));
+      next = /<a href="[^"?]*(\?[^"]*line=\d+)">The next/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    }
+    const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+    // Four lines of the patch precede the hunk, whose head is the fifth; all old lines come first.
+    expect(lines.L).toEqual([...range(1, 14_996), ...range(98_996, LINES + 1)]);
+    expect(lines.R).toEqual([...range(1, 3_996), ...range(97_996, LINES + 1)]);
+    expect(next).toBe("");
+  });
 });

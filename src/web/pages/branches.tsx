@@ -7,8 +7,9 @@ import type { ListedBranch } from "../../repository/pages/refs-page.ts";
 import { CommitLine } from "../parts/commit-line.tsx";
 import { FeedLink } from "../parts/feed.tsx";
 import { readForm } from "../parts/forms.ts";
+import { PAGE_ITEMS, Pager, readStart } from "../parts/pager.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
-import { DeleteForm, nameOfForm, PAGE_REFS, readStart, RefPager } from "../parts/ref-rows.tsx";
+import { DeleteForm, nameOfForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleLine, visibleName } from "../parts/text.ts";
 import { compareUrl, feedUrl, pathUrl, placeUrl } from "../parts/urls.ts";
@@ -55,7 +56,7 @@ export async function deleteBranch(context: PageContext): Promise<Response> {
 async function showBranches(context: PageContext, refusal: Refusal | null): Promise<Response> {
   const place = context.get("place");
   const start = readStart(new URL(context.req.url).searchParams);
-  const { main, branches, total } = await context.get("repository").branchesPage({ start, limit: PAGE_REFS });
+  const { main, branches, total } = await context.get("repository").branchesPage({ start, limit: PAGE_ITEMS });
   const canWrite = includesRight(place.right, "write");
   return showPage(context, {
     title: `Branches · ${place.owner}/${place.name}`,
@@ -82,7 +83,7 @@ async function showBranches(context: PageContext, refusal: Refusal | null): Prom
             <BranchList place={place} branches={branches} main={main} canWrite={canWrite} />
           </section>
         )}
-        <RefPager here={placeUrl(place, "branches")} start={start} total={total} />
+        <Pager here={placeUrl(place, "branches")} start={start} total={total} first="Newest" further="Older" />
       </>
     ),
   });

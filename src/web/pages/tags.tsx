@@ -2,8 +2,9 @@ import { includesRight } from "../../access/caller.ts";
 import type { ListedTag } from "../../repository/pages/refs-page.ts";
 import { FeedHead, FeedLink } from "../parts/feed.tsx";
 import { readForm } from "../parts/forms.ts";
+import { PAGE_ITEMS, Pager, readStart } from "../parts/pager.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
-import { DeleteForm, nameOfForm, PAGE_REFS, readStart, RefPager } from "../parts/ref-rows.tsx";
+import { DeleteForm, nameOfForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleLine, visibleName, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
@@ -19,7 +20,7 @@ const MAX_MESSAGE = 2_000;
 export async function tagsPage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const start = readStart(new URL(context.req.url).searchParams);
-  const { tags, total } = await context.get("repository").tagsPage({ start, limit: PAGE_REFS });
+  const { tags, total } = await context.get("repository").tagsPage({ start, limit: PAGE_ITEMS });
   const feed = placeUrl(place, "feed/tags.atom");
   const nowMs = Date.now();
   return showPage(context, {
@@ -43,7 +44,7 @@ export async function tagsPage(context: PageContext): Promise<Response> {
             ))}
           </ul>
         )}
-        <RefPager here={placeUrl(place, "tags")} start={start} total={total} />
+        <Pager here={placeUrl(place, "tags")} start={start} total={total} first="Newest" further="Older" />
       </>
     ),
   });

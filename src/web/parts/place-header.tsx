@@ -11,6 +11,7 @@ const TABS = [
   { id: "branches", label: "Branches", below: "branches", needed: "read" },
   { id: "tags", label: "Tags", below: "tags", needed: "read" },
   { id: "compare", label: "Compare", below: "compare", needed: "read" },
+  { id: "activity", label: "Activity", below: "activity", needed: "read" },
 ] as const satisfies readonly {
   readonly id: string;
   readonly label: string;
