@@ -7,24 +7,23 @@ import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
 import type { Ambiguities } from "../repository/calls.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
-import { deletePage, deletePath } from "./pages/delete.tsx";
-import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
-import { findPage } from "./pages/find.tsx";
-import { fork, forkPage, syncFork } from "./pages/fork.tsx";
-import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";
 import { branchesPage, createBranch, deleteBranch } from "./pages/branches.tsx";
 import { commitPage } from "./pages/commit.tsx";
 import { comparePage, mergeCompared } from "./pages/compare.tsx";
 import { contributorsPage } from "./pages/contributors.tsx";
+import { deletePage, deletePath } from "./pages/delete.tsx";
+import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { feedPage } from "./pages/feeds.ts";
+import { findPage } from "./pages/find.tsx";
+import { fork, forkPage, syncFork } from "./pages/fork.tsx";
 import { logPage } from "./pages/log.tsx";
+import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
 import { searchPage } from "./pages/search.tsx";
-import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
 import { maintenancePage, runCheck, runMaintenance } from "./pages/settings-maintenance.tsx";
 import { protectedPage, saveProtected } from "./pages/settings-protected.tsx";
 import { pushesPage, saveQuota } from "./pages/settings-pushes.tsx";
@@ -37,10 +36,11 @@ import {
   tokensPage,
 } from "./pages/settings-tokens.tsx";
 import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
+import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
 import { ownerPage, startPage } from "./pages/start.tsx";
-import { upload, uploadPage } from "./pages/upload.tsx";
 import { deleteTag, tagsPage } from "./pages/tags.tsx";
+import { upload, uploadPage } from "./pages/upload.tsx";
 import { showError, showMissing } from "./parts/error-page.tsx";
 import { refuseCrossSite } from "./parts/forms.ts";
 import { placeUrl, signInUrl } from "./parts/urls.ts";
@@ -73,6 +73,19 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
   { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+  { method: "GET", path: "/:owner/:repo/commits/*", needed: "read", show: logPage },
+  { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
+  { method: "GET", path: "/:owner/:repo/compare/*", needed: "read", show: comparePage },
+  { method: "POST", path: "/:owner/:repo/compare/*", needed: "write", show: mergeCompared },
+  { method: "GET", path: "/:owner/:repo/branches", needed: "read", show: branchesPage },
+  { method: "POST", path: "/:owner/:repo/branches", needed: "write", show: createBranch },
+  { method: "POST", path: "/:owner/:repo/branches/delete", needed: "write", show: deleteBranch },
+  { method: "GET", path: "/:owner/:repo/tags", needed: "read", show: tagsPage },
+  { method: "POST", path: "/:owner/:repo/tags/delete", needed: "write", show: deleteTag },
+  { method: "GET", path: "/:owner/:repo/activity", needed: "read", show: activityPage },
+  { method: "GET", path: "/:owner/:repo/contributors", needed: "read", show: contributorsPage },
+  { method: "GET", path: "/:owner/:repo/archive/*", needed: "read", show: archivePage },
+  { method: "GET", path: "/:owner/:repo/feed/*", needed: "read", show: feedPage },
   { method: "GET", path: "/:owner/:repo/search", needed: "read", show: searchPage },
   { method: "GET", path: "/:owner/:repo/find/*", needed: "read", show: findPage },
   { method: "GET", path: "/:owner/:repo/fork", needed: "read", show: forkPage },
@@ -102,19 +115,6 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "POST", path: "/:owner/:repo/upload/*", needed: "write", show: upload },
   { method: "GET", path: "/:owner/:repo/delete/*", needed: "write", show: deletePage },
   { method: "POST", path: "/:owner/:repo/delete/*", needed: "write", show: deletePath },
-  { method: "GET", path: "/:owner/:repo/commits/*", needed: "read", show: logPage },
-  { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
-  { method: "GET", path: "/:owner/:repo/compare/*", needed: "read", show: comparePage },
-  { method: "POST", path: "/:owner/:repo/compare/*", needed: "write", show: mergeCompared },
-  { method: "GET", path: "/:owner/:repo/branches", needed: "read", show: branchesPage },
-  { method: "POST", path: "/:owner/:repo/branches", needed: "write", show: createBranch },
-  { method: "POST", path: "/:owner/:repo/branches/delete", needed: "write", show: deleteBranch },
-  { method: "GET", path: "/:owner/:repo/tags", needed: "read", show: tagsPage },
-  { method: "POST", path: "/:owner/:repo/tags/delete", needed: "write", show: deleteTag },
-  { method: "GET", path: "/:owner/:repo/activity", needed: "read", show: activityPage },
-  { method: "GET", path: "/:owner/:repo/contributors", needed: "read", show: contributorsPage },
-  { method: "GET", path: "/:owner/:repo/archive/*", needed: "read", show: archivePage },
-  { method: "GET", path: "/:owner/:repo/feed/*", needed: "read", show: feedPage },
 ];
 
 /** Makes the app of the pages, to be mounted at `/`, after what has paths of its own there. Paths of

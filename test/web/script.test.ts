@@ -36,7 +36,8 @@ test("branches are filtered by what is typed, and Enter takes the first; Escape 
   await page.goto(`${server.url}/script/repo/tree/main/src`);
   const chooser = page.locator("summary", { hasText: "Branch" });
   await chooser.click();
-  // The field has the focus already.
+  // The field gets the focus by itself.
+  await page.locator(".panel input:focus").waitFor();
   await page.keyboard.type("FEAT");
   const shown = page.locator("[open] .panel li:not([hidden])");
   expect(await shown.allInnerTexts()).toEqual(["feature/one"]);

@@ -5,13 +5,13 @@ import type { PagePlace } from "./web-env.ts";
 /** The tabs of a repository's pages: a further one is a row here. */
 const TABS = [
   { id: "code", label: "Code", below: "", needed: "read" },
-  { id: "search", label: "Search", below: "search", needed: "read", key: "/" },
-  { id: "settings", label: "Settings", below: "settings", needed: "admin" },
   { id: "commits", label: "Commits", below: "commits", needed: "read" },
   { id: "branches", label: "Branches", below: "branches", needed: "read" },
   { id: "tags", label: "Tags", below: "tags", needed: "read" },
   { id: "compare", label: "Compare", below: "compare", needed: "read" },
   { id: "activity", label: "Activity", below: "activity", needed: "read" },
+  { id: "search", label: "Search", below: "search", needed: "read", key: "/" },
+  { id: "settings", label: "Settings", below: "settings", needed: "admin" },
 ] as const satisfies readonly {
   readonly id: string;
   readonly label: string;
