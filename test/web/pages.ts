@@ -23,6 +23,10 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "directory of a commit", path: "/walk/repo/tree/:head/src", says: "Commit" },
   { name: "file", path: "/walk/repo/blob/main/src/code.ts", says: "export const one" },
   { name: "file of a commit", path: "/walk/repo/blob/:head/src/code.ts", says: "export const one" },
+  { name: "file in all colours of programs", path: "/walk/repo/blob/main/src/colours.rs", says: "println" },
+  { name: "file in all colours of documents", path: "/walk/repo/blob/main/src/colours.html", says: "DOCTYPE" },
+  { name: "file in all colours of changes", path: "/walk/repo/blob/main/src/colours.diff", says: "added" },
+  { name: "file of long lines", path: "/walk/repo/blob/main/src/long.js", says: "Not all of it is in colours" },
   { name: "empty file", path: "/walk/repo/blob/main/src/empty", says: "0 lines" },
   { name: "Markdown", path: "/walk/repo/blob/main/README.md", says: "A walked repository" },
   { name: "Markdown, plain", path: "/walk/repo/blob/main/README.md?plain=1", says: "# A walked repository" },
@@ -111,6 +115,10 @@ export async function makeWalkedRepository(): Promise<{ dir: string; head: strin
   const write = (path: string, content: string | Buffer): void => writeFileSync(join(dir, path), content);
   write("README.md", README);
   write("src/code.ts", 'export const one = 1;\nexport const two = "<b>&amp;</b>";\n'.repeat(50));
+  write("src/colours.rs", `// one\n#[derive(Debug)]\nfn two(three: usize) {\n  println!("{}", 4 + u8::MAX);\n}\n`);
+  write("src/colours.html", `<!DOCTYPE html>\n<!-- one -->\n<p class="two">three</p>\n`);
+  write("src/colours.diff", "--- a/one\n+++ b/one\n@@ -1 +1 @@\n-removed\n+added\n");
+  write("src/long.js", `const one = 1;\nconst two = "${"x".repeat(10_000)}";\n`);
   write("src/empty", "");
   write("src/deep/file.txt", "deep\n");
   write("pictures/dot.png", DOT);

@@ -21,8 +21,8 @@ export function countLines(text: string): number {
 }
 
 /** Code with numbered lines. Each number links to its line.
- * @param code with LF at the ends of lines, what is hidden written out */
-export function Code({ code, lineCount }: { code: string; lineCount: number }) {
+ * @param html of the lines, as `highlight` writes it */
+export function Code({ html, lineCount }: { html: string; lineCount: number }) {
   return (
     <div class="code" data-with="lines" tabindex={0} role="region" aria-label="Content of the file">
       <pre class="numbers" aria-hidden="true">
@@ -30,8 +30,8 @@ export function Code({ code, lineCount }: { code: string; lineCount: number }) {
       </pre>
       <pre class="lines">
         <code>
-          {/* Safe: all of it is escaped. */}
-          {raw(escapeText(code))}
+          {/* Safe: `highlight` escapes all of the text, and adds only its own elements. */}
+          {raw(html)}
         </code>
       </pre>
     </div>

@@ -4,6 +4,8 @@ import { isExecutable, isFileMode, SYMLINK_MODE } from "../../format/tree.ts";
 import type { ShownFile } from "../../repository/pages/path-page.ts";
 import type { PageRevision } from "../../repository/pages/page-revision.ts";
 import { Code, countLines } from "./code.tsx";
+import { codeLanguageOf } from "./code-languages.ts";
+import { highlight } from "./highlight.ts";
 import { isMarkdown, Prose } from "./readme.tsx";
 import { visibleName, visibleText } from "./text.ts";
 import { pathUrl } from "./urls.ts";
@@ -79,9 +81,20 @@ export function FileBox({
           where={{ place, rev: revision.name, directory: directoryOf(path) }}
         />
       ) : (
-        <Code code={code} lineCount={lineCount} />
+        <ColouredCode code={code} lineCount={lineCount} path={path} />
       )}
     </section>
+  );
+}
+
+/** The code of a file, in colours if its language is known. */
+function ColouredCode({ code, lineCount, path }: { code: string; lineCount: number; path: string }) {
+  const { html, isPartial } = highlight(code, codeLanguageOf(path));
+  return (
+    <>
+      {isPartial && <p class="told short">Not all of it is in colours: it is too long, or some of its lines are.</p>}
+      <Code html={html} lineCount={lineCount} />
+    </>
   );
 }
 

@@ -1,5 +1,8 @@
 // Changes to the tree of a sanitized Markdown text, so that it fits into a page of the repository.
 import type { Element, ElementContent, Root } from "hast";
+import { fromHtml } from "hast-util-from-html";
+import { codeLanguageNamed } from "./code-languages.ts";
+import { highlight } from "./highlight.ts";
 
 /** Where links and images of a text lead. */
 export interface MarkdownLinks {
@@ -20,6 +23,9 @@ const HEADING = /^h([1-6])$/;
 
 /** Kinds of a remark. @see https://docs.github.com/en/get-started/writing-on-github (alerts) */
 const REMARK = /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*\n?/;
+
+/** Before the language's name in the class of a block of code. */
+const LANGUAGE_PREFIX = "language-";
 
 const TASK = /^\[([ xX])\] /;
 
@@ -58,7 +64,7 @@ class Fitting {
     else if (tagName === "img") return this.#fitImage(element, inLink);
     else if (tagName === "li") fitTask(element);
     else if (tagName === "blockquote") fitRemark(element);
-    else if (tagName === "pre") properties["tabIndex"] = 0;
+    else if (tagName === "pre") fitCode(element);
     else if (tagName === "input") properties["ariaLabel"] = "Task";
     return element;
   }
@@ -111,6 +117,18 @@ class Fitting {
       children: [text],
     };
   }
+}
+
+/** A block of code is scrolled by keyboard, and coloured if it names its language. */
+function fitCode(block: Element): void {
+  block.properties["tabIndex"] = 0;
+  const [code] = block.children;
+  if (code?.type !== "element" || code.tagName !== "code") return;
+  const name = [code.properties["className"]].flat().find((one) => String(one).startsWith(LANGUAGE_PREFIX));
+  const language = name === undefined ? null : codeLanguageNamed(String(name).slice(LANGUAGE_PREFIX.length));
+  if (language === null) return;
+  const { html } = highlight(textOf(code), language);
+  code.children = fromHtml(html, { fragment: true }).children as ElementContent[];
 }
 
 /** An item that begins with `[ ]` or `[x]` gets a box. */
