@@ -40,6 +40,7 @@ import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
 import { logPage } from "./pages/log-page.ts";
+import { fileBefore } from "./pages/file-before.ts";
 import { pathPage } from "./pages/path-page.ts";
 import { branchesPage, tagsPage } from "./pages/refs-page.ts";
 import { repositoryPage } from "./pages/repository-page.ts";
@@ -117,6 +118,7 @@ const CALLS = {
   comparePage,
   branchesPage,
   tagsPage,
+  fileBefore,
 } satisfies Record<string, (repository: OpenRepository, argument: never) => Promise<unknown>>;
 
 type Calls = typeof CALLS;

@@ -9,6 +9,7 @@ import type { Ambiguities } from "../repository/calls.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
 import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";
+import { blamePage } from "./pages/blame.tsx";
 import { branchesPage, createBranch, deleteBranch } from "./pages/branches.tsx";
 import { commitPage } from "./pages/commit.tsx";
 import { comparePage, mergeCompared } from "./pages/compare.tsx";
@@ -73,6 +74,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/tree/*", needed: "read", show: treePage },
   { method: "GET", path: "/:owner/:repo/blob/*", needed: "read", show: blobPage },
   { method: "GET", path: "/:owner/:repo/raw/*", needed: "read", show: rawPage },
+  { method: "GET", path: "/:owner/:repo/blame/*", needed: "read", show: blamePage },
   { method: "GET", path: "/:owner/:repo/commits/*", needed: "read", show: logPage },
   { method: "GET", path: "/:owner/:repo/commit/*", needed: "read", show: commitPage },
   { method: "GET", path: "/:owner/:repo/compare/*", needed: "read", show: comparePage },

@@ -1,5 +1,4 @@
 import type { GraphPosition } from "../../store/numbers/kinds.ts";
-import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isTreeMode } from "../../format/tree.ts";
 import { toHex } from "../../format/oid.ts";
@@ -34,12 +33,14 @@ export interface BlameRange {
   readonly commit: string | null;
   /** The position of the lines in that commit. */
   readonly originalStart: number;
+  /** The file's path there, byte string. */
   readonly originalPath: string;
 }
 
 /** Where the lines of a file come from. */
 export interface BlameResult {
   readonly commit: string;
+  /** Byte string. */
   readonly path: string;
   /** The id of the file's blob. */
   readonly oid: string;
@@ -74,7 +75,7 @@ export async function blame(repository: OpenRepository, query: BlameQuery): Prom
   for await (const [number, commit] of readCommits(repository, numbers)) commits.set(graph.position(number), commit);
   return {
     commit: toHex(revision.oid),
-    path: decodeText(query.path),
+    path: query.path,
     oid: toHex(entry.oid),
     ranges: blames.map((one) => toRange(one, commits)),
     commits: positions.toSorted((a, b) => graph.time(b) - graph.time(a)).map((position) => commits.get(position)!),
@@ -100,6 +101,6 @@ function toRange(
     count,
     commit: commit === null ? null : commits.get(commit)!.oid,
     originalStart: start + 1,
-    originalPath: decodeText(path),
+    originalPath: path,
   };
 }

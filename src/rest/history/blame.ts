@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
@@ -67,7 +68,8 @@ serveBelow(blameRoutes, read, "/repos/:owner/:repo/blame/*", async (context) => 
   const response = await answerByIds(context, [commit], isImmutable, async () => {
     const found = await repository.blame({ commit, path, lines });
     isWhole = !found.truncated;
-    return context.json(found);
+    const ranges = found.ranges.map((range) => ({ ...range, originalPath: decodeText(range.originalPath) }));
+    return context.json({ ...found, path: decodeText(found.path), ranges });
   });
   // An incomplete answer must not be cached: the next one may be complete.
   if (isWhole) return response;

@@ -12,7 +12,7 @@ import { pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
 /** Lines of a file that a page shows. */
-const MAX_LINES = 20_000;
+export const MAX_LINES = 20_000;
 
 const UTF_8 = new TextDecoder();
 
@@ -51,11 +51,12 @@ export function FileBox({
       </h2>
       {children}
       <div class="head">
-        <span>{describe(file, code === null ? null : lineCount)}</span>
+        <span>{describeFile(file, code === null ? null : lineCount)}</span>
         <span class="push row">
           {isFileMode(file.mode) && (isMarkdown(path) || /\.svg$/i.test(path)) && (
             <a href={isPlain ? here : `${here}?plain=1`}>{isPlain ? "Rendered" : "Source"}</a>
           )}
+          {code !== null && <a href={pathUrl(place, "blame", revision.name, path)}>Blame</a>}
           <a href={rawUrl}>Raw</a>
           {revision.name !== revision.commit && (
             <a href={pathUrl(place, "blob", revision.commit, path)} data-with="key" data-key="y">
@@ -98,8 +99,9 @@ function ColouredCode({ code, lineCount, path }: { code: string; lineCount: numb
   );
 }
 
-/** @param lineCount null: the lines are not known */
-function describe({ mode, sizeBytes }: ShownFile, lineCount: number | null): string {
+/** A file in a few words: its lines, its size.
+ * @param lineCount null: the lines are not known */
+export function describeFile({ mode, sizeBytes }: ShownFile, lineCount: number | null): string {
   const kind = mode === SYMLINK_MODE ? "symbolic link" : isExecutable(mode) ? "executable" : null;
   const lines = lineCount === null ? null : `${lineCount.toLocaleString("en")} ${lineCount === 1 ? "line" : "lines"}`;
   return [lines, showSize(sizeBytes), kind].filter((part) => part !== null).join(" · ");
