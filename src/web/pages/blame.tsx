@@ -89,7 +89,7 @@ function Head({ context, page, isFirst }: { context: PageContext; page: PathPage
   return (
     <>
       <PlaceHeader place={place} tab="code" />
-      <AmbiguityNote place={place} page="blame" ambiguities={context.get("ambiguities")} />
+      <AmbiguityNote place={place} page="blame" path={path} ambiguities={context.get("ambiguities")} />
       {isFirst && (
         <p class="note">
           There is nothing before: the file came with <a href={commitUrl(place, revision.commit)}>this commit</a>.

@@ -83,7 +83,7 @@ function PathFrame({
   return (
     <>
       <PlaceHeader place={place} tab="code" />
-      <AmbiguityNote place={place} page={kind} ambiguities={context.get("ambiguities")} />
+      <AmbiguityNote place={place} page={kind} path={path} ambiguities={context.get("ambiguities")} />
       <div class="bar">
         <RefChooser revision={revision} choices={choices} target={{ place, page: kind, path }} />
         <Crumbs place={place} rev={revision.name} path={path} />

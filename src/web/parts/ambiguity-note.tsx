@@ -3,14 +3,17 @@ import { visibleName } from "./text.ts";
 import { type PathPageName, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
-/** Says what a name in the URL could also have meant. */
+/** Says what a name in the URL could also have meant.
+ * @param path byte string, "" for the root */
 export function AmbiguityNote({
   place,
   page,
+  path = "",
   ambiguities,
 }: {
   place: PagePlace;
   page: PathPageName;
+  path?: string;
   ambiguities: Ambiguities;
 }) {
   return (
@@ -21,7 +24,7 @@ export function AmbiguityNote({
           {others.map((other, i) => (
             <>
               {i > 0 && ", "}
-              <a href={pathUrl(place, page, other, "")}>
+              <a href={pathUrl(place, page, other, path)}>
                 <code>{visibleName(other)}</code>
               </a>
             </>
