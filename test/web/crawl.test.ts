@@ -1,7 +1,8 @@
 /** Every link of a repository of hostile names is followed: all of our own lead somewhere, and no name,
  * message or content becomes markup. */
 import type { Element, Root } from "hast";
-import { fromHtml } from "hast-util-from-html";
+import { fromParse5 } from "hast-util-from-parse5";
+import { parse } from "parse5";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PAGE_ROUTES } from "../../src/web/app.ts";
@@ -68,7 +69,7 @@ test("every link leads to a page, and no page has markup made of data", async ()
     if (!response.headers.get("Content-Security-Policy")?.includes("default-src 'none'"))
       faults.push(`${path}: policy`);
     if (!isHtml) return;
-    const tree = fromHtml(text);
+    const tree = fromParse5(parse(text)) as Root;
     for (const fault of findFaults(tree)) faults.push(`${path}: ${fault}`);
     for (const link of linksOf(tree, server.url + path)) {
       // All revisions have the same files: of those of others, some are enough.

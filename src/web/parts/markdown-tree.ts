@@ -1,8 +1,8 @@
 // Changes to the tree of a sanitized Markdown text, so that it fits into a page of the repository.
 import type { Element, ElementContent, Root } from "hast";
-import { fromHtml } from "hast-util-from-html";
 import { codeLanguageNamed } from "./code-languages.ts";
 import { highlight } from "./highlight.ts";
+import { parseHtml } from "./parse-html.ts";
 
 /** Where links and images of a text lead. */
 export interface MarkdownLinks {
@@ -127,8 +127,8 @@ function fitCode(block: Element): void {
   const name = [code.properties["className"]].flat().find((one) => String(one).startsWith(LANGUAGE_PREFIX));
   const language = name === undefined ? null : codeLanguageNamed(String(name).slice(LANGUAGE_PREFIX.length));
   if (language === null) return;
-  const { html } = highlight(textOf(code), language);
-  code.children = fromHtml(html, { fragment: true }).children as ElementContent[];
+  const coloured = parseHtml(highlight(textOf(code), language).html);
+  if (coloured !== null) code.children = coloured.children as ElementContent[];
 }
 
 /** An item that begins with `[ ]` or `[x]` gets a box. */

@@ -1,6 +1,5 @@
 // Markdown from repositories as HTML. It is parsed with GitHub's extensions, its HTML is parsed as a
 // browser does, and what is not on GitHub's list of elements and attributes is removed.
-import { fromHtml } from "hast-util-from-html";
 import { defaultSchema, sanitize, type Schema } from "hast-util-sanitize";
 import { toHtml } from "hast-util-to-html";
 import type { Root } from "hast";
@@ -10,15 +9,13 @@ import MarkdownIt from "markdown-it";
 import { encodePath } from "../../format/path-parts.ts";
 import { ByteCache } from "../../repository/pack-bytes/byte-cache.ts";
 import { fitIntoPage, type MarkdownLinks } from "./markdown-tree.ts";
+import { parseHtml } from "./parse-html.ts";
 import { visibleText } from "./text.ts";
 import { pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";
 
 /** Chars of the HTML that an isolate keeps: a page that many look at is made once. */
 const CACHED_CHARS = 4 * 1024 * 1024;
-
-/** Levels of elements. The tree is walked by recursion, and no README needs more. */
-const MAX_DEPTH = 200;
 
 /** Where a text is. */
 export interface MarkdownPlace {
@@ -51,14 +48,14 @@ const rendered = new ByteCache<HtmlEscapedString>(CACHED_CHARS);
 
 /** Writes Markdown as HTML that is safe in a page.
  * @param id identifies the text, such as its blob's
- * @returns null: it is nested too deeply to be shown so */
+ * @returns null: it has too many elements, or is nested too deeply, to be shown so */
 export function renderMarkdown(id: string, text: string, where: MarkdownPlace): HtmlEscapedString | null {
   const { place, rev, directory } = where;
   const key = JSON.stringify([id, place.owner, place.name, rev, directory]);
   const kept = rendered.get(key);
   if (kept !== undefined) return kept;
-  const parsed = fromHtml(parser.render(visibleText(text)), { fragment: true });
-  if (isDeeperThan(parsed, MAX_DEPTH)) return null;
+  const parsed = parseHtml(parser.render(visibleText(text)));
+  if (parsed === null) return null;
   const tree = sanitize(parsed, SCHEMA) as Root;
   fitIntoPage(tree, linksFrom(where));
   // Safe: what the sanitizer let through, and what `fitIntoPage` makes of text, written out as HTML.
@@ -83,14 +80,4 @@ function linksFrom({ place, rev, directory }: MarkdownPlace): MarkdownLinks {
       return pathUrl(place, page, rev, "") + path + (isImage ? "" : url.hash);
     },
   };
-}
-
-/** Whether elements are nested deeper than a limit, found without recursion. */
-function isDeeperThan(tree: Root, limit: number): boolean {
-  let level = tree.children;
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > limit) return true;
-    level = level.flatMap((child) => (child.type === "element" ? child.children : []));
-  }
-  return false;
 }

@@ -1,0 +1,101 @@
+/** Markdown as HTML: GitHub's extensions work, and nothing in it acts. */
+import { expect, test } from "vitest";
+import { renderMarkdown } from "../../src/web/parts/markdown.ts";
+
+const place = { owner: "me", name: "repo", visibility: "public", right: "read" } as const;
+let count = 0;
+
+/** @param directory that holds the text */
+function render(text: string, directory = ""): string {
+  // Another id each time, since what is rendered is kept.
+  const html = renderMarkdown(`${count++}`, text, { place, rev: "main", directory });
+  return String(html).trim();
+}
+
+test.each([
+  ["<script>alert(1)</script>after", "after"],
+  ["<style>* { display: none }</style>\n\nafter", "* { display: none }\n<p>after</p>"],
+  ["<iframe src=x></iframe>\n\nafter", "<p>after</p>"],
+  ["<object data=x></object><embed src=x>\n\nafter", "<p></p>\n<p>after</p>"],
+  ["<form action=x><button>b</button></form>", "b"],
+  ["<base href=//evil.example><meta http-equiv=refresh content=0>\n\nafter", "<p>after</p>"],
+  ["<svg onload=alert(1)><circle/></svg>after", "<p>after</p>"],
+  ["<p onclick=alert(1) style=color:red>text</p>", "<p>text</p>"],
+  ['<img src="/x" onerror=alert(1)>', '<img src="/me/repo/raw/main/x" alt="" loading="lazy">'],
+  ["<a href=javascript:alert(1)>x</a>", "<p><a>x</a></p>"],
+  ["[x](vbscript:x)", "<p>[x](vbscript:x)</p>"],
+  ["[x](data:text/html,x)", "<p>[x](data:text/html,x)</p>"],
+  ["<b tabindex=5 accesskey=s>x</b>", "<p><b>x</b></p>"],
+  ["<div id=content class=skip>x</div>", '<div id="user-content-content">x</div>'],
+  [
+    "<math><mtext><style><img src=x onerror=alert(1)></style></mtext></math>after",
+    "<p>&#x3C;img src=x onerror=alert(1)>after</p>",
+  ],
+])("%j is %j", (text, html) => {
+  expect(render(text)).toBe(html);
+});
+
+test.each([
+  ["a.md", "/me/repo/blob/main/docs/a.md"],
+  ["./a%20b.md#part", "/me/repo/blob/main/docs/a%20b.md#part"],
+  ["../src/", "/me/repo/tree/main/src"],
+  ["/top", "/me/repo/blob/main/top"],
+  ["../../../../etc", "/me/repo/blob/main/etc"],
+  ["#part", "#user-content-part"],
+  ["https://example.com/?a=b&c", "https://example.com/?a=b&amp;c"],
+  ["mailto:a@example.com", "mailto:a@example.com"],
+])("a link to %s leads to %s", (address, href) => {
+  expect(render(`[x](${address})`, "docs").replaceAll("&#x26;", "&amp;")).toContain(`href="${href}"`);
+});
+
+test("an image of the repository is its bytes; one of another site is a link, and is not loaded", () => {
+  expect(render("![one](a.png?raw=true)", "docs")).toContain('src="/me/repo/raw/main/docs/a.png"');
+  const html = render("![two](https://example.com/a.png) [![three](//example.com/b.png)](c.md)");
+  expect(html).not.toContain("<img");
+  expect(html).toContain('<a href="https://example.com/a.png" rel="nofollow noopener">two</a>');
+  expect(html).toContain('<a href="/me/repo/blob/main/c.md" rel="nofollow noopener">three</a>');
+});
+
+test("headings are below those of the page, none is skipped, and each can be linked to", () => {
+  const html = render("# One, *two*!\n\n#### Three\n\n## One two\n\n## One two");
+  expect([...html.matchAll(/<(h\d) id="([^"]*)"/g)].map(([, tag, id]) => `${tag} ${id}`)).toEqual([
+    "h3 user-content-one-two",
+    "h4 user-content-three",
+    "h4 user-content-one-two-1",
+    "h4 user-content-one-two-2",
+  ]);
+});
+
+test("tables, tasks, remarks, struck text and bare addresses", () => {
+  expect(render("| a | b |\n|---|--:|\n| 1 | 2 |")).toMatch(/<table>[^]*<th>a<\/th>[^]*<td[^>]*>2<\/td>/);
+  const tasks = render("- [ ] one\n- [x] two");
+  expect(tasks).toContain('<li class="task"><input type="checkbox" disabled aria-label="Task">one');
+  expect(tasks).toContain('<li class="task"><input type="checkbox" disabled checked aria-label="Task">two');
+  for (const kind of ["note", "tip", "important", "warning", "caution"])
+    expect(render(`> [!${kind.toUpperCase()}]\n> Mind.`)).toMatch(
+      new RegExp(`<blockquote class="remark remark-${kind}"><p><strong>${kind}</strong></p>\\s*<p>Mind.`, "i"),
+    );
+  expect(render("> [!OTHER]\n> x")).not.toContain("remark");
+  expect(render("~~gone~~ https://example.com/x")).toMatch(/<(?:s|del)>gone<.*href="https:\/\/example.com\/x"/);
+  expect(render("see example.md")).toBe("<p>see example.md</p>");
+});
+
+test("blocks of code are in the colours of their language, as text", () => {
+  const html = render("```js\nconst a = '<b>';\n```\n\n```nothing\n<i>\n```");
+  expect(html).toContain('<span class="hk">const</span>');
+  expect(html).not.toMatch(/<b>|<i>/);
+});
+
+test("what is hidden in a text is shown", () => {
+  expect(render("a\u202eb `c\u200bd`")).toBe("<p>a[U+202E]b <code>c[U+200B]d</code></p>");
+});
+
+test("a text of too many elements, or of too many in each other, is not shown as HTML", () => {
+  const where = { place, rev: "main", directory: "" };
+  expect(renderMarkdown("deep", "<div>".repeat(20_000), where)).toBeNull();
+  expect(renderMarkdown("templates", "<template>".repeat(10_000), where)).toBeNull();
+  expect(String(renderMarkdown("quoted", "> ".repeat(5_000), where))).toContain("<blockquote>");
+  const open = Array.from({ length: 1_000 }, (_, i) => `<b id=${i}>`).join("");
+  // Each paragraph would have all of them again: five million elements.
+  expect(renderMarkdown("open", `<p>${open}</p>${"<p>x</p>".repeat(5_000)}`, where)).toBeNull();
+});
