@@ -1,4 +1,4 @@
-// The style sheet and the script of all pages. Their URLs contain a digest of what they hold, so that
+// The style sheet, the script and the icon of all pages. Their URLs contain a digest of what they hold, so that
 // browsers keep them for good.
 import { createHash } from "node:crypto";
 import script from "./script.js" with { type: "text" };
@@ -18,9 +18,17 @@ export const ASSETS = "/-/assets/";
 export const STYLE = describe("style", "css", "text/css; charset=utf-8", style);
 export const SCRIPT = describe("script", "js", "text/javascript; charset=utf-8", script);
 
+export const ICON = describe(
+  "icon",
+  "svg",
+  "image/svg+xml",
+  // A keep, in the accent colour of the light scheme.
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M3 13V3h2v2h2V3h2v2h2V3h2v10H9.500v-3h-3v3z" fill="#fff"/></svg>`,
+);
+
 /** Answers a request for an asset; null: there is none at this path. */
 export function serveAsset(path: string): Response | null {
-  const asset = [STYLE, SCRIPT].find(({ url }) => url === path);
+  const asset = [STYLE, SCRIPT, ICON].find(({ url }) => url === path);
   if (asset === undefined) return null;
   const headers = {
     "Content-Type": asset.type,

@@ -35,6 +35,7 @@ async function readPage(context: PageContext, isBefore: boolean): Promise<Page |
   if (before !== null) return context.redirect(pathUrl(place, "blame", before.commit, before.path), 302);
   return {
     title: `Blame of ${visibleName(path)} · ${place.owner}/${place.name}`,
+    isUnlisted: true,
     content: writePage(context, page, shown, isBefore),
   };
 }

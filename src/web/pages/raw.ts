@@ -3,7 +3,7 @@ import { contentDisposition } from "../../format/content-disposition.ts";
 import { safeContentType } from "../../format/content-type.ts";
 import { GitError } from "../../format/errors.ts";
 import { readFile } from "../../repository/files/read-file.ts";
-import { PAGE_HEADERS, RAW_POLICY } from "../parts/page-headers.ts";
+import { PAGE_HEADERS, RAW_POLICY, UNLISTED } from "../parts/page-headers.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
@@ -29,7 +29,7 @@ export async function rawPage(context: PageContext): Promise<Response> {
   }
   const { status, headers, range } = answer;
   const { "Content-Type": _, "Cache-Control": __, ...safe } = PAGE_HEADERS;
-  for (const [name, value] of Object.entries(safe)) headers.set(name, value);
+  for (const [name, value] of Object.entries({ ...safe, ...UNLISTED })) headers.set(name, value);
   headers.set("Vary", "Cookie, Sec-Fetch-Dest");
   headers.set("Content-Type", isSvgImage(path, request) ? "image/svg+xml" : safeContentType(path));
   headers.set("Content-Security-Policy", RAW_POLICY);

@@ -28,6 +28,7 @@ export async function repositoryPage(context: PageContext): Promise<Response> {
   const { origin } = new URL(context.req.url);
   return showPage(context, {
     title: `${place.owner}/${place.name}`,
+    ...(entry !== null && entry.description !== null && { description: visibleLine(entry.description) }),
     content: (
       <>
         <PlaceHeader place={place} tab="code" />

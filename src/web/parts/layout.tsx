@@ -1,5 +1,5 @@
 import type { Child } from "hono/jsx";
-import { SCRIPT, STYLE } from "../assets/assets.ts";
+import { ICON, SCRIPT, STYLE } from "../assets/assets.ts";
 import { signInUrl } from "./urls.ts";
 import type { Visitor } from "./web-env.ts";
 
@@ -7,6 +7,10 @@ import type { Visitor } from "./web-env.ts";
 export interface Frame {
   /** Of the page, without the server's name. */
   readonly title: string;
+  /** What search engines show of it. */
+  readonly description: string;
+  /** The URL that stands for all variants of the page; null: none does. */
+  readonly canonical: string | null;
   readonly visitor: Visitor;
   /** Path and query of the page, to come back to. */
   readonly here: string;
@@ -15,7 +19,7 @@ export interface Frame {
 }
 
 /** A whole page. */
-export function Layout({ title, visitor, here, head, children }: Frame & { children?: Child }) {
+export function Layout({ title, description, canonical, visitor, here, head, children }: Frame & { children?: Child }) {
   return (
     <html lang="en">
       <head>
@@ -25,7 +29,9 @@ export function Layout({ title, visitor, here, head, children }: Frame & { child
         <title>{title === "Holdfast" ? title : `${title} · Holdfast`}</title>
         <link rel="stylesheet" href={STYLE.url} />
         <script src={SCRIPT.url} defer />
-        <link rel="icon" href="data:," />
+        <link rel="icon" type="image/svg+xml" href={ICON.url} />
+        <meta name="description" content={description} />
+        {canonical !== null && <link rel="canonical" href={canonical} />}
         {head}
       </head>
       <body>

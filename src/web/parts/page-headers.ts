@@ -15,3 +15,7 @@ export const PAGE_HEADERS = {
 
 /** Replaces the policy for the contents of a repository: they are shown alone, and do nothing. */
 export const RAW_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/** Added where search engines are to look elsewhere: they would go through every line of every
+ * revision. */
+export const UNLISTED = { "X-Robots-Tag": "noindex, nofollow" } as const;

@@ -4,12 +4,16 @@ import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 import { checkConditions } from "../../format/conditional-request.ts";
 import { Layout } from "./layout.tsx";
-import { PAGE_HEADERS } from "./page-headers.ts";
+import { PAGE_HEADERS, UNLISTED } from "./page-headers.ts";
 import type { PageContext } from "./web-env.ts";
 
 /** A page to answer with. */
 export interface Page {
   readonly title: string;
+  /** For search engines; default: the title. */
+  readonly description?: string;
+  /** Whether search engines leave it out: it repeats what another page says. Default: false. */
+  readonly isUnlisted?: boolean;
   /** Default: 200. */
   readonly status?: number;
   readonly head?: Child;
@@ -24,12 +28,19 @@ const GAP = "<!gap>";
 /** Answers with a page, or with what was found instead of one. */
 export async function showPage(context: PageContext, page: Page | Response): Promise<Response> {
   if (page instanceof Response) return page;
-  const { title, status = 200, head, content, headers } = page;
+  const { title, description = title, isUnlisted = false, status = 200, head, content, headers } = page;
   const visitor = await context.get("host").visitor();
-  const { pathname, search } = new URL(context.req.url);
+  const { origin, pathname, search } = new URL(context.req.url);
   const pieces = isPieces(content) ? content : null;
   const frame = (
-    <Layout title={title} visitor={visitor} here={pathname + search} head={head}>
+    <Layout
+      title={title}
+      description={description}
+      canonical={status === 200 && !isUnlisted ? origin + pathname : null}
+      visitor={visitor}
+      here={pathname + search}
+      head={head}
+    >
       {pieces === null ? (content as Child) : raw(GAP)}
     </Layout>
   );
@@ -37,7 +48,7 @@ export async function showPage(context: PageContext, page: Page | Response): Pro
   const markup = (await frame).toString() as string | Promise<string>;
   const html = `<!doctype html>${await markup}`;
   const body = pieces === null ? html : streamPieces(html, pieces);
-  return new Response(body, { status, headers: { ...PAGE_HEADERS, ...headers } });
+  return new Response(body, { status, headers: { ...PAGE_HEADERS, ...(isUnlisted && UNLISTED), ...headers } });
 }
 
 /** Answers with a page that some ids, the visitor and the code determine, or 304 if the browser has
