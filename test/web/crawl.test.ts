@@ -5,16 +5,12 @@ import { fromParse5 } from "hast-util-from-parse5";
 import { parse } from "parse5";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PAGE_ROUTES } from "../../src/web/app.ts";
 import { encodePath } from "../../src/format/path-parts.ts";
 import { noteProblems, startBrowser } from "../harness/browser.ts";
 import { git } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeHostileRepository } from "./hostile-repository.ts";
-
-/** Pages that links lead to, but are not there yet. */
-const NOT_YET = ["commit", "commits", "branches", "tags"];
 
 /** Pages that are visited. More would be links without an end. */
 const MAX_PAGES = 10_000;
@@ -75,7 +71,6 @@ test("every link leads to a page, and no page has markup made of data", async ()
       // All revisions have the same files: of those of others, some are enough.
       const isOther = /^\/[^/]+\/[^/]+\/[a-z]+\/(?!main\b)/.test(link);
       if (seen.has(link) || (isOther && ++others % OTHERS !== 0)) continue;
-      if (NOT_YET.includes(link.split(/[/?]/)[3] ?? "")) continue;
       seen.add(link);
       pending.push(link);
     }
@@ -93,11 +88,6 @@ test("every link leads to a page, and no page has markup made of data", async ()
   }
   expect(kinds.get("tree")).toBeGreaterThan(30);
 }, 300_000);
-
-test("what is listed as not there yet is not there", async () => {
-  const there = new Set(PAGE_ROUTES.map(({ path }) => path.split("/")[3]));
-  expect(NOT_YET.filter((page) => there.has(page))).toEqual([]);
-});
 
 test("a browser finds nothing to complain of", async () => {
   const context = await browser.newContext();

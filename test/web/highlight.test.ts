@@ -16,7 +16,7 @@ const MARKUP = /<span class="h[a-z]">|<\/span>/g;
 
 /** Pieces of which texts are made that surprise tokenizers. */
 const PIECES = [
-  ..."aA_09 \t()[]{}<>/*\\'\"`$#@:;,.=-+!?%&|~^\n\n\n",
+  ..."aA_09 \t()[]{}<>/*\\'\"`$#@:;,.=-+!?%&|~^\n\n\n".split(""),
   ...'// /* */ ${ #{ \'\'\' """ <!-- --> </ <? <![CDATA[ => -> << <<EOF r#" q( s/ y| %w @{ url( 0x 1. é 名 \u{1f600}'.split(
     " ",
   ),

@@ -30,6 +30,7 @@ export const HISTORY_PAGES: readonly WalkedPage[] = [
   { name: "commit, one file", path: "/walk/history/commit/changes?file=2", says: "File 3 of 8" },
   { name: "commit, no such file", path: "/walk/history/commit/changes?file=99", status: 404, says: "Not found" },
   { name: "commit, further files", path: "/walk/history/commit/changes?start=5", says: "Files 6 to 8 of 8" },
+  { name: "commit, a long file", path: "/walk/history/commit/long", says: "first 1000 lines" },
   { name: "commit, a root", path: "/walk/history/commit/v1.0", says: "added" },
   { name: "commit, a merge", path: "/walk/history/commit/main", says: "compared below" },
   { name: "commit, a merge, its other parent", path: "/walk/history/commit/main?parent=2", says: "renamed" },
@@ -76,7 +77,7 @@ export async function makeHistoryRepository(): Promise<string> {
   write("picture.svg", `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><circle r="4"/></svg>\n`);
   write("bytes", Uint8Array.of(1, 0, 2));
   write("spaces.txt", "a\nb\n\tc\n");
-  write("long.txt", lines(3_000));
+  write("long.txt", lines(30));
   await commit("First");
   await git(dir, "tag", "-a", "v1.0", "-m", "The first release\n\nWith notes.");
   await git(dir, "checkout", "-q", "-b", "side");
@@ -96,7 +97,11 @@ export async function makeHistoryRepository(): Promise<string> {
   await git(dir, "tag", "changes");
   const env = { GIT_COMMITTER_DATE: `${(seconds += 40_000)} +0100` };
   await tryGit(dir, ["merge", "-q", "--no-ff", "-m", "Merge the side", "side"], { env });
-  await git(dir, "checkout", "-q", "-b", "hostile");
+  await git(dir, "checkout", "-q", "--detach");
+  write("long.txt", lines(1_010));
+  await commit("Make a file long");
+  await git(dir, "tag", "long");
+  await git(dir, "checkout", "-q", "-b", "hostile", "main");
   mkdirSync(join(dir, "<b>", "\u05e9\u05dc\u05d5\u05dd \u202e"), { recursive: true });
   write(`<b>/\u05e9\u05dc\u05d5\u05dd \u202e/"new\nline'%`, `<script>document.title = "ran"</script>\n`);
   writeFileSync(Buffer.concat([Buffer.from(join(dir, "bytes ")), Buffer.from([0xff, 0xfe])]), "no UTF-8: \xff\n");

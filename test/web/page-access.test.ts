@@ -82,8 +82,17 @@ function ask(visitor: Visitor, method: string, path: string, more: Record<string
   return fetch(server.url + path, { method, headers, body, redirect: "manual" });
 }
 
+/** What follows the names of pages that are not about a path. */
+const RESTS: Readonly<Record<string, string>> = {
+  commit: "main",
+  archive: "main.zip",
+  feed: "tags.atom",
+  compare: "main...main",
+};
+
 function pathOf({ path }: PageRoute, repository: string): string {
-  const named = path.replace(":owner", "me").replace(":repo", repository).replace("*", "main/file.txt");
+  const rest = RESTS[path.split("/")[3]!] ?? "main/file.txt";
+  const named = path.replace(":owner", "me").replace(":repo", repository).replace("*", rest);
   return named.replace(/:\w+(\{[^}]*\})?/g, head);
 }
 
@@ -122,7 +131,7 @@ describe.each(NAMES)("visitor: %s", (visitor) => {
       if (refusal !== expected || status >= 500)
         wrong.push(`${route.method} ${path}: ${status} ${refusal}, expected ${expected}`);
     }
-    expect(wrong).toEqual([]);
+    expect(wrong, wrong.join("\n")).toEqual([]);
   });
 });
 

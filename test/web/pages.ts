@@ -50,7 +50,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "search, regular", path: "/walk/repo/search?q=%5Edeep.r&regex=1&path=src/**", says: "src/deep/file.txt" },
   { name: "search, not valid", path: "/walk/repo/search?q=(&regex=1", status: 422, says: "not valid" },
   { name: "search, of nothing", path: "/walk/empty/search?q=a", status: 404, says: "no commit to search in" },
-  { name: "find", path: "/walk/repo/find/main", says: "14 files" },
+  { name: "find", path: "/walk/repo/find/main", says: "18 files" },
   { name: "find, found", path: "/walk/repo/find/feature/one?q=SRC+fil", says: "src/deep/file.txt" },
   { name: "settings", path: "/walk/repo/settings", says: "A former name keeps leading here" },
   { name: "protected refs", path: "/walk/repo/settings/protected", says: "Each rule binds everyone" },

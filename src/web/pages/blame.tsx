@@ -8,6 +8,7 @@ import { countLines } from "../parts/code.tsx";
 import { Crumbs } from "../parts/crumbs.tsx";
 import { describeFile, MAX_LINES } from "../parts/file-box.tsx";
 import { Highlighter } from "../parts/highlight.ts";
+import { toHtml } from "../parts/html.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { RefChooser } from "../parts/ref-chooser.tsx";
 import { type Page, showPage } from "../parts/show-page.tsx";
@@ -45,15 +46,13 @@ async function* writePage(context: PageContext, page: PathPage, file: ShownFile,
   const { revision, path } = page;
   const code = file.content === null ? null : visibleText(UTF_8.decode(file.content));
   const lineCount = code === null ? 0 : countLines(code);
-  yield (<Head context={context} page={page} isFirst={isFirst} />).toString();
+  yield toHtml(<Head context={context} page={page} isFirst={isFirst} />);
   const open = `<section class="box" aria-labelledby="file"><h2 id="file" class="hush">Lines</h2>`;
-  yield open + (<FileHead context={context} page={page} file={file} lineCount={lineCount} />).toString();
+  yield open + toHtml(<FileHead context={context} page={page} file={file} lineCount={lineCount} />);
   if (code === null || lineCount > MAX_LINES) {
-    yield (
-      <p class="told">{file.isBinary ? "A binary file has no lines." : "Too large to be shown here."}</p>
-    ).toString();
+    yield toHtml(<p class="told">{file.isBinary ? "A binary file has no lines." : "Too large to be shown here."}</p>);
   } else if (lineCount === 0) {
-    yield (<p class="told">The file is empty.</p>).toString();
+    yield toHtml(<p class="told">The file is empty.</p>);
   } else {
     yield* writeBlame(context, revision.commit, path, code);
   }
@@ -65,11 +64,11 @@ async function* writeBlame(context: PageContext, commit: string, path: string, c
   try {
     const blame = await context.get("repository").blame({ commit, path, lines: null });
     if (blame.truncated)
-      yield (
+      yield toHtml(
         <p class="told short">
           Not every line's commit was found in time. <a href={pathUrl(place, "blame", commit, path)}>Try again</a>
-        </p>
-      ).toString();
+        </p>,
+      );
     yield `<div class="code" data-with="lines" tabindex="0" role="region" aria-label="Lines and their commits">
 <table class="blame"><caption class="hush">Lines and their commits</caption>
 <thead class="hush"><tr><th scope="col">Commit</th><td></td><th scope="col">Lines</th></tr></thead><tbody>`;
@@ -79,7 +78,7 @@ async function* writeBlame(context: PageContext, commit: string, path: string, c
     yield `</tbody></table></div>`;
   } catch (error) {
     if (!isGitError(error)) throw error;
-    yield (<p class="told">{error.message}</p>).toString();
+    yield toHtml(<p class="told">{error.message}</p>);
   }
 }
 

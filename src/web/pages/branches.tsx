@@ -9,7 +9,7 @@ import { FeedLink } from "../parts/feed.tsx";
 import { readForm } from "../parts/forms.ts";
 import { PAGE_ITEMS, Pager, readStart } from "../parts/pager.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
-import { DeleteForm, nameOfForm } from "../parts/ref-rows.tsx";
+import { deleteNamed, DeleteForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleLine, visibleName } from "../parts/text.ts";
 import { compareUrl, feedUrl, pathUrl, placeUrl } from "../parts/urls.ts";
@@ -47,9 +47,7 @@ export async function createBranch(context: PageContext): Promise<Response> {
 
 /** Deletes a branch. */
 export async function deleteBranch(context: PageContext): Promise<Response> {
-  const form = await readForm(context.req.raw, MAX_FORM_BYTES);
-  const name = `refs/heads/${nameOfForm(form)}`;
-  await context.get("repository").deleteRef({ name, expected: form.get("expected") });
+  await deleteNamed(context, "refs/heads/");
   return context.redirect(placeUrl(context.get("place"), "branches"), 303);
 }
 

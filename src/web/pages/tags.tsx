@@ -1,17 +1,14 @@
 import { includesRight } from "../../access/caller.ts";
 import type { ListedTag } from "../../repository/pages/refs-page.ts";
 import { FeedHead, FeedLink } from "../parts/feed.tsx";
-import { readForm } from "../parts/forms.ts";
 import { PAGE_ITEMS, Pager, readStart } from "../parts/pager.tsx";
 import { PlaceHeader } from "../parts/place-header.tsx";
-import { DeleteForm, nameOfForm } from "../parts/ref-rows.tsx";
+import { deleteNamed, DeleteForm } from "../parts/ref-rows.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import { visibleLine, visibleName, visibleText } from "../parts/text.ts";
 import { Ago } from "../parts/times.tsx";
 import { archiveUrl, commitUrl, pathUrl, placeUrl } from "../parts/urls.ts";
 import type { PageContext, PagePlace } from "../parts/web-env.ts";
-
-const MAX_FORM_BYTES = 16 * 1024;
 
 /** Characters of a tag's message that the list shows. */
 const MAX_MESSAGE = 2_000;
@@ -52,9 +49,7 @@ export async function tagsPage(context: PageContext): Promise<Response> {
 
 /** Deletes a tag. */
 export async function deleteTag(context: PageContext): Promise<Response> {
-  const form = await readForm(context.req.raw, MAX_FORM_BYTES);
-  const name = `refs/tags/${nameOfForm(form)}`;
-  await context.get("repository").deleteRef({ name, expected: form.get("expected") });
+  await deleteNamed(context, "refs/tags/");
   return context.redirect(placeUrl(context.get("place"), "tags"), 303);
 }
 

@@ -192,8 +192,8 @@ function hasMoreObjects(value: unknown, limit: number): boolean {
     if (seen.size > limit) return true;
     if (Array.isArray(next)) {
       if (next.length > limit) return true;
-      pending.push(...(next as unknown[]));
-    } else pending.push(...Object.values(next));
+    }
+    for (const child of Object.values(next)) pending.push(child);
   }
   return false;
 }

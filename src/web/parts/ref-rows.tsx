@@ -1,6 +1,11 @@
 // What the lists of branches and of tags share.
 import { decodePathParts, encodePath } from "../../format/path-parts.ts";
+import { GitError } from "../../format/errors.ts";
+import { readForm, textOf } from "./forms.ts";
 import { visibleName } from "./text.ts";
+import type { PageContext } from "./web-env.ts";
+
+const MAX_FORM_BYTES = 16 * 1024;
 
 /** A form that deletes a ref, behind one more click.
  * @param name byte string
@@ -24,7 +29,12 @@ export function DeleteForm({ action, name, expected }: { action: string; name: s
   );
 }
 
-/** The name that a form was sent with, byte string. */
-export function nameOfForm(form: URLSearchParams): string {
-  return decodePathParts(form.get("name") ?? "").join("/");
+/** Deletes the ref that a `DeleteForm` names, unless it has moved since the form was shown.
+ * @param prefix of the kind of refs, such as `refs/heads/`
+ * @throws GitError "bad-request" for another form; as `deleteRef` */
+export async function deleteNamed(context: PageContext, prefix: string): Promise<void> {
+  const form = await readForm(context.req.raw, MAX_FORM_BYTES);
+  const [name, expected] = [textOf(form, "name"), textOf(form, "expected")];
+  if (name === "" || expected === "") throw new GitError("bad-request", { reason: "a form without name or expected" });
+  await context.get("repository").deleteRef({ name: prefix + decodePathParts(name).join("/"), expected });
 }
