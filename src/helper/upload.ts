@@ -148,10 +148,19 @@ class Upload {
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 404)) throw error;
     }
-    const { owner, name } = this.#api.place;
-    await this.#api.ask("POST", "//repos", { json: { owner, name } });
-    this.#say(`Created ${owner}/${name}`);
+    await this.#createRepository();
     return this.#api.ask<Status>("POST", "/uploads", { json: wanted });
+  }
+
+  async #createRepository(): Promise<void> {
+    const { owner, name } = this.#api.place;
+    try {
+      await this.#api.ask("POST", "//repos", { json: { owner, name } });
+      this.#say(`Created ${owner}/${name}`);
+    } catch (error) {
+      // Another push created it meanwhile, or this one, whose answer was lost.
+      if (!(error instanceof ApiError && error.status === 409)) throw error;
+    }
   }
 
   /** Keeps of the packed steps those that are still to be sent: the server may have indexed some,

@@ -3,7 +3,7 @@
  * thread. It is JavaScript because the runtime reads no TypeScript. */
 
 export default {
-  /** GET: a line of JSON that describes the objects, then their bytes in the same order. DELETE:
+  /** GET: for each object a line of JSON that describes it, then its bytes. DELETE:
    * deletes them, and returns how many there were.
    * @param request its query is a text that the objects' keys contain */
   async fetch(request, { BUCKET }) {
@@ -30,15 +30,21 @@ async function list(bucket, text) {
 }
 
 async function write(bucket, objects, writer) {
-  const described = objects.map(({ key, size, httpMetadata, customMetadata }) => ({
-    key,
-    sizeBytes: size,
-    contentType: httpMetadata?.contentType,
-    metadata: customMetadata ?? {},
-  }));
+  const encoder = new TextEncoder();
   try {
-    await writer.write(new TextEncoder().encode(`${JSON.stringify(described)}\n`));
-    for (const { key } of objects) await writer.write(new Uint8Array(await (await bucket.get(key)).arrayBuffer()));
+    for (const { key, httpMetadata, customMetadata } of objects) {
+      const object = await bucket.get(key);
+      // It has been deleted since it was listed.
+      if (object === null) continue;
+      const described = {
+        key,
+        sizeBytes: object.size,
+        contentType: httpMetadata?.contentType,
+        metadata: customMetadata ?? {},
+      };
+      await writer.write(encoder.encode(`${JSON.stringify(described)}\n`));
+      await writer.write(new Uint8Array(await object.arrayBuffer()));
+    }
     await writer.close();
   } catch (error) {
     await writer.abort(error);

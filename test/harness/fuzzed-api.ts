@@ -7,6 +7,9 @@ import { makeHistory } from "./history.ts";
 import { Random } from "./random.ts";
 import type { Server } from "./server.ts";
 
+/** Of refs that are not there. */
+const FULL_NAMES = ["refs/heads/newer", "refs/heads/newest", "refs/tags/new", "refs/notes/new"];
+
 /** Pushes a small history and sends every route of the API requests generated from its document.
  * @param rounds requests per route; the history is pushed anew before each round */
 export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds: number): Promise<FuzzResult> {
@@ -32,13 +35,15 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     id: tokens,
     upload: uploads,
     sha256: checksums,
+    parts: ["1"],
     tips: oids,
+    new: oids,
     ref: refs,
     base: ["main", "side-0", "main~2"],
     head: refs,
     range: ["main...side-0", "side-0..main", "v0...HEAD"],
     branch: ["main", "side-0"],
-    name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0", "refs/heads/new"],
+    name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0", "refs/heads/new", ...FULL_NAMES],
     newName: ["side-2", "v2"],
     startPoint: refs,
     commit: [...refs, "side-1", "side-0~1", "main~1"],

@@ -19,15 +19,16 @@ export interface Request {
   readonly answer?: RegExp;
 }
 
-/** One or more requests for each route of the document; deletions come last. */
-export function toCalls(document: OpenApiDocument, name: string, history: HostileHistory): Request[] {
+/** One or more requests for each route of the document; deletions come last.
+ * @param upload id of an upload that has begun */
+export function toCalls(document: OpenApiDocument, name: string, upload: string, history: HostileHistory): Request[] {
   const requests: Request[] = [];
   for (const [path, methods] of Object.entries(document.paths ?? {})) {
     for (const method of METHODS) {
       const operation = (methods as Record<string, Operation>)[method];
       if (operation === undefined) continue;
       const statuses = Object.keys(operation.responses ?? {});
-      for (const filled of fillPaths(path, history, name)) {
+      for (const filled of fillPaths(path, history, { name, upload })) {
         for (const query of method === "get" ? queriesOf(operation, history, name) : [""]) {
           requests.push({
             name: `${method} ${path}${query.replaceAll(/=[^&]*/g, "")}`,
@@ -100,12 +101,18 @@ export function toFetches(name: string, { refs, oids }: HostileHistory): Request
 }
 
 /** The paths of a route with its parameters filled in. */
-function fillPaths(path: string, { directory, file, oids }: HostileHistory, name: string): string[] {
+function fillPaths(
+  path: string,
+  { directory, file, oids }: HostileHistory,
+  { name, upload }: Readonly<Record<"name" | "upload", string>>,
+): string[] {
   const kind = /\/git\/(\w+)\//.exec(path)?.[1] as keyof typeof oids | undefined;
   const values: Record<string, readonly (string | undefined)[]> = {
     owner: ["hostile"],
     repo: [name],
     id: ["current"],
+    upload: [upload],
+    part: ["1"],
     name: path.includes("/tags/") ? ["top"] : path.includes("/refs/") ? ["heads/new"] : ["fork"],
     ref: ["main"],
     path: path.includes("/raw/") ? [file, `${directory}/${file}`.slice(0, 3_000)] : [file],
@@ -183,6 +190,11 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos/{owner}/{repo}/merge": () => ({ base: "main", head: "fork", message: "Merge", author: PERSON }),
   "post /repos/{owner}/{repo}/cherry-pick": () => ({ branch: "main", commit: "fork", committer: PERSON }),
   "post /repos/{owner}/{repo}/revert": () => ({ branch: "main", commit: "main", committer: PERSON, author: PERSON }),
+  "post /repos/{owner}/{repo}/uploads": () => ({ options: ["from a part"] }),
+  "post /repos/{owner}/{repo}/uploads/{upload}/steps": ({ refs }) => ({ parts: [1], tips: [...refs.values()] }),
+  "post /repos/{owner}/{repo}/uploads/{upload}/complete": ({ refs }) => ({
+    refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
+  }),
   "put /repos/{owner}/{repo}/worktrees": () => ({ branches: ["main", "fork"] }),
 };
 

@@ -115,11 +115,22 @@ export class HostileRun {
     })();
     const name = `h${seed}`;
     const ask = (request: Request): Promise<void> => this.#ask(seed, history, request);
-    await ask(toPush(name, history));
-    for (const request of toFetches(name, history)) await ask(request);
-    for (const request of toCalls(this.#document, name, history)) await ask(request);
-    ended = true;
-    await others;
+    try {
+      await ask(toPush(name, history));
+      for (const request of toFetches(name, history)) await ask(request);
+      const upload = await this.#beginUpload(name);
+      for (const request of toCalls(this.#document, name, upload, history)) await ask(request);
+    } finally {
+      ended = true;
+      await others;
+    }
+  }
+
+  /** @returns its id; one that nobody has, if the history was refused and there is no repository */
+  async #beginUpload(name: string): Promise<string> {
+    const path = `/repos/hostile/${name}/uploads`;
+    const { body } = await askApi<{ id?: string }>(this.#server, path, { method: "POST", json: {} });
+    return body.id ?? crypto.randomUUID();
   }
 
   /** Longest response time of the other repository. */

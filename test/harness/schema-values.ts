@@ -74,7 +74,7 @@ export class SchemaValues {
         );
       case "integer":
       case "number":
-        return this.#number(schema);
+        return this.#number(schema, name);
       case "boolean":
         return this.#random.below(2) === 0;
       case "null":
@@ -95,7 +95,9 @@ export class SchemaValues {
     return made;
   }
 
-  #number({ minimum = -10, maximum = 1_000 }: Schema): number {
+  #number({ minimum = -10, maximum = 1_000 }: Schema, name: string): number {
+    const known = this.#known[name];
+    if (known !== undefined && this.#random.below(4) > 0) return Number(this.#random.pick(known));
     const least = Math.max(minimum, -1e9);
     const most = Math.min(maximum, 1e9);
     return this.#random.pick([least, most, least + this.#random.below(Math.max(1, Math.min(50, most - least)))]);

@@ -99,12 +99,12 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     async readObjects(text) {
       const bytes = Buffer.from(await (await askBucket(running.miniflare, "GET", text)).arrayBuffer());
       const objects = new Map<string, StoredObject>();
-      let at = bytes.indexOf("\n") + 1;
-      const described = JSON.parse(bytes.toString("utf8", 0, at)) as DescribedObject[];
-      for (const { key, sizeBytes, contentType, metadata } of described) {
+      for (let at = 0; at < bytes.length;) {
+        const line = bytes.toString("utf8", at, (at = bytes.indexOf("\n", at) + 1));
+        const { key, sizeBytes, contentType, metadata } = JSON.parse(line) as DescribedObject;
         objects.set(key, { bytes: bytes.subarray(at, (at += sizeBytes)), contentType, metadata });
+        if (at > bytes.length) throw new Error(`the bucket sent ${bytes.length} bytes, where ${at} were expected`);
       }
-      if (at !== bytes.length) throw new Error(`the bucket has ${bytes.length} bytes, where ${at} were expected`);
       return objects;
     },
     readUsage: () => readUsage(pidOf(running.workerd)),

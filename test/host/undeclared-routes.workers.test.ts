@@ -11,6 +11,9 @@ const OPEN = new Set(["/", "/healthz", "/api/docs", "/api/openapi.json", "/api/r
 /** Pages that show everybody something. Others tell nobody that there is anything. */
 const OPEN_PAGES = new Set(["/", "/-/sign-in"]);
 
+/** Of no repository: it leads to where one signs in. */
+const TO_SIGN_IN = "/-/new";
+
 /** The paths of pages. */
 const PAGES = new Set(PAGE_ROUTES.map(({ path }) => path));
 
@@ -49,7 +52,7 @@ test("every route of the Worker asks for a token, but for those that are meant f
 test("every page shows nothing of a repository, and every form is refused, but what is meant for everybody", async () => {
   for (const { method, path } of PAGE_ROUTES) {
     const { status } = await ask(path, method, { Accept: "text/html" });
-    const expected = method === "POST" ? 403 : OPEN_PAGES.has(path) ? 200 : 404;
+    const expected = method === "POST" ? 403 : OPEN_PAGES.has(path) ? 200 : path === TO_SIGN_IN ? 303 : 404;
     expect([method, path, status]).toEqual([method, path, expected]);
   }
 });

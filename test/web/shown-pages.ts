@@ -1,0 +1,95 @@
+/** Walks through all pages of `PAGES` in a browser: each is whole, without a fault that axe finds, and
+ * without a report of its policy. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { noteProblems, startBrowser } from "../harness/browser.ts";
+import { git } from "../harness/git.ts";
+import type { Server } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
+import { makeHistoryRepository } from "./history-pages.ts";
+import { makeWalkedRepository, PAGES } from "./pages.ts";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A fault, as axe tells it. */
+interface Fault {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** How a browser shows pages. */
+interface Way {
+  readonly name: string;
+  readonly scheme: "light" | "dark";
+  readonly scripts: boolean;
+  /** Of the window, CSS pixels. */
+  readonly width: number;
+}
+
+/** Declares the tests of all pages, shown in each of some ways. */
+export function testPages(ways: readonly Way[]): void {
+  let browser: Browser;
+  let server: Pick<Server, "url">;
+  let head: string;
+
+  beforeAll(async () => {
+    [browser, server] = await Promise.all([startBrowser(), shareServer("walk")]);
+    const made = await makeWalkedRepository();
+    head = made.head;
+    const repositories = { repo: made.dir, history: await makeHistoryRepository() };
+    for (const [name, dir] of Object.entries(repositories)) {
+      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--all");
+      await git(dir, "push", "-q", `${server.url}/walk/${name}`, "--tags");
+    }
+    await askApi(server, "/repos", {
+      method: "POST",
+      json: { owner: "walk", name: "empty", description: "Nothing yet" },
+    });
+  });
+
+  afterAll(() => browser.close());
+
+  describe.each(ways)("$name", ({ scheme, scripts, width }) => {
+    let page: Page;
+    let problems: string[];
+    beforeAll(async () => {
+      const viewport = { width, height: 800 };
+      const context = await browser.newContext({ colorScheme: scheme, javaScriptEnabled: scripts, viewport });
+      page = await context.newPage();
+      problems = noteProblems(page);
+    });
+    afterAll(() => page.context().close());
+
+    test.each(PAGES)("$name: $path", async ({ path, status = 200, says }) => {
+      problems.length = 0;
+      const response = (await page.goto(server.url + path.replace(":head", head)))!;
+      expect(response.status()).toBe(status);
+      const main = page.locator("main");
+      expect(await main.innerText()).toMatch(says);
+      expect(await page.locator("h1").count()).toBe(1);
+      expect(await page.title()).not.toBe("ran");
+      expect(response.headers()["content-security-policy"]).toMatch(/^default-src 'none';(?!.*unsafe)/);
+      if (scripts) {
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+        expect(await findFaults(page)).toEqual([]);
+      }
+      // A browser's console reports the status itself.
+      expect(problems.filter((problem) => !problem.includes(`status of ${status}`))).toEqual([]);
+    });
+  });
+}
+
+async function findFaults(page: Page): Promise<unknown[]> {
+  // Evaluated through the debugger, to which the page's policy does not apply.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<{ violations: Fault[] }>("axe.run(document)");
+  return violations.map(({ id, help, nodes }) => [
+    id,
+    help,
+    nodes.map(({ html, failureSummary }) => [html, failureSummary]),
+  ]);
+}
