@@ -25,6 +25,10 @@ export interface Env {
   /** Which branches' files are written to the bucket: those of the default branch unless others are
    * chosen (the default), those of chosen branches only, or none. */
   readonly WORKTREES?: WorktreePolicy;
+  /** Secret: encrypts the credentials that imports need for other hosts. Without it, none are kept. */
+  readonly SECRETS_KEY?: string;
+  /** `on`: imports may ask loopback and private addresses. */
+  readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,
    * or nothing. */
   readonly ADMIN_TOKEN_SERVICE?: Fetcher;

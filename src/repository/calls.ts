@@ -9,6 +9,7 @@ import { completeUpload } from "./upload/complete-upload.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
 import { indexStep } from "./upload/upload-steps.ts";
+import { beginImport, endImport, readImport, syncImport } from "./import/import.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
@@ -66,6 +67,10 @@ const CALLS = {
   addPart,
   indexStep,
   completeUpload,
+  beginImport,
+  readImport,
+  syncImport,
+  endImport,
   resolve,
   worktrees,
   configureWorktrees,

@@ -18,6 +18,7 @@ import { answerError } from "./common/error.ts";
 import { filesRoutes } from "./content/files.ts";
 import { fsckRoutes } from "./admin/fsck.ts";
 import { gitObjectRoutes } from "./content/git-objects.ts";
+import { importRoutes } from "./admin/import.ts";
 import { languageRoutes } from "./content/languages.ts";
 import { logRoutes } from "./history/log.ts";
 import { grepRoutes } from "./content/grep.ts";
@@ -80,6 +81,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", fsckRoutes)
     .route("/", backupRoutes)
     .route("/", uploadRoutes)
+    .route("/", importRoutes)
     .route("/", newCommitRoutes)
     .route("/", branchRoutes)
     .route("/", tagRoutes)

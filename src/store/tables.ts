@@ -3,6 +3,7 @@ import { BundleTable } from "./jobs/bundle-table.ts";
 import { openNodes } from "./index/node-pages.ts";
 import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
+import { ImportTable } from "./jobs/import-table.ts";
 import { JobQueue } from "./jobs/jobs.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
 import { ObjectIndex } from "./index/object-index.ts";
@@ -42,6 +43,7 @@ export class Tables {
   readonly worktrees: WorktreeTable;
   readonly shared: SharedObjects;
   readonly uploads: UploadTable;
+  readonly imports: ImportTable;
 
   readonly #sql: Sql;
 
@@ -68,12 +70,14 @@ export class Tables {
     this.worktrees = new WorktreeTable(sql);
     this.shared = new SharedObjects(sql);
     this.uploads = new UploadTable(sql);
+    this.imports = new ImportTable(sql);
   }
 
-  /** Forgets what is in memory of index and chunks: it may differ from what is stored. */
+  /** Forgets what is in memory of index, chunks and import: it may differ from what is stored. */
   forget(): void {
     this.objects.forget();
     this.chunks.forget();
+    this.imports.forget();
   }
 
   /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not

@@ -140,6 +140,8 @@ export class PushedRepository {
       module: wasm,
       codec,
       worktrees,
+      allowsPrivateImports: true,
+      secretsKey: null,
       traffic,
       limits: { ...DEFAULT_LIMITS, quietMs: 0, ...limits },
       wakeAt: (timeMs) => (this.wakeMs = timeMs),

@@ -6,6 +6,7 @@ import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
+import { runImport } from "../import/run-import.ts";
 import { abandonUpload } from "../upload/upload.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
@@ -49,11 +50,16 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     abandonUpload(repository, job.key, nowMs);
     return { counts: {}, again: false };
   },
+  import: async ({ repository }) => ({ counts: await runImport(repository), again: false }),
   trim: async ({ repository, nowMs }) => {
     repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };
   },
 };
+
+/** Jobs that read a pack, which reserves memory by itself. An import waits for another host, too, and
+ * lets the jobs of other repositories run. */
+const RESERVE_THEMSELVES: ReadonlySet<JobKind> = new Set(["bundle", "import"]);
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
@@ -90,13 +96,12 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.done(job);
     return false;
   }
-  const permit = await platform.traffic.jobPermit.acquire();
+  const permit = kind === "import" ? null : await platform.traffic.jobPermit.acquire();
   const operations = newChunkCounters();
   const startMs = Date.now();
   let lease: Lease | null = null;
   try {
-    // A bundle is streamed as a pack, which reserves its own memory.
-    if (kind !== "bundle") lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
+    if (!RESERVE_THEMSELVES.has(kind)) lease = await ISOLATE_MEMORY.take(JOB_BYTES, JOB_WAIT_MS);
     // A run that began while it was quiet ends when somebody waits for jobs, and goes on in a hurry.
     const pace = new Pace(paceKind, () => isQuiet(repository) && repository.hurrying === 0);
     const run = { repository, job, nowMs, store: platform.openChunks(operations), pace };
@@ -118,6 +123,6 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     return false;
   } finally {
     lease?.free();
-    permit.release();
+    permit?.release();
   }
 }

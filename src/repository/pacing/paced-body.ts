@@ -17,15 +17,22 @@ const SLOW_READ_MS = 1_000;
 export class PacedBody {
   readonly #reader: ReadableStreamBYOBReader;
   readonly #minBytes: () => number;
-  #wantedBytes = MIN_BODY_BYTES;
+  readonly #smallestBytes: number;
+  #wantedBytes: number;
   /** Since the last check: milliseconds spent in reads, and bytes read. */
   #waitedMs = 0;
   #broughtBytes = 0;
 
   /** @param body a byte stream, as the body of every request is
    * @param minBytes called after each `BODY_WAIT_MS` of waiting; returns how many bytes must have
-   * arrived in that time */
-  constructor(body: ReadableStream<Uint8Array>, minBytes: () => number = () => 0) {
+   * arrived in that time
+   * @param smallestBytes of the first read, and of one after a slow one */
+  constructor(
+    body: ReadableStream<Uint8Array>,
+    minBytes: () => number = () => 0,
+    smallestBytes: number = MIN_BODY_BYTES,
+  ) {
+    this.#smallestBytes = this.#wantedBytes = smallestBytes;
     this.#reader = body.getReader({ mode: "byob" });
     this.#minBytes = minBytes;
   }
@@ -41,7 +48,7 @@ export class PacedBody {
     );
     const tookMs = Date.now() - startMs;
     if (tookMs < FAST_READ_MS) this.#wantedBytes = Math.min(8 * this.#wantedBytes, READ_BYTES);
-    else if (tookMs > SLOW_READ_MS) this.#wantedBytes = MIN_BODY_BYTES;
+    else if (tookMs > SLOW_READ_MS) this.#wantedBytes = this.#smallestBytes;
     if (value === undefined || value.length === 0) return null;
     this.#checkPace(tookMs, value.length);
     return value;

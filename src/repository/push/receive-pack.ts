@@ -4,6 +4,7 @@ import { RefRules } from "../../access/ref-rules.ts";
 import { EMPTY_INDEX } from "../../codec/pack-index.ts";
 import { type FsckSetting, maskRefused } from "../../codec/fsck-messages.ts";
 import { FREE_CONTENT_BYTES } from "../../codec/pack-indexer.ts";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts";
 import { MAX_DELTA_BLOB_BYTES } from "../../format/limits.ts";
 import { TREE, BLOB } from "../../format/object.ts";
@@ -150,6 +151,9 @@ export class ReceivePack {
    * @returns null: some may, as far as is known yet */
   #forbid(): RefOutcome[] | null {
     const { commands, atomic, upload } = this.#request;
+    const mirrored = this.#refuseMirrored(this.#repository.tables);
+    if (mirrored !== null)
+      return commands.map(({ name }) => ({ name, refusal: { kind: "forbidden", reason: mirrored } }));
     if (upload?.isStep === true) return null;
     const rules = new RefRules(this.#repository.tables?.refRules.all() ?? [], this.#requester);
     if (rules.isEmpty) return null;
@@ -158,6 +162,13 @@ export class ReceivePack {
       return { name: command.name, refusal: reason === null ? null : { kind: "forbidden", reason } };
     });
     return refuseWhole(outcomes, atomic);
+  }
+
+  /** @returns why nobody may change a mirror's refs here; null: it is none, or the mirror does */
+  #refuseMirrored(tables: Tables | null): string | null {
+    const record = tables?.imports.read() ?? null;
+    if (this.#request.isImport === true || record === null || !record.isMirror) return null;
+    return `this repository mirrors ${encodeText(record.url)} and takes no other changes; DELETE its import to release it`;
   }
 
   #index(pack: PackSource): Promise<IndexedPack> {
@@ -229,6 +240,9 @@ export class ReceivePack {
       const newFsck = upload?.isStep === true ? null : this.#newFsck;
       const outcome = this.#repository.transact(newFsck, (tables) => {
         upload?.check(tables);
+        // It may have become a mirror since the push began.
+        const mirrored = this.#refuseMirrored(tables);
+        if (mirrored !== null) throw new GitError("forbidden", { what: "this change", reason: decodeText(mirrored) });
         const push = this.#describe(tables, pack, prepared?.pushed);
         const result = applyPush(tables, push, returned, prepared?.push);
         if (result.kind === "applied") {

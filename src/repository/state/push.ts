@@ -80,6 +80,8 @@ export interface PushRequest {
   /** The changes that the single command consists of, each a push of its own in the reflog; without
    * them, the command is one change. */
   readonly steps?: readonly PushStep[];
+  /** The repository's own import sends it: a mirror takes no other. */
+  readonly isImport?: true;
   /** Of a push that belongs to an upload session. */
   readonly upload?: UploadFrame;
   /** Records the cost of the push, instead of the log. */

@@ -62,6 +62,10 @@ export interface RepositoryPlatform {
   readonly limits: Limits;
   /** Which branches have worktrees by default. */
   readonly worktrees: WorktreePolicy;
+  /** Whether imports may ask private addresses. */
+  readonly allowsPrivateImports: boolean;
+  /** With it credentials for other hosts are encrypted; null: none can be kept. */
+  readonly secretsKey: string | null;
   /** The isolate's requests. */
   readonly traffic: Traffic;
   /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then

@@ -48,7 +48,7 @@ export async function indexStep(repository: OpenRepository, step: NewStep): Prom
       pack,
       agent: null,
       requester: repository.requester,
-      upload: newFrame(step, parts),
+      upload: newStepFrame(step, parts, () => packBytes),
       note: (cost) => repository.pushes.push(cost),
       progress: (title, done, total) => Object.assign(progress, { title, done, total }),
     });
@@ -80,13 +80,19 @@ function findParts({ uploads }: Tables, { id, parts }: NewStep): StoredPart[] {
   });
 }
 
-function newFrame({ id, tips }: NewStep, parts: readonly StoredPart[]): UploadFrame {
-  const packBytes = sumOf(parts);
+/** What a step does beside bringing objects.
+ * @param parts whose place it takes
+ * @param packBytes returns the bytes of its pack, once it has been read */
+export function newStepFrame(
+  { id, tips }: Pick<NewStep, "id" | "tips">,
+  parts: readonly StoredPart[],
+  packBytes: () => number,
+): UploadFrame {
   let lastBefore = 0;
   let remaining: Oid[] = [];
   return {
     isStep: true,
-    replacedBytes: packBytes,
+    replacedBytes: sumOf(parts),
     brought: { packBytes: 0, objects: 0 },
     check(tables) {
       const upload = findOpenUpload(tables, id);
@@ -107,7 +113,11 @@ function newFrame({ id, tips }: NewStep, parts: readonly StoredPart[]): UploadFr
       tables.uploads.addStep(
         id,
         parts.map(({ part }) => part),
-        { objects: tables.objects.lastNumber() - lastBefore, packBytes, endsMs: Date.now() + UPLOAD_LIFE_MS },
+        {
+          objects: tables.objects.lastNumber() - lastBefore,
+          packBytes: packBytes(),
+          endsMs: Date.now() + UPLOAD_LIFE_MS,
+        },
         concatOids([...findUnreached(tables, remaining, added), ...added]),
       );
     },

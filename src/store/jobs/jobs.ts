@@ -7,7 +7,7 @@ import type { Sql } from "../sql/sql.ts";
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
  * needed of it, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
- * has continued. */
+ * has continued, `import` fetches from another host. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -23,7 +23,8 @@ export type JobKind =
   | "erase"
   | "unpin"
   | "lapse"
-  | "abandon";
+  | "abandon"
+  | "import";
 
 /** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {
@@ -52,9 +53,13 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: the delta chains that `repack` cuts grow with every push, and so do the bytes in
+/** Shorter waits: somebody looks at an import's progress; the delta chains that `repack` cuts grow with every push, and so do the bytes in
  * SQLite that every plan carries until `seal` moves them. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { repack: 1_000, seal: 1_000 };
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
+  import: 0,
+  repack: 1_000,
+  seal: 1_000,
+};
 
 /** SQL: when a job stops waiting. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)

@@ -223,6 +223,8 @@ export class World {
       codec,
       limits: this.#limits,
       worktrees: this.#worktrees,
+      allowsPrivateImports: false,
+      secretsKey: null,
       traffic: new Traffic(),
       wakeAt: (timeMs) => process.isAlive && this.#setAlarm(timeMs),
       observe: (event) => process.isAlive && this.note(describe(event)),

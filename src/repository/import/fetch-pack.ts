@@ -1,0 +1,126 @@
+import { GitError } from "../../format/errors.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { OBJECT_FORMAT } from "../../format/oid.ts";
+import { encodePkt, FLUSH_PKT, type Pkt, pktText } from "../../format/pkt-line.ts";
+import { ERROR_BAND, PACK_BAND } from "../../format/side-band.ts";
+import { toByteString } from "../../format/byte-string.ts";
+import type { PackSource } from "../state/push.ts";
+import { type Advertisement, DELIM_PKT, isShallow, quote } from "./advertisement.ts";
+import { failed, type Upstream, type UpstreamAnswer } from "./upstream.ts";
+
+/** Bytes of a pack that must arrive in each `BODY_WAIT_MS` of waiting. */
+const MIN_PACK_BYTES = 64 * 1024;
+
+/** Asks for a pack, in one request: what is here is known to be there, mostly, so nothing is
+ * negotiated.
+ * @param wants ids in hex
+ * @param haves ids in hex
+ * @param maxBytes of the pack
+ * @throws GitError as `Upstream.ask`, "unsupported" */
+export async function fetchPack(
+  upstream: Upstream,
+  { isV2, capabilities }: Advertisement,
+  wants: readonly string[],
+  haves: readonly string[],
+  maxBytes: number,
+): Promise<UpstreamPack> {
+  const answer = await upstream.ask(isV2 ? requestV2(wants, haves) : requestV0(capabilities, wants, haves), isV2);
+  return new UpstreamPack(answer, isV2, maxBytes);
+}
+
+/** @see gitprotocol-v2(5) "fetch" */
+function requestV2(wants: readonly string[], haves: readonly string[]): Uint8Array {
+  const lines = ["thin-pack\n", "ofs-delta\n", "no-progress\n", ...wantsAndHaves(wants, haves), "done\n"];
+  const head = ["command=fetch\n", `object-format=${OBJECT_FORMAT}`].map(encodePkt);
+  return Buffer.concat([...head, DELIM_PKT, ...lines.map(encodePkt), FLUSH_PKT]);
+}
+
+/** @see gitprotocol-pack(5) "Packfile Negotiation" */
+function requestV0(capabilities: ReadonlySet<string>, wants: readonly string[], haves: readonly string[]): Uint8Array {
+  const band = ["side-band-64k", "side-band"].find((word) => capabilities.has(word));
+  if (band === undefined) throw new GitError("unsupported", { what: "an upstream without side-band" });
+  const used = [band, ...["thin-pack", "ofs-delta", "no-progress"].filter((word) => capabilities.has(word))];
+  const [first, ...others] = wants.map((oid) => `want ${oid}`);
+  const lines = [`${first} ${used.join(" ")}\n`, ...others.map((line) => `${line}\n`)];
+  const ends = [...haves.map((oid) => `have ${oid}\n`), "done\n"];
+  return Buffer.concat([...lines.map(encodePkt), FLUSH_PKT, ...ends.map(encodePkt)]);
+}
+
+function wantsAndHaves(wants: readonly string[], haves: readonly string[]): string[] {
+  return [...wants.map((oid) => `want ${oid}\n`), ...haves.map((oid) => `have ${oid}\n`)];
+}
+
+/** A pack as it arrives from an upstream. */
+export class UpstreamPack implements PackSource {
+  readonly #answer: UpstreamAnswer;
+  readonly #maxBytes: number;
+  /** Whether what comes are lines before the pack. */
+  #isAhead = true;
+  readonly #isV2: boolean;
+  #hasEnded = false;
+  #packBytes = 0;
+
+  constructor(answer: UpstreamAnswer, isV2: boolean, maxBytes: number) {
+    this.#answer = answer;
+    this.#isV2 = isV2;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes that have arrived. */
+  get packBytes(): number {
+    return this.#packBytes;
+  }
+
+  /** @throws GitError "unavailable" when the answer is cut, too slow, or an error, "too-large" */
+  async read(minimumBytes: number): Promise<Uint8Array | null> {
+    const pieces: Uint8Array[] = [];
+    for (let bytes = 0; bytes < minimumBytes;) {
+      const piece = await this.#readPiece();
+      if (piece === null) break;
+      pieces.push(piece);
+      bytes += piece.length;
+    }
+    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  }
+
+  demandPace(minBytes: () => number): void {
+    this.#answer.demandPace(() => Math.max(MIN_PACK_BYTES, minBytes()));
+  }
+
+  /** Gives up the rest. */
+  cancel(): Promise<void> {
+    return this.#answer.cancel();
+  }
+
+  async #readPiece(): Promise<Uint8Array | null> {
+    while (!this.#hasEnded) {
+      const pkt = await this.#answer.packets.readPkt();
+      if (pkt === null) throw failed("its pack was cut");
+      if (this.#isAhead && this.#skips(pkt)) continue;
+      this.#isAhead = false;
+      if (pkt.type !== "data") {
+        this.#hasEnded = true;
+        return null;
+      }
+      const [band] = pkt.payload;
+      if (band === ERROR_BAND) throw failed(quote(toByteString(pkt.payload.subarray(1))));
+      if (band !== PACK_BAND || pkt.payload.length === 1) continue;
+      if (this.#packBytes === 0) this.#answer.demandPace(() => MIN_PACK_BYTES);
+      this.#packBytes += pkt.payload.length - 1;
+      checkLimit("the upstream's pack (bytes)", this.#maxBytes, this.#packBytes);
+      return pkt.payload.subarray(1);
+    }
+    return null;
+  }
+
+  /** Whether a packet precedes the pack. */
+  #skips(pkt: Pkt): boolean {
+    if (pkt.type !== "data") return this.#isV2 && pkt.type === "delim";
+    const text = pkt.payload.length > 0 && pkt.payload[0]! > ERROR_BAND ? pktText(pkt.payload) : null;
+    if (text === null) return false;
+    if (text.startsWith("ERR ")) throw failed(quote(text.slice("ERR ".length)));
+    if (text === "shallow-info" || text.startsWith("shallow ")) throw isShallow();
+    if (text === "packfile" || text === "NAK" || text.startsWith("ACK ")) return true;
+    throw failed(`it sent ${JSON.stringify(quote(text))} where a pack begins`);
+  }
+}

@@ -1,0 +1,127 @@
+// Begins, shows and ends an import. What it does meanwhile is in `run-import.ts`.
+import { decodeText } from "../../format/byte-string.ts";
+import { GitError } from "../../format/errors.ts";
+import type { ImportRecord } from "../../store/jobs/import-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { RepositoryState, StepProgress } from "../state/repository-state.ts";
+import { checkAddress } from "./address.ts";
+import { seal } from "./sealed.ts";
+
+/** An import to begin. */
+export interface NewImport {
+  readonly url: string;
+  /** The header that the upstream wants; null: none. */
+  readonly authorization: string | null;
+  /** Of the refs to import; byte strings. */
+  readonly prefixes: readonly string[];
+  readonly isMirror: boolean;
+  readonly intervalMs: number;
+}
+
+/** An import as its client sees it. */
+export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | "attempts" | "refsPerStep"> {
+  readonly hasAuthorization: boolean;
+  /** The step under way; null: none. */
+  readonly underWay: StepProgress | null;
+  /** When it goes on; null: it has ended. */
+  readonly nextMs: number | null;
+}
+
+/** Begins an import, or a mirror.
+ * @throws GitError "invalid" for an address that may not be asked, "conflict" while another is under
+ * way, and when refs are here that did not come from there, "unsupported" when the deployment cannot
+ * keep a credential */
+export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
+  const { state, requester } = repository;
+  const { id, allowsPrivateImports, secretsKey } = state.platform;
+  checkAddress(wanted.url, allowsPrivateImports);
+  const { authorization, ...settings } = wanted;
+  const sealed = authorization === null ? null : await seal(secretsKey, id, authorization);
+  const startedMs = Date.now();
+  const { tables } = repository;
+  state.transactAside(() => {
+    checkFree(tables, wanted);
+    const record: ImportRecord = {
+      ...settings,
+      session: crypto.randomUUID(),
+      caller: requester.caller,
+      state: "running",
+      error: null,
+      attempts: 0,
+      refsPerStep: null,
+      refs: 0,
+      steps: 0,
+      objects: 0,
+      packBytes: 0,
+      startedMs,
+      syncedMs: null,
+    };
+    tables.imports.begin(record, sealed);
+    tables.jobs.add("import", "", startedMs);
+  });
+  state.scheduleJobs();
+  return readImport(repository);
+}
+
+/** What has become of the last import.
+ * @throws GitError "not-found" when there is none */
+export async function readImport({ state, tables }: OpenRepository): Promise<ImportStatus> {
+  const { session, caller: _, attempts: __, refsPerStep: ___, ...record } = find(tables);
+  return {
+    ...record,
+    hasAuthorization: tables.imports.readAuthorization() !== null,
+    underWay: state.stepsUnderWay.get(session) ?? null,
+    nextMs: tables.jobs.find("import", "")?.dueMs ?? null,
+  };
+}
+
+/** Makes a mirror look at its upstream now.
+ * @throws GitError "not-found" when there is no import, "conflict" when it has ended */
+export async function syncImport(repository: OpenRepository): Promise<ImportStatus> {
+  const { state, tables } = repository;
+  const { state: standing } = find(tables);
+  if (standing === "done" || standing === "failed")
+    throw new GitError("conflict", { what: "import", reason: "it has ended; POST begins another" });
+  tables.jobs.add("import", "", Date.now());
+  state.scheduleJobs();
+  return readImport(repository);
+}
+
+/** Ends an import, and forgets it: what has not become visible is removed. A mirror's refs stay, and
+ * may be changed here from now on.
+ * @throws GitError "not-found" when there is none */
+export async function endImport({ state, tables }: OpenRepository): Promise<void> {
+  const { session } = find(tables);
+  state.transactAside(() => {
+    tables.jobs.cancel("import", "");
+    tables.imports.remove();
+    endSession(state, tables, session);
+  });
+  state.scheduleJobs();
+}
+
+/** Removes the upload session of an import, if it has one. What its steps brought is pruned later, as
+ * anything is that no ref reaches. Must run in a transaction. */
+export function endSession(state: RepositoryState, tables: Tables, session: string): void {
+  if (tables.uploads.find(session) === null) return;
+  tables.uploads.remove(session);
+  tables.jobs.add("prune", "", Date.now() + state.platform.limits.pruneGraceMs);
+}
+
+function find({ imports }: Tables): ImportRecord {
+  const record = imports.read();
+  if (record === null) throw new GitError("not-found", { what: "import", reason: "none was begun; POST begins one" });
+  return record;
+}
+
+/** Refuses an import that would mix with something else. */
+function checkFree({ imports, refs }: Tables, { url, isMirror }: NewImport): void {
+  const last = imports.read();
+  const refuse = (reason: string): GitError => new GitError("conflict", { what: "import", reason });
+  if (last?.state === "running" || last?.state === "waiting")
+    throw refuse(`the repository is being imported from ${last.url}; DELETE ends that`);
+  const [name] = refs.page("refs/", null, 1).map((ref) => decodeText(ref.name));
+  if (name === undefined || (isMirror && last?.url === url)) return;
+  throw refuse(`the repository has refs already, ${name} is one; import into a new one`);
+}

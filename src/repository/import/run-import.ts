@@ -1,0 +1,264 @@
+// The job `import`. A run looks at the upstream's refs, and fetches what is missing here as steps of
+// an upload session: pushes that move no ref. When nothing is missing, it moves the refs. Whatever
+// ends a run, the next one looks again, and what earlier steps brought is there.
+import type { Requester } from "../../access/caller.ts";
+import { GitError, isGitError, type GitErrorCode } from "../../format/errors.ts";
+import { NO_QUOTA } from "../../access/quota.ts";
+import { UPLOAD_LIFE_MS } from "../../format/limits.ts";
+import { fromHex, NULL_OID } from "../../format/oid.ts";
+import { decodeText } from "../../format/byte-string.ts";
+import type { ImportRecord } from "../../store/jobs/import-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import { ReceivePack } from "../push/receive-pack.ts";
+import { renewStanding } from "../push/renew-standing.ts";
+import type { UploadFrame } from "../state/push.ts";
+import { explainRefusal, findRefused, type RefOutcome } from "../state/ref-refusal.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import { newStepFrame } from "../upload/upload-steps.ts";
+import { type Advertisement, listRefs } from "./advertisement.ts";
+import { fetchPack } from "./fetch-pack.ts";
+import { endSession } from "./import.ts";
+import { planChanges, planHaves, planWants } from "./plan-import.ts";
+import { unseal } from "./sealed.ts";
+import { Upstream } from "./upstream.ts";
+
+/** How long a step may take. The platform ends a run after 15 minutes. */
+const STEP_MS = 12 * 60_000;
+
+/** Failures in a row after which an import has failed, if trying again may help. */
+const MAX_ATTEMPTS = 4;
+
+/** Wait after the first of them (ms); four times as long after each further one. */
+const RETRY_MS = 2_000;
+
+/** Failures that may be over the next time. */
+const PASSING: ReadonlySet<GitErrorCode> = new Set(["timeout", "unavailable", "storage-failed", "storage-full"]);
+
+/** Runs a step of the import, or its end. Failures become part of its record.
+ * @returns objects and bytes that it brought */
+export async function runImport(state: RepositoryState): Promise<{ objects: number; bytes: number }> {
+  const before = state.tables?.imports.read() ?? null;
+  if (before === null || before.state === "done" || before.state === "failed") return { objects: 0, bytes: 0 };
+  const deadline = new AbortController();
+  const late = new GitError("timeout", { what: "step of the import", reason: `it has ${STEP_MS / 60_000} minutes` });
+  const timer = setTimeout(() => deadline.abort(late), STEP_MS);
+  const run = new ImportRun(state, before, deadline.signal);
+  try {
+    await run.look();
+  } catch (error) {
+    run.fail(error);
+  } finally {
+    clearTimeout(timer);
+  }
+  const after = state.tables?.imports.read();
+  return {
+    objects: (after?.objects ?? before.objects) - before.objects,
+    bytes: (after?.packBytes ?? before.packBytes) - before.packBytes,
+  };
+}
+
+class ImportRun {
+  readonly #state: RepositoryState;
+  readonly #session: string;
+  readonly #deadline: AbortSignal;
+
+  constructor(state: RepositoryState, { session }: ImportRecord, deadline: AbortSignal) {
+    this.#state = state;
+    this.#deadline = deadline;
+    this.#session = session;
+  }
+
+  /** Fetches what is missing, as much as one step takes, and moves the refs if nothing is left. */
+  async look(): Promise<void> {
+    const { platform } = this.#state;
+    const record = this.#record;
+    const requester = await this.#renew(record);
+    const sealed = this.#tables.imports.readAuthorization();
+    const upstream = new Upstream({
+      url: record.url,
+      authorization: sealed === null ? null : await unseal(platform.secretsKey, platform.id, sealed),
+      allowsPrivate: platform.allowsPrivateImports,
+      signal: this.#deadline,
+    });
+    const offer = await listRefs(upstream, record.prefixes);
+    this.#update({ refs: offer.refs.size });
+    const missing = planWants(this.#tables, offer.refs);
+    const wants = missing.slice(0, record.refsPerStep ?? missing.length);
+    if (wants.length > 0) await this.#fetch(upstream, offer, wants, requester);
+    if (wants.length === missing.length) await this.#moveRefs(offer, requester);
+    else this.#schedule(Date.now());
+  }
+
+  /** Records a failure, and when to try again. */
+  fail(error: unknown): void {
+    const record = this.#state.tables?.imports.read() ?? null;
+    // It was ended, or the repository deleted, and another may have begun.
+    if (record?.session !== this.#session) return;
+    const reason = isGitError(error) ? error.message : `an error of this server: ${String(error)}`;
+    const attempts = record.attempts + 1;
+    const mayPass = !isGitError(error) || PASSING.has(error.code);
+    if (mayPass && attempts < MAX_ATTEMPTS) {
+      this.#update({ attempts, error: reason });
+      return this.#schedule(Date.now() + RETRY_MS * 4 ** (attempts - 1));
+    }
+    this.#settle({ error: reason, attempts }, "failed");
+  }
+
+  async #fetch(
+    upstream: Upstream,
+    offer: Advertisement,
+    wants: readonly string[],
+    requester: Requester,
+  ): Promise<void> {
+    const state = this.#state;
+    const { limits } = state.platform;
+    this.#openSession();
+    const progress = { title: "", done: 0, total: 0 };
+    state.stepsUnderWay.set(this.#session, progress);
+    const pack = await fetchPack(upstream, offer, wants, planHaves(this.#tables), limits.maxPackSizeBytes);
+    const before = this.#tables.objects.lastNumber();
+    try {
+      const outcomes = await new ReceivePack(state, {
+        ...this.#push(requester),
+        commands: wants.map((oid) => ({ name: oid, old: NULL_OID, new: fromHex(oid) })),
+        atomic: true,
+        pack: {
+          read: async (minimumBytes) => {
+            this.#checkGoesOn();
+            const piece = await pack.read(minimumBytes);
+            if (progress.title === "") progress.done = pack.packBytes;
+            return piece;
+          },
+          demandPace: (minBytes) => pack.demandPace(minBytes),
+        },
+        upload: newStepFrame({ id: this.#session, tips: wants }, [], () => pack.packBytes),
+        progress: (title, done, total) => Object.assign(progress, { title, done, total }),
+      }).take();
+      const refused = findRefused(outcomes);
+      if (refused !== null) {
+        const reason = `it did not send all that its refs need: ${refused.name}: ${explainRefusal(refused.refusal)}`;
+        throw new GitError("invalid", { what: "upstream's pack", reason });
+      }
+    } catch (error) {
+      if (!this.#asksForLess(error, wants.length)) throw error;
+      return;
+    } finally {
+      state.stepsUnderWay.delete(this.#session);
+      await pack.cancel();
+    }
+    const { steps, objects, packBytes, refsPerStep } = this.#record;
+    this.#update({
+      steps: steps + 1,
+      objects: objects + this.#tables.objects.lastNumber() - before,
+      packBytes: packBytes + pack.packBytes,
+      refsPerStep: refsPerStep === null ? null : 2 * refsPerStep,
+      attempts: 0,
+    });
+  }
+
+  /** After a step that was too much: notes that the next asks for fewer refs.
+   * @returns whether that helps */
+  #asksForLess(error: unknown, asked: number): boolean {
+    const isTooMuch = isGitError(error, "too-large") || error === this.#deadline.reason;
+    if (!isTooMuch || asked === 1) return false;
+    this.#update({ refsPerStep: Math.ceil(asked / 2) });
+    return true;
+  }
+
+  async #moveRefs({ refs, head }: Advertisement, requester: Requester): Promise<void> {
+    const { isMirror, prefixes } = this.#record;
+    const missing = planWants(this.#tables, refs);
+    // A step was too much, and brought nothing.
+    if (missing.length > 0) return this.#schedule(Date.now());
+    const changes = planChanges(this.#tables, refs, head, isMirror ? prefixes : null);
+    let outcomes: readonly RefOutcome[] = [];
+    if (changes.commands.length > 0) {
+      outcomes = await new ReceivePack(this.#state, {
+        ...this.#push(requester),
+        ...changes,
+        atomic: false,
+        pack: null,
+        upload: this.#frame(),
+        progress: () => undefined,
+      }).take();
+    }
+    const refused = outcomes.filter(({ refusal }) => refusal !== null);
+    const error = refused.length === 0 ? null : explainRefused(refused);
+    const hasFailed = !isMirror && refused.length > 0 && refused.length === outcomes.length;
+    this.#settle({ error, attempts: 0, ...(!hasFailed && { syncedMs: Date.now() }) }, hasFailed ? "failed" : "done");
+  }
+
+  /** Of the push that moves the refs. */
+  #frame(): UploadFrame {
+    const { packBytes, objects } = this.#tables.uploads.find(this.#session) ?? { packBytes: 0, objects: 0 };
+    return {
+      isStep: false,
+      replacedBytes: 0,
+      brought: { packBytes, objects },
+      check: () => void this.#checkGoesOn(),
+      settle: () => undefined,
+    };
+  }
+
+  #push(requester: Requester) {
+    return { pushOptions: [], shallow: [], agent: null, requester, isImport: true } as const;
+  }
+
+  /** @throws GitError as `renewStanding` */
+  #renew({ caller }: ImportRecord): Promise<Requester> {
+    const quota = { repository: NO_QUOTA, owner: NO_QUOTA, others: { sizeBytes: 0, objectCount: 0 } };
+    const former = { requestId: `import ${this.#session}`, caller, right: "write", quota, knownMs: 0 } as const;
+    return renewStanding(this.#state.platform, former);
+  }
+
+  #openSession(): void {
+    const { uploads } = this.#tables;
+    if (uploads.find(this.#session) !== null) return;
+    const nowMs = Date.now();
+    this.#state.transactAside(() => uploads.begin(this.#session, nowMs, nowMs + UPLOAD_LIFE_MS, []));
+  }
+
+  /** Ends the import, or lets the mirror wait. */
+  #settle(change: Partial<ImportRecord>, end: "done" | "failed"): void {
+    const { isMirror, intervalMs } = this.#record;
+    const tables = this.#tables;
+    this.#state.transactAside(() => {
+      endSession(this.#state, tables, this.#session);
+      tables.imports.update({ ...this.#record, ...change, state: isMirror ? "waiting" : end });
+      if (isMirror) tables.jobs.add("import", "", Date.now() + intervalMs);
+    });
+  }
+
+  #schedule(dueMs: number): void {
+    this.#tables.jobs.add("import", "", dueMs);
+  }
+
+  #update(change: Partial<ImportRecord>): void {
+    this.#state.transactAside(() => this.#tables.imports.update({ ...this.#record, ...change }));
+  }
+
+  /** @throws GitError "conflict" when it was ended */
+  get #record(): ImportRecord {
+    const record = this.#tables.imports.read();
+    if (record?.session === this.#session) return record;
+    throw new GitError("conflict", { what: "import", reason: "it was ended" });
+  }
+
+  /** @throws GitError "conflict" when it was ended, the deadline's error when the step took too long */
+  #checkGoesOn(): void {
+    this.#deadline.throwIfAborted();
+    void this.#record;
+  }
+
+  /** @throws GitError "not-found" when the repository was deleted */
+  get #tables(): Tables {
+    const { tables } = this.#state;
+    if (tables === null) throw new GitError("not-found", { what: "repository" });
+    return tables;
+  }
+}
+
+function explainRefused(refused: readonly RefOutcome[]): string {
+  const [{ name, refusal }] = refused as [RefOutcome];
+  return decodeText(`${refused.length} refs were left out, the first ${name}: ${explainRefusal(refusal!)}`);
+}

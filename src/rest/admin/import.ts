@@ -1,0 +1,156 @@
+import { z } from "@hono/zod-openapi";
+import { decodeText, encodeText } from "../../format/byte-string.ts";
+import type { RepositoryClient } from "../../repository/calls.ts";
+import { failures } from "../common/error.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { json, RepositoryParams } from "../common/schemas.ts";
+
+const PATH = "/repos/{owner}/{repo}/import";
+
+/** What a clone brings, and notes. Hosts have refs of their own beside them. */
+const DEFAULT_REFS = ["refs/heads/", "refs/tags/", "refs/notes/"];
+
+const Prefix = z
+  .string()
+  .min("refs/".length)
+  .max(1_000)
+  .startsWith("refs/")
+  // oxlint-disable-next-line no-control-regex -- a pkt-line of the protocol takes none.
+  .regex(/^[^\x00-\x20\x7f]+$/);
+
+const NewImport = z
+  .object({
+    url: z.string().max(2_000).openapi({ description: "to clone from: https: or http:, without a password" }),
+    authorization: z
+      .string()
+      .min(1)
+      .max(8_000)
+      .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)
+      .nullable()
+      .default(null)
+      .openapi({
+        description:
+          "the header `Authorization` that the upstream wants, such as `Bearer …`; stored encrypted, never shown, sent to the origin of `url` only, removed when the import ends",
+      }),
+    refs: z
+      .array(Prefix)
+      .min(1)
+      .max(100)
+      .default(DEFAULT_REFS)
+      .openapi({ description: "what the names of the refs to import begin with" }),
+    mirror: z.boolean().default(false).openapi({
+      description: "whether to follow the upstream; until it is released, nobody else changes refs here",
+    }),
+    intervalSeconds: z
+      .number()
+      .int()
+      .min(60)
+      .max(30 * 24 * 60 * 60)
+      .default(600)
+      .openapi({ description: "between two looks of a mirror" }),
+  })
+  .openapi("NewImport", { example: { url: "https://git.example.com/ada/engine.git", mirror: true } });
+
+const Count = z.number().int().min(0);
+
+const Import = z
+  .object({
+    url: z.string(),
+    hasAuthorization: z.boolean(),
+    refs: z.array(z.string()),
+    mirror: z.boolean(),
+    intervalSeconds: Count,
+    state: z.enum(["running", "waiting", "done", "failed"]).openapi({
+      description:
+        "`running`: it fetches, or tries again soon; `waiting`: the mirror is looked at again at `nextAt`; `done`, `failed`: it has ended",
+    }),
+    error: z.string().nullable().openapi({ description: "what went wrong last" }),
+    upstreamRefs: Count.openapi({ description: "that the upstream had when last looked at" }),
+    steps: Count.openapi({ description: "packs that have come" }),
+    objects: Count,
+    packBytes: Count,
+    underWay: z
+      .object({ title: z.string(), done: Count, total: Count })
+      .nullable()
+      .openapi({ description: "the pack that is coming: its bytes (`title` is empty), or what is done with it" }),
+    startedAt: z.iso.datetime(),
+    syncedAt: z.iso.datetime().nullable().openapi({ description: "when the refs were last brought to the upstream's" }),
+    nextAt: z.iso.datetime().nullable(),
+  })
+  .openapi("Import");
+
+const begin = defineRoute("admin", {
+  method: "post",
+  path: PATH,
+  tags: ["import"],
+  summary: "Import another host's repository, or mirror it",
+  description:
+    "Into a repository without refs. A job fetches it, in steps if it is too large for one, and moves the refs when all is here; it survives restarts. GET tells how far it is. " +
+    "Addresses in private networks are refused.",
+  request: { params: RepositoryParams, body: { required: true, ...json(NewImport) } },
+  responses: { 202: { description: "It has begun.", ...json(Import) }, ...failures(409) },
+});
+
+const read = defineRoute("admin", {
+  method: "get",
+  path: PATH,
+  tags: ["import"],
+  summary: "Show the import, and how far it is",
+  request: { params: RepositoryParams },
+  responses: { 200: { description: "The last import.", ...json(Import) }, ...failures() },
+});
+
+const sync = defineRoute("admin", {
+  method: "post",
+  path: `${PATH}/sync`,
+  tags: ["import"],
+  summary: "Make a mirror look at its upstream now",
+  description: "For a hook of the upstream: it need not wait for the interval.",
+  request: { params: RepositoryParams },
+  responses: { 202: { description: "It looks.", ...json(Import) }, ...failures(409) },
+});
+
+const end = defineRoute("admin", {
+  method: "delete",
+  path: PATH,
+  tags: ["import"],
+  summary: "End the import, or release the mirror",
+  description: "What no ref reaches yet is removed; refs stay, and may be changed from now on.",
+  request: { params: RepositoryParams },
+  responses: { 204: { description: "It has ended." }, ...failures() },
+});
+
+/** `/repos/:owner/:repo/import`: fetches another host's repository. */
+export const importRoutes = newRoutes()
+  .openapi(begin, async (context) => {
+    const { url, authorization, refs, mirror, intervalSeconds } = context.req.valid("json");
+    const begun = await repositoryOf(context).beginImport({
+      url,
+      authorization,
+      prefixes: refs.map(encodeText),
+      isMirror: mirror,
+      intervalMs: intervalSeconds * 1_000,
+    });
+    return context.json(show(begun), 202);
+  })
+  .openapi(read, async (context) => context.json(show(await repositoryOf(context).readImport()), 200))
+  .openapi(sync, async (context) => context.json(show(await repositoryOf(context).syncImport()), 202))
+  .openapi(end, async (context) => {
+    await repositoryOf(context).endImport();
+    return context.body(null, 204);
+  });
+
+function show(status: Awaited<ReturnType<RepositoryClient["readImport"]>>) {
+  const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, ...rest } = status;
+  const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+  return {
+    ...rest,
+    refs: prefixes.map(decodeText),
+    mirror: isMirror,
+    intervalSeconds: intervalMs / 1_000,
+    upstreamRefs: refs,
+    startedAt: new Date(startedMs).toISOString(),
+    syncedAt: toTime(syncedMs),
+    nextAt: toTime(nextMs),
+  };
+}
