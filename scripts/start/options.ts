@@ -22,6 +22,8 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
                      off: the push is refused
   --worktrees WHICH  whose files are written to the bucket one by one: default-branch, on-demand or
                      none (default default-branch)
+  --allow-private-imports
+                     imports may ask loopback and private addresses (default: only public ones)
   --limits JSON      lowered limits, as LIMITS of a deployment: docs/operations.md
   --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a
                      line of JSON)
@@ -40,6 +42,7 @@ export const OPTIONS = {
   secrets: { type: "string", default: join(PROJECT, ".dev.vars") },
   "create-on-push": { type: "string", default: "on" },
   worktrees: { type: "string", default: "default-branch" },
+  "allow-private-imports": { type: "boolean", default: false },
   limits: { type: "string", default: "{}" },
   "log-level": { type: "string", default: "warn" },
 } as const;
@@ -65,6 +68,7 @@ export interface StartOptions {
   readonly secretsFile: string;
   readonly createOnPush: "on" | "off";
   readonly worktrees: WorktreePolicy;
+  readonly allowPrivateImports: boolean;
   readonly limits: Partial<Limits>;
   readonly logLevel: LogLevel;
 }
@@ -77,7 +81,9 @@ export function isLoopback(ip: string): boolean {
 /** Reads the options' values.
  * @throws UsageError for an invalid one */
 export function readStartOptions(values: {
-  readonly [Name in keyof typeof OPTIONS]?: string | undefined;
+  readonly [Name in keyof typeof OPTIONS]?:
+    | ((typeof OPTIONS)[Name]["type"] extends "boolean" ? boolean : string)
+    | undefined;
 }): StartOptions {
   const ip = values.ip!;
   const access = oneOf("access", ["open", "token"], values.access ?? (isLoopback(ip) ? "open" : "token"));
@@ -97,6 +103,7 @@ export function readStartOptions(values: {
     secretsFile,
     createOnPush: oneOf("create-on-push", ["on", "off"], values["create-on-push"]!),
     worktrees: oneOf("worktrees", WORKTREE_POLICIES, values.worktrees!),
+    allowPrivateImports: values["allow-private-imports"] === true,
     limits: readLimits(values.limits!),
     logLevel: oneOf("log-level", LOG_LEVELS, values["log-level"]!),
   };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, type MiniflareOptions, Response } from "miniflare";
-import { readAdminToken } from "./admin-token.ts";
+import { readAdminToken, readSecretsKey } from "./admin-token.ts";
 import type { WorkerModule } from "./bundle.ts";
 import type { StartOptions } from "./options.ts";
 import { printLog } from "./server-log.ts";
@@ -39,10 +39,21 @@ export function describeServer(options: StartOptions, workerModules: readonly Wo
           CREATE_ON_PUSH: options.createOnPush,
           WORKTREES: options.worktrees,
           LIMITS: JSON.stringify(options.limits),
+          ALLOW_PRIVATE_IMPORTS: options.allowPrivateImports ? "on" : "off",
+          SECRETS_KEY: readSecretsKey(options.secretsFile),
         },
         // Read on every request, so that `npm run setup` takes effect at once, and a replaced token
         // no longer works.
-        serviceBindings: { ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)) },
+        serviceBindings: {
+          ADMIN_TOKEN_SERVICE: () => new Response(readAdminToken(options.secretsFile)),
+          // The runtime looks at the address to which it connects, whatever a name led to before.
+          OUTSIDE: {
+            network: {
+              allow: options.allowPrivateImports ? ["public", "private"] : ["public"],
+              tlsOptions: { trustBrowserCas: true },
+            },
+          },
+        },
         modulesRoot: "/",
         modules: [...workerModules],
       },

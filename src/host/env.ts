@@ -27,6 +27,9 @@ export interface Env {
   readonly WORKTREES?: WorktreePolicy;
   /** Secret: encrypts the credentials that imports need for other hosts. Without it, none are kept. */
   readonly SECRETS_KEY?: string;
+  /** Used by `npm start` for imports: refuses to connect to private addresses. Default: the
+   * platform's, which reaches public ones only. */
+  readonly OUTSIDE?: Fetcher;
   /** `on`: imports may ask loopback and private addresses. */
   readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,

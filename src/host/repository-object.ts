@@ -71,6 +71,7 @@ export class RepositoryObject extends DurableObject<Env> {
       limits: this.#limits,
       worktrees: configuredWorktrees(env),
       allowsPrivateImports: env.ALLOW_PRIVATE_IMPORTS === "on",
+      fetch: (url, init) => (env.OUTSIDE === undefined ? fetch(url, init) : env.OUTSIDE.fetch(url, init)),
       secretsKey: env.SECRETS_KEY ?? null,
       traffic,
       // A lost alarm loses no job: the next request to the object sets it again.

@@ -36,6 +36,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     upload: uploads,
     sha256: checksums,
     parts: ["1"],
+    url: ["https://nowhere.invalid/ada/engine.git"],
+    refs: ["refs/heads/"],
     tips: oids,
     new: oids,
     ref: refs,
@@ -67,6 +69,11 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     await askApi(server, "/repos/me/fuzzed/protected-refs", { method: "PUT", json: { rules: [] } });
     const refspecs = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     await git(history, "push", "-q", `${server.url}/me/fuzzed.git`, ...refspecs);
+    await askApi(server, "/repos/me/fuzzed/import", { method: "DELETE" });
+    // Every other round finds one.
+    const wantedImport = { url: "https://nowhere.invalid/ada/engine.git" };
+    if (tokens.length % 2 === 0)
+      await askApi(server, "/repos/me/fuzzed/import", { method: "POST", json: wantedImport });
     for (const id of uploads) await askApi(server, `/repos/me/fuzzed/uploads/${id}`, { method: "DELETE" });
     const begun = await askApi<{ id: string }>(server, "/repos/me/fuzzed/uploads", { method: "POST", json: {} });
     uploads.splice(0, Infinity, begun.body.id);

@@ -195,6 +195,7 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos/{owner}/{repo}/uploads/{upload}/complete": ({ refs }) => ({
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
+  "post /repos/{owner}/{repo}/import": () => ({ url: "https://nowhere.invalid/none.git" }),
   "put /repos/{owner}/{repo}/worktrees": () => ({ branches: ["main", "fork"] }),
 };
 

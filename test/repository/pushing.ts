@@ -140,6 +140,7 @@ export class PushedRepository {
       module: wasm,
       codec,
       worktrees,
+      fetch: () => Promise.reject(new Error("nothing is imported here")),
       allowsPrivateImports: true,
       secretsKey: null,
       traffic,

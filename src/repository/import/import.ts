@@ -30,7 +30,7 @@ export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | 
 
 /** Begins an import, or a mirror.
  * @throws GitError "invalid" for an address that may not be asked, "conflict" while another is under
- * way, and when refs are here that did not come from there, "unsupported" when the deployment cannot
+ * way, and for a mirror where refs are that did not come from there, "unsupported" when the deployment cannot
  * keep a credential */
 export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
   const { state, requester } = repository;
@@ -121,7 +121,9 @@ function checkFree({ imports, refs }: Tables, { url, isMirror }: NewImport): voi
   const refuse = (reason: string): GitError => new GitError("conflict", { what: "import", reason });
   if (last?.state === "running" || last?.state === "waiting")
     throw refuse(`the repository is being imported from ${last.url}; DELETE ends that`);
-  const [name] = refs.page("refs/", null, 1).map((ref) => decodeText(ref.name));
-  if (name === undefined || (isMirror && last?.url === url)) return;
-  throw refuse(`the repository has refs already, ${name} is one; import into a new one`);
+  // Without a mirror, refs that are here stay as they are.
+  const [found] = isMirror && last?.url !== url ? refs.page("refs/", null, 1) : [];
+  if (found === undefined) return;
+  const reason = `the repository has refs already, which a mirror would remove: ${decodeText(found.name)} is one`;
+  throw refuse(`${reason}; mirror into a new repository`);
 }

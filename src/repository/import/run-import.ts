@@ -14,6 +14,7 @@ import { renewStanding } from "../push/renew-standing.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused, type RefOutcome } from "../state/ref-refusal.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
+import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
 import { type Advertisement, listRefs } from "./advertisement.ts";
 import { fetchPack } from "./fetch-pack.ts";
@@ -78,6 +79,7 @@ class ImportRun {
       url: record.url,
       authorization: sealed === null ? null : await unseal(platform.secretsKey, platform.id, sealed),
       allowsPrivate: platform.allowsPrivateImports,
+      fetch: (url, init) => platform.fetch(url, init),
       signal: this.#deadline,
     });
     const offer = await listRefs(upstream, record.prefixes);
@@ -181,11 +183,20 @@ class ImportRun {
         upload: this.#frame(),
         progress: () => undefined,
       }).take();
-    }
+    } else if (changes.head !== undefined) this.#moveHead(changes.head);
     const refused = outcomes.filter(({ refusal }) => refusal !== null);
     const error = refused.length === 0 ? null : explainRefused(refused);
     const hasFailed = !isMirror && refused.length > 0 && refused.length === outcomes.length;
     this.#settle({ error, attempts: 0, ...(!hasFailed && { syncedMs: Date.now() }) }, hasFailed ? "failed" : "done");
+  }
+
+  #moveHead(target: string): void {
+    this.#state.transact(null, (tables) => {
+      this.#checkGoesOn();
+      tables.refs.setHead(target);
+      scheduleAllWorktrees(tables, this.#state.platform.worktrees, Date.now());
+      return { result: undefined, isKept: true };
+    });
   }
 
   /** Of the push that moves the refs. */

@@ -19,6 +19,7 @@ export interface UpstreamAccess {
   /** The header `Authorization`, for the origin of `url` only; null: none. */
   readonly authorization: string | null;
   readonly allowsPrivate: boolean;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** Ends whatever is under way, with its reason as the error. */
   readonly signal: AbortSignal;
 }
@@ -95,7 +96,7 @@ export class Upstream {
     const timer = setTimeout(() => late.abort(), ANSWER_WAIT_MS);
     const either = AbortSignal.any([signal, late.signal]);
     try {
-      return await fetch(url, { ...rest, headers: all, redirect: "manual", signal: either });
+      return await this.#access.fetch(url, { ...rest, headers: all, redirect: "manual", signal: either });
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       throw failed(

@@ -62,6 +62,8 @@ export interface RepositoryPlatform {
   readonly limits: Limits;
   /** Which branches have worktrees by default. */
   readonly worktrees: WorktreePolicy;
+  /** Asks another host. */
+  fetch(url: string, init: RequestInit): Promise<Response>;
   /** Whether imports may ask private addresses. */
   readonly allowsPrivateImports: boolean;
   /** With it credentials for other hosts are encrypted; null: none can be kept. */

@@ -85,7 +85,8 @@ const begin = defineRoute("admin", {
   tags: ["import"],
   summary: "Import another host's repository, or mirror it",
   description:
-    "Into a repository without refs. A job fetches it, in steps if it is too large for one, and moves the refs when all is here; it survives restarts. GET tells how far it is. " +
+    "A job fetches it, in steps if it is too large for one, and moves the refs when all is here; it survives restarts. GET tells how far it is. " +
+    "Refs that are here already stay as they are, and `error` tells of them. A mirror needs a repository without refs. " +
     "Addresses in private networks are refused.",
   request: { params: RepositoryParams, body: { required: true, ...json(NewImport) } },
   responses: { 202: { description: "It has begun.", ...json(Import) }, ...failures(409) },

@@ -223,6 +223,7 @@ export class World {
       codec,
       limits: this.#limits,
       worktrees: this.#worktrees,
+      fetch: () => Promise.reject(new Error("nothing is imported here")),
       allowsPrivateImports: false,
       secretsKey: null,
       traffic: new Traffic(),
