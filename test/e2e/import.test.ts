@@ -42,7 +42,7 @@ beforeAll(async () => {
   const limits = { maxPackObjects: 900, pruneGraceMs: 0 };
   server = await startServer({
     vars: { ...VARS, LIMITS: JSON.stringify(limits) },
-    constants: { RETRY_MS: 20, PLAN_LIFE_MS: 0, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
+    constants: { FIRST_DEPTH: 16, RETRY_MS: 20, PLAN_LIFE_MS: 0, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
   });
   root = makeTempDir("served");
   native = await startNative(root);
@@ -118,6 +118,15 @@ describe("a repository arrives whole", () => {
     expect(steps).toBeGreaterThan(1);
     expect(objects).toBe(Number((await git(history, "rev-list", "--objects", "--all")).split("\n").length));
     await expectSame(name, history);
+  });
+
+  test("from one branch that is too much for a pack, in steps along its history", async () => {
+    const made = await makeHistory({ seed: 5, commits: 700, files: 40, branches: 4, merges: 4 });
+    const long = join(root, "long.git");
+    await git(root, "clone", "-q", "--bare", "--single-branch", made, long);
+    const name = await importAll(`${native.url}/long.git`);
+    expect((await read(name)).steps).toBeGreaterThan(3);
+    await expectSame(name, long);
   });
 
   test("from a server that speaks version 0 only", async () => {

@@ -1,6 +1,6 @@
 import { GitError } from "../../format/errors.ts";
 import { checkLimit } from "../../format/limits.ts";
-import { OBJECT_FORMAT } from "../../format/oid.ts";
+import { isHexOid, OBJECT_FORMAT } from "../../format/oid.ts";
 import { encodePkt, FLUSH_PKT, type Pkt, pktText } from "../../format/pkt-line.ts";
 import { ERROR_BAND, PACK_BAND } from "../../format/side-band.ts";
 import { toByteString } from "../../format/byte-string.ts";
@@ -10,6 +10,9 @@ import { failed, type Upstream, type UpstreamAnswer } from "./upstream.ts";
 
 /** Bytes of a pack that must arrive in each `BODY_WAIT_MS` of waiting. */
 const MIN_PACK_BYTES = 64 * 1024;
+
+/** Commits of a boundary that are used, at most: as many as lines of history side by side. */
+const MAX_BOUNDARY = 10_000;
 
 /** Asks for a pack, in one request: what is here is known to be there, mostly, so nothing is
  * negotiated.
@@ -44,6 +47,32 @@ function requestV0(capabilities: ReadonlySet<string>, wants: readonly string[], 
   const lines = [`${first} ${used.join(" ")}\n`, ...others.map((line) => `${line}\n`)];
   const ends = [...haves.map((oid) => `have ${oid}\n`), "done\n"];
   return Buffer.concat([...lines.map(encodePkt), FLUSH_PKT, ...ends.map(encodePkt)]);
+}
+
+/** Asks which commits are at a depth below another one: the boundary of its shallow clone.
+ * @param depth from 1, the commit itself
+ * @returns ids in hex; none: its history is not so deep
+ * @throws GitError as `Upstream.ask` */
+export async function listBoundary(upstream: Upstream, commit: string, depth: number): Promise<string[]> {
+  const head = ["command=fetch\n", `object-format=${OBJECT_FORMAT}`].map(encodePkt);
+  const lines = [`deepen ${depth}\n`, "no-progress\n", `want ${commit}\n`, "done\n"].map(encodePkt);
+  const { packets, cancel } = await upstream.ask(Buffer.concat([...head, DELIM_PKT, ...lines, FLUSH_PKT]), true);
+  const boundary: string[] = [];
+  try {
+    for (;;) {
+      const pkt = await packets.readPkt();
+      if (pkt === null) throw failed("its answer was cut");
+      // The pack follows, of which nothing is read.
+      if (pkt.type !== "data" || boundary.length === MAX_BOUNDARY) return boundary;
+      const text = pktText(pkt.payload);
+      if (text === "packfile") return boundary;
+      if (text.startsWith("ERR ")) throw failed(quote(text.slice("ERR ".length)));
+      const oid = text.startsWith("shallow ") ? text.slice("shallow ".length) : "";
+      if (isHexOid(oid)) boundary.push(oid);
+    }
+  } finally {
+    await cancel();
+  }
 }
 
 function wantsAndHaves(wants: readonly string[], haves: readonly string[]): string[] {

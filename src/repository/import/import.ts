@@ -20,7 +20,7 @@ export interface NewImport {
 }
 
 /** An import as its client sees it. */
-export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | "attempts" | "refsPerStep"> {
+export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | "attempts" | "refsPerStep" | "depths"> {
   readonly hasAuthorization: boolean;
   /** The step under way; null: none. */
   readonly underWay: StepProgress | null;
@@ -50,6 +50,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
       error: null,
       attempts: 0,
       refsPerStep: null,
+      depths: null,
       refs: 0,
       steps: 0,
       objects: 0,
@@ -67,7 +68,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
 /** What has become of the last import.
  * @throws GitError "not-found" when there is none */
 export async function readImport({ state, tables }: OpenRepository): Promise<ImportStatus> {
-  const { session, caller: _, attempts: __, refsPerStep: ___, ...record } = find(tables);
+  const { session, caller: _, attempts: __, refsPerStep: ___, depths: ____, ...record } = find(tables);
   return {
     ...record,
     hasAuthorization: tables.imports.readAuthorization() !== null,

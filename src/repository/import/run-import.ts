@@ -17,7 +17,7 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
 import { type Advertisement, listRefs } from "./advertisement.ts";
-import { fetchPack } from "./fetch-pack.ts";
+import { fetchPack, listBoundary } from "./fetch-pack.ts";
 import { endSession } from "./import.ts";
 import { planChanges, planHaves, planWants } from "./plan-import.ts";
 import { unseal } from "./sealed.ts";
@@ -25,6 +25,9 @@ import { Upstream } from "./upstream.ts";
 
 /** How long a step may take. The platform ends a run after 15 minutes. */
 const STEP_MS = 12 * 60_000;
+
+/** How far below a ref that is too much the first look for older commits goes. */
+const FIRST_DEPTH = 4_096;
 
 /** Failures in a row after which an import has failed, if trying again may help. */
 const MAX_ATTEMPTS = 4;
@@ -58,6 +61,15 @@ export async function runImport(state: RepositoryState): Promise<{ objects: numb
   };
 }
 
+/** What a step asks for, and what follows. */
+interface PlannedStep {
+  /** Ids in hex; none: it asks for nothing. */
+  readonly wants: readonly string[];
+  readonly onceHere: Partial<ImportRecord>;
+  /** @throws GitError when it cannot be less */
+  ifTooMuch(error: GitError): Partial<ImportRecord>;
+}
+
 class ImportRun {
   readonly #state: RepositoryState;
   readonly #session: string;
@@ -85,10 +97,41 @@ class ImportRun {
     const offer = await listRefs(upstream, record.prefixes);
     this.#update({ refs: offer.refs.size });
     const missing = planWants(this.#tables, offer.refs);
-    const wants = missing.slice(0, record.refsPerStep ?? missing.length);
-    if (wants.length > 0) await this.#fetch(upstream, offer, wants, requester);
-    if (wants.length === missing.length) await this.#moveRefs(offer, requester);
+    if (missing.length > 0) {
+      const step = record.depths === null ? this.#planRefs(missing) : await this.#planDepth(upstream, missing[0]!);
+      const tooMuch = step.wants.length === 0 ? null : await this.#fetch(upstream, offer, step.wants, requester);
+      this.#update(tooMuch === null ? step.onceHere : step.ifTooMuch(tooMuch));
+    }
+    if (planWants(this.#tables, offer.refs).length === 0) await this.#moveRefs(offer, requester);
     else this.#schedule(Date.now());
+  }
+
+  /** A step that brings whole refs; if that is too much, the next asks for half as many. */
+  #planRefs(missing: readonly string[]): PlannedStep {
+    const { refsPerStep } = this.#record;
+    const wants = missing.slice(0, refsPerStep ?? missing.length);
+    return {
+      wants,
+      onceHere: { refsPerStep: refsPerStep === null ? null : 2 * refsPerStep },
+      ifTooMuch: () =>
+        wants.length > 1 ? { refsPerStep: Math.ceil(wants.length / 2) } : { depths: { low: 0, high: null } },
+    };
+  }
+
+  /** A step that brings the history up to some depth below a ref that is too much. The depth is
+   * found by halving: older commits, at a larger depth, need less. */
+  async #planDepth(upstream: Upstream, tip: string): Promise<PlannedStep> {
+    const { low, high } = this.#record.depths!;
+    const depth = low < 0 ? 0 : high === null ? Math.max(FIRST_DEPTH, 2 * low) : Math.floor((low + high) / 2);
+    const boundary = depth === 0 ? [tip] : await listBoundary(upstream, tip, depth);
+    return {
+      wants: depth === 0 ? boundary : planWants(this.#tables, new Map(boundary.map((oid) => [oid, oid]))),
+      onceHere: { depths: depth === 0 ? null : boundary.length > 0 ? { low: -1, high: depth } : { low, high: depth } },
+      ifTooMuch: (error) => {
+        if (high !== null && high - depth <= 1) throw error;
+        return { depths: { low: depth, high } };
+      },
+    };
   }
 
   /** Records a failure, and when to try again. */
@@ -111,7 +154,7 @@ class ImportRun {
     offer: Advertisement,
     wants: readonly string[],
     requester: Requester,
-  ): Promise<void> {
+  ): Promise<GitError | null> {
     const state = this.#state;
     const { limits } = state.platform;
     this.#openSession();
@@ -142,36 +185,26 @@ class ImportRun {
         throw new GitError("invalid", { what: "upstream's pack", reason });
       }
     } catch (error) {
-      if (!this.#asksForLess(error, wants.length)) throw error;
-      return;
+      // A server of version 0 does not say what is below a ref.
+      const mayShrink = wants.length > 1 || offer.isV2;
+      if (mayShrink && (isGitError(error, "too-large") || error === this.#deadline.reason)) return error as GitError;
+      throw error;
     } finally {
       state.stepsUnderWay.delete(this.#session);
       await pack.cancel();
     }
-    const { steps, objects, packBytes, refsPerStep } = this.#record;
+    const { steps, objects, packBytes } = this.#record;
     this.#update({
       steps: steps + 1,
       objects: objects + this.#tables.objects.lastNumber() - before,
       packBytes: packBytes + pack.packBytes,
-      refsPerStep: refsPerStep === null ? null : 2 * refsPerStep,
       attempts: 0,
     });
-  }
-
-  /** After a step that was too much: notes that the next asks for fewer refs.
-   * @returns whether that helps */
-  #asksForLess(error: unknown, asked: number): boolean {
-    const isTooMuch = isGitError(error, "too-large") || error === this.#deadline.reason;
-    if (!isTooMuch || asked === 1) return false;
-    this.#update({ refsPerStep: Math.ceil(asked / 2) });
-    return true;
+    return null;
   }
 
   async #moveRefs({ refs, head }: Advertisement, requester: Requester): Promise<void> {
     const { isMirror, prefixes } = this.#record;
-    const missing = planWants(this.#tables, refs);
-    // A step was too much, and brought nothing.
-    if (missing.length > 0) return this.#schedule(Date.now());
     const changes = planChanges(this.#tables, refs, head, isMirror ? prefixes : null);
     let outcomes: readonly RefOutcome[] = [];
     if (changes.commands.length > 0) {
