@@ -70,9 +70,11 @@ export class RepositoryObject extends DurableObject<Env> {
       codec,
       limits: this.#limits,
       worktrees: configuredWorktrees(env),
-      allowsPrivateImports: env.ALLOW_PRIVATE_IMPORTS === "on",
-      fetch: (url, init) => (env.OUTSIDE === undefined ? fetch(url, init) : env.OUTSIDE.fetch(url, init)),
-      secretsKey: env.SECRETS_KEY ?? null,
+      outside: {
+        fetch: (url, init) => (env.OUTSIDE === undefined ? fetch(url, init) : env.OUTSIDE.fetch(url, init)),
+        allowsPrivate: env.ALLOW_PRIVATE_IMPORTS === "on",
+        secretsKey: env.SECRETS_KEY ?? null,
+      },
       traffic,
       // A lost alarm loses no job: the next request to the object sets it again.
       wakeAt: (timeMs) => alarm.set(timeMs),

@@ -147,8 +147,12 @@ describe("a repository arrives whole", () => {
     try {
       await git(
         history,
-        ...["-c", `http.extraHeader=Authorization: ${authorization}`],
-        ...["push", "-q", "--mirror", `${other.url}/ada/engine`],
+        "-c",
+        `http.extraHeader=Authorization: ${authorization}`,
+        "push",
+        "-q",
+        "--mirror",
+        `${other.url}/ada/engine`,
       );
       const url = `${other.url}/ada/engine`;
       const refused = await newRepository();

@@ -11,6 +11,7 @@ import { streamPack } from "../../src/repository/pack-bytes/pack-stream.ts";
 import { Repository } from "../../src/repository/repository.ts";
 import { Traffic } from "../../src/repository/pacing/traffic.ts";
 import type { WorktreePolicy } from "../../src/repository/state/worktree-policy.ts";
+import type { Outside } from "../../src/repository/state/outside.ts";
 import type { FamilyPort } from "../../src/repository/state/family.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
@@ -81,6 +82,13 @@ export interface PushedOptions {
   readonly family?: FamilyPort;
 }
 
+/** Nothing is imported. */
+export const NO_OUTSIDE: Outside = {
+  fetch: () => Promise.reject(new Error("there is no other host")),
+  allowsPrivate: false,
+  secretsKey: null,
+};
+
 /** A deployment with one repository. */
 export const NO_FAMILY: FamilyPort = {
   open: (id) => {
@@ -140,9 +148,7 @@ export class PushedRepository {
       module: wasm,
       codec,
       worktrees,
-      fetch: () => Promise.reject(new Error("nothing is imported here")),
-      allowsPrivateImports: true,
-      secretsKey: null,
+      outside: NO_OUTSIDE,
       traffic,
       limits: { ...DEFAULT_LIMITS, quietMs: 0, ...limits },
       wakeAt: (timeMs) => (this.wakeMs = timeMs),

@@ -76,7 +76,7 @@ async function readV0(packets: ByteReader, first: string | null, collected: Coll
     if (next.startsWith("shallow ")) throw isShallow();
     if (next === "version 1") throw new GitError("unsupported", { what: "version 1 of the protocol" });
     // A repository without refs says so in place of the first.
-    if (!next.startsWith(NULL_OID_HEX)) collected.add(...splitRef(next));
+    if (!next.startsWith(NULL_OID_HEX)) collected.add(next.slice(0, OID_HEX_LENGTH), next.slice(OID_HEX_LENGTH + 1));
   }
   return new Set(capabilities);
 }
@@ -88,22 +88,17 @@ async function readV2(upstream: Upstream, prefixes: readonly string[], collected
     ...["symrefs\n", "ref-prefix HEAD\n", ...prefixes.map((prefix) => `ref-prefix ${prefix}\n`)].map(encodePkt),
     FLUSH_PKT,
   ]);
-  const { packets, cancel } = await upstream.ask(request, true);
+  const answer = await upstream.ask(request, true);
   try {
-    for (let line = await readLine(packets); line !== null; line = await readLine(packets)) {
-      const [oid, rest] = splitRef(line);
-      const [name = "", ...attributes] = rest.split(" ");
+    for (let line = await readLine(answer.packets); line !== null; line = await readLine(answer.packets)) {
+      const [oid = "", name = "", ...attributes] = line.split(" ");
       const target = attributes.find((word) => word.startsWith("symref-target:"));
       if (name === "HEAD") collected.head = target?.slice("symref-target:".length) ?? null;
       collected.add(oid, name);
     }
   } finally {
-    await cancel();
+    await answer.cancel();
   }
-}
-
-function splitRef(line: string): [oid: string, rest: string] {
-  return [line.slice(0, OID_HEX_LENGTH), line.slice(OID_HEX_LENGTH + 1)];
 }
 
 /** Lines up to the next packet without content. */

@@ -56,11 +56,11 @@ function requestV0(capabilities: ReadonlySet<string>, wants: readonly string[], 
 export async function listBoundary(upstream: Upstream, commit: string, depth: number): Promise<string[]> {
   const head = ["command=fetch\n", `object-format=${OBJECT_FORMAT}`].map(encodePkt);
   const lines = [`deepen ${depth}\n`, "no-progress\n", `want ${commit}\n`, "done\n"].map(encodePkt);
-  const { packets, cancel } = await upstream.ask(Buffer.concat([...head, DELIM_PKT, ...lines, FLUSH_PKT]), true);
+  const answer = await upstream.ask(Buffer.concat([...head, DELIM_PKT, ...lines, FLUSH_PKT]), true);
   const boundary: string[] = [];
   try {
     for (;;) {
-      const pkt = await packets.readPkt();
+      const pkt = await answer.packets.readPkt();
       if (pkt === null) throw failed("its answer was cut");
       // The pack follows, of which nothing is read.
       if (pkt.type !== "data" || boundary.length === MAX_BOUNDARY) return boundary;
@@ -71,7 +71,7 @@ export async function listBoundary(upstream: Upstream, commit: string, depth: nu
       if (isHexOid(oid)) boundary.push(oid);
     }
   } finally {
-    await cancel();
+    await answer.cancel();
   }
 }
 

@@ -34,10 +34,10 @@ export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | 
  * keep a credential */
 export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
   const { state, requester } = repository;
-  const { id, allowsPrivateImports, secretsKey } = state.platform;
-  checkAddress(wanted.url, allowsPrivateImports);
+  const { id, outside } = state.platform;
+  checkAddress(wanted.url, outside.allowsPrivate);
   const { authorization, ...settings } = wanted;
-  const sealed = authorization === null ? null : await seal(secretsKey, id, authorization);
+  const sealed = authorization === null ? null : await seal(outside.secretsKey, id, authorization);
   const startedMs = Date.now();
   const { tables } = repository;
   state.transactAside(() => {

@@ -89,9 +89,8 @@ class ImportRun {
     const sealed = this.#tables.imports.readAuthorization();
     const upstream = new Upstream({
       url: record.url,
-      authorization: sealed === null ? null : await unseal(platform.secretsKey, platform.id, sealed),
-      allowsPrivate: platform.allowsPrivateImports,
-      fetch: (url, init) => platform.fetch(url, init),
+      authorization: sealed === null ? null : await unseal(platform.outside.secretsKey, platform.id, sealed),
+      outside: platform.outside,
       signal: this.#deadline,
     });
     const offer = await listRefs(upstream, record.prefixes);
@@ -139,7 +138,7 @@ class ImportRun {
     const record = this.#state.tables?.imports.read() ?? null;
     // It was ended, or the repository deleted, and another may have begun.
     if (record?.session !== this.#session) return;
-    const reason = isGitError(error) ? error.message : `an error of this server: ${String(error)}`;
+    const reason = explain(error);
     const attempts = record.attempts + 1;
     const mayPass = !isGitError(error) || PASSING.has(error.code);
     if (mayPass && attempts < MAX_ATTEMPTS) {
@@ -239,7 +238,7 @@ class ImportRun {
       isStep: false,
       replacedBytes: 0,
       brought: { packBytes, objects },
-      check: () => void this.#checkGoesOn(),
+      check: () => this.#checkGoesOn(),
       settle: () => undefined,
     };
   }
@@ -300,6 +299,13 @@ class ImportRun {
     if (tables === null) throw new GitError("not-found", { what: "repository" });
     return tables;
   }
+}
+
+function explain(error: unknown): string {
+  if (!isGitError(error)) return `an error of this server: ${String(error)}`;
+  // The packets' reader knows requests only.
+  if (error.code === "bad-request") return `the upstream's answer is malformed: ${String(error.data["reason"])}`;
+  return error.message;
 }
 
 function explainRefused(refused: readonly RefOutcome[]): string {

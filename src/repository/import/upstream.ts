@@ -2,6 +2,7 @@ import { GitError, isGitError } from "../../format/errors.ts";
 import { BODY_WAIT_MS } from "../../format/limits.ts";
 import { ByteReader } from "../../format/pkt-line.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
+import type { Outside } from "../state/outside.ts";
 import { checkAddress } from "./address.ts";
 
 /** Redirects that are followed to find a repository. */
@@ -18,8 +19,7 @@ export interface UpstreamAccess {
   readonly url: string;
   /** The header `Authorization`, for the origin of `url` only; null: none. */
   readonly authorization: string | null;
-  readonly allowsPrivate: boolean;
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly outside: Outside;
   /** Ends whatever is under way, with its reason as the error. */
   readonly signal: AbortSignal;
 }
@@ -45,7 +45,7 @@ export class Upstream {
 
   /** @throws GitError "invalid" when its address may not be asked */
   constructor(access: UpstreamAccess) {
-    const url = checkAddress(access.url, access.allowsPrivate);
+    const url = checkAddress(access.url, access.outside.allowsPrivate);
     this.#access = access;
     this.#origin = url.origin;
     this.#base = url.href.replace(/\/+$/, "");
@@ -83,12 +83,15 @@ export class Upstream {
     const target = URL.parse(location, this.#base + DISCOVERY)?.href ?? "";
     if (!target.endsWith(DISCOVERY)) throw failed("it redirected to something that is no repository");
     const base = target.slice(0, -DISCOVERY.length);
-    const { protocol } = checkAddress(base, this.#access.allowsPrivate);
+    const { protocol } = checkAddress(base, this.#access.outside.allowsPrivate);
     if (protocol === "http:" && this.#base.startsWith("https:")) throw failed("it redirected from https: to http:");
     return base;
   }
 
-  async #send(url: string, { headers, ...rest }: RequestInit & { headers: Record<string, string> }): Promise<Response> {
+  async #send(
+    url: string,
+    { headers, ...rest }: Omit<RequestInit, "headers"> & { headers: Record<string, string> },
+  ): Promise<Response> {
     const { authorization, signal } = this.#access;
     const isTrusted = authorization !== null && new URL(url).origin === this.#origin;
     const all = { "User-Agent": "git/holdfast", ...headers, ...(isTrusted && { Authorization: authorization }) };
@@ -96,7 +99,7 @@ export class Upstream {
     const timer = setTimeout(() => late.abort(), ANSWER_WAIT_MS);
     const either = AbortSignal.any([signal, late.signal]);
     try {
-      return await this.#access.fetch(url, { ...rest, headers: all, redirect: "manual", signal: either });
+      return await this.#access.outside.fetch(url, { ...rest, headers: all, redirect: "manual", signal: either });
     } catch (cause) {
       if (signal.aborted) throw signal.reason;
       throw failed(

@@ -24,6 +24,7 @@ import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
 import type { FamilyPort } from "./family.ts";
+import type { Outside } from "./outside.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import type { Traffic } from "../pacing/traffic.ts";
@@ -62,12 +63,7 @@ export interface RepositoryPlatform {
   readonly limits: Limits;
   /** Which branches have worktrees by default. */
   readonly worktrees: WorktreePolicy;
-  /** Asks another host. */
-  fetch(url: string, init: RequestInit): Promise<Response>;
-  /** Whether imports may ask private addresses. */
-  readonly allowsPrivateImports: boolean;
-  /** With it credentials for other hosts are encrypted; null: none can be kept. */
-  readonly secretsKey: string | null;
+  readonly outside: Outside;
   /** The isolate's requests. */
   readonly traffic: Traffic;
   /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then

@@ -75,7 +75,8 @@ export class ImportTable {
   readAuthorization(): Uint8Array | null {
     if (this.read() === null) return null;
     const [row] = this.#sql.exec<{ authorization: ArrayBuffer | null }>("SELECT authorization FROM imports").toArray();
-    return row?.authorization == null ? null : new Uint8Array(row.authorization);
+    const { authorization = null } = row ?? {};
+    return authorization === null ? null : new Uint8Array(authorization);
   }
 
   /** Enters an import, in place of the last one. */

@@ -12,7 +12,7 @@ import type { RepositoryEvent } from "../../../src/repository/state/repository-e
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql/sql.ts";
 import type { Random } from "../../harness/random.ts";
-import { NO_FAMILY } from "../pushing.ts";
+import { NO_FAMILY, NO_OUTSIDE } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { type BucketTemper, type Caller, SimulatedBucket } from "./bucket.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -223,9 +223,7 @@ export class World {
       codec,
       limits: this.#limits,
       worktrees: this.#worktrees,
-      fetch: () => Promise.reject(new Error("nothing is imported here")),
-      allowsPrivateImports: false,
-      secretsKey: null,
+      outside: NO_OUTSIDE,
       traffic: new Traffic(),
       wakeAt: (timeMs) => process.isAlive && this.#setAlarm(timeMs),
       observe: (event) => process.isAlive && this.note(describe(event)),
