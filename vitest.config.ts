@@ -13,6 +13,7 @@ process.env["CLOUDFLARE_CF_FETCH_ENABLED"] = "false";
 const WORKERS = "test/**/*.workers.test.ts";
 const LARGE = "test/large/**/*.test.ts";
 const SWEEPS = ["test/**/*.sweep.test.ts", "test/e2e/memory-under-load.test.ts"];
+const LFS = "test/lfs/**/*.test.ts";
 const COMMANDS = "test/scripts/**/*.command.test.ts";
 
 /** In Node, as in the runtime, importing a `.wasm` file yields its compiled module. */
@@ -69,7 +70,7 @@ export default defineConfig({
         test: {
           name: "node",
           include: ["test/**/*.test.ts"],
-          exclude: [WORKERS, LARGE, COMMANDS, ...SWEEPS],
+          exclude: [WORKERS, LARGE, LFS, COMMANDS, ...SWEEPS],
           // In a worker of its own, each file would load everything again, which takes a second.
           isolate: false,
           // A worker that goes through many files keeps much: fewer, longer collections cost less.
@@ -97,6 +98,11 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },
+      },
+      {
+        // The real client of Git LFS, which npm does not bring: `npm run test:lfs`.
+        plugins: [wasmModules, textModules],
+        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 300_000 },
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.

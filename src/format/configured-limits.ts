@@ -6,6 +6,7 @@ import {
   MAX_FETCH_REQUEST_BYTES,
   MAX_HAVES,
   MAX_INDEX_BYTES,
+  MAX_LFS_OBJECT_BYTES,
   MAX_OBJECT_SIZE_BYTES,
   MAX_PACK_OBJECTS,
   MAX_PACK_REFERENCES,
@@ -34,6 +35,7 @@ export interface Limits {
   readonly maxPackSizeBytes: number;
   readonly maxPackObjects: number;
   readonly maxPartBytes: number;
+  readonly maxLfsObjectBytes: number;
   readonly maxPackReferences: number;
   readonly maxIndexBytes: number;
   readonly maxObjectSizeBytes: number;
@@ -66,6 +68,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxPackSizeBytes: MAX_PACK_SIZE_BYTES,
   maxPackObjects: MAX_PACK_OBJECTS,
   maxPartBytes: MAX_PART_BYTES,
+  maxLfsObjectBytes: MAX_LFS_OBJECT_BYTES,
   maxPackReferences: MAX_PACK_REFERENCES,
   maxIndexBytes: MAX_INDEX_BYTES,
   maxObjectSizeBytes: MAX_OBJECT_SIZE_BYTES,

@@ -33,6 +33,25 @@ export const MAX_UPLOAD_TIPS = 90_000;
 /** Milliseconds for which an upload session waits to be continued. */
 export const UPLOAD_LIFE_MS = 24 * 60 * 60_000;
 
+/** Bytes of one LFS object: what R2 takes in one request. */
+export const MAX_LFS_OBJECT_BYTES = 5 * GIB - 1;
+
+/** Bytes per second at which an LFS object must arrive. */
+export const MIN_LFS_BYTES_PER_SECOND = 50_000;
+
+/** LFS objects of a repository: their keys are told to forks in one call, which takes 32 MiB. */
+export const MAX_LFS_OBJECTS = 100_000;
+
+/** LFS objects in one batch request. The client asks for 100 at a time. */
+export const MAX_LFS_BATCH = 1_000;
+
+/** Bytes of an LFS request's JSON. */
+export const MAX_LFS_JSON_BYTES = 1 * MIB;
+
+/** LFS locks of a repository, and in one answer about them. */
+export const MAX_LFS_LOCKS = 10_000;
+export const MAX_LFS_LOCKS_PAGE = 1_000;
+
 /** Objects of one pushed pack: the indexer keeps some tens of bytes for each in memory. */
 export const MAX_PACK_OBJECTS = 500_000;
 

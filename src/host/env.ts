@@ -35,6 +35,9 @@ export interface Env {
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,
    * or nothing. */
   readonly ADMIN_TOKEN_SERVICE?: Fetcher;
+  /** Bytes that the platform takes in a request's body, which depends on the plan; default, and "":
+   * any. */
+  readonly MAX_BODY_BYTES?: string;
   /** Limits lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

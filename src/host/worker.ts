@@ -3,7 +3,6 @@ import { cors } from "hono/cors";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import { errorResponse, textResponse } from "../protocol/error-response.ts";
 import type { FetchContext } from "../protocol/fetch-context.ts";
-import { refuseLfs } from "../protocol/lfs.ts";
 import { explainPath } from "../protocol/misplaced.ts";
 import { parseService, unknownServiceResponse } from "../protocol/smart-http.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
@@ -20,6 +19,7 @@ import { GIT_ROUTES, type GitRoute } from "./git-routes.ts";
 import { serveHealth } from "./health.ts";
 import { HostRequest } from "./host-request.ts";
 import { codec, traffic } from "./isolate.ts";
+import { serveLfsRequest } from "./lfs-host.ts";
 import { refuseForeign } from "./open-access.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
@@ -94,7 +94,11 @@ app.get("/api/docs", ({ req }) =>
 );
 app.route("/api", api);
 
-app.all("/:owner/:repository/info/lfs/*", () => refuseLfs());
+app.use("/:owner/:repository/info/lfs/*", crossOrigin);
+app.all("/:owner/:repository/info/lfs/*", (context) => {
+  const { owner, repository } = context.req.param();
+  return serveLfsRequest(context.get("request"), owner, repository);
+});
 
 // After the API, whose paths look alike.
 app.route(

@@ -6,6 +6,8 @@ import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
+import { addLfsObject, beginLfsObject, dropLfsObject, findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
 import { indexStep } from "./upload/upload-steps.ts";
@@ -71,6 +73,15 @@ const CALLS = {
   readImport,
   syncImport,
   endImport,
+  lfsBatch,
+  findLfsObject,
+  beginLfsObject,
+  addLfsObject,
+  dropLfsObject,
+  lockFile,
+  listLocks,
+  verifyLocks,
+  unlockFile,
   resolve,
   worktrees,
   configureWorktrees,

@@ -5,6 +5,8 @@ import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
 import { ImportTable } from "./jobs/import-table.ts";
 import { JobQueue } from "./jobs/jobs.ts";
+import { LfsTable } from "./lfs/lfs-table.ts";
+import { LockTable } from "./lfs/lock-table.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
 import { ObjectIndex } from "./index/object-index.ts";
 import { PathFilterTable } from "./graph/path-filter-table.ts";
@@ -44,6 +46,8 @@ export class Tables {
   readonly shared: SharedObjects;
   readonly uploads: UploadTable;
   readonly imports: ImportTable;
+  readonly lfs: LfsTable;
+  readonly locks: LockTable;
 
   readonly #sql: Sql;
 
@@ -71,13 +75,23 @@ export class Tables {
     this.shared = new SharedObjects(sql);
     this.uploads = new UploadTable(sql);
     this.imports = new ImportTable(sql);
+    this.lfs = new LfsTable(sql);
+    this.locks = new LockTable(sql);
   }
 
-  /** Forgets what is in memory of index, chunks and import: it may differ from what is stored. */
+  /** Forgets what is in memory of index, chunks, import and LFS objects: it may differ from what is
+   * stored. */
   forget(): void {
+    this.lfs.forget();
     this.objects.forget();
     this.chunks.forget();
     this.imports.forget();
+  }
+
+  /** The R2 objects that chunks and LFS objects are in. */
+  *neededKeys(): Generator<string, void> {
+    yield* this.chunks.keys();
+    yield* this.lfs.keys();
   }
 
   /** Removes objects and nodes for good; must run in a transaction. The graph in memory is not

@@ -193,23 +193,3 @@ test.each([
     expect(stderr).toContain(`remote: a repository's URL is <server>/<owner>/<name>.git: ${reason}`);
   }
 });
-
-test("LFS is told that it is not there, in its own form; pointers are files", async () => {
-  for (const path of ["objects/batch", "locks/verify", "locks"]) {
-    for (const repository of ["messages/deep.git", "messages/none"]) {
-      const url = `${server.url}/${repository}/info/lfs/${path}`;
-      const headers = { Accept: "application/vnd.git-lfs+json", "Content-Type": "application/vnd.git-lfs+json" };
-      const response = await fetch(url, { method: "POST", headers, body: "{}" });
-      expect([response.status, response.headers.get("Content-Type")]).toEqual([501, "application/vnd.git-lfs+json"]);
-      expect(await response.json()).toEqual({ message: expect.stringContaining("does not keep Git LFS objects") });
-    }
-  }
-  const pointers = await makeRepository("pointers");
-  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 12345\n`;
-  await writeFile(join(pointers, "a.bin"), pointer);
-  await writeFile(join(pointers, ".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n");
-  await git(pointers, "add", ".");
-  await git(pointers, "commit", "-q", "-m", "pointers");
-  await git(pointers, "push", "-q", `${server.url}/messages/pointers`, "main");
-  expect((await askApi(server, "/repos/messages/pointers/raw/main/a.bin")).body).toEqual(expect.anything());
-});

@@ -3,6 +3,7 @@ import { GitError } from "../../format/errors.ts";
 import { concatOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { ChunkTable } from "../../store/index/chunk-table.ts";
 import { ObjectIndex } from "../../store/index/object-index.ts";
+import { LfsTable } from "../../store/lfs/lfs-table.ts";
 import { SCHEMA_VERSION, createTables } from "../../store/sql/schema.ts";
 import { type CopyPart, writePart } from "../../store/forks/table-copy.ts";
 import type { PushedRef } from "../../store/refs/push-log.ts";
@@ -87,7 +88,11 @@ async function copyTables(
 ): Promise<boolean> {
   const { platform } = repository;
   const { sql, transactor, family } = platform;
-  transactor.transactionSync(() => createTables(sql));
+  const lfs = new LfsTable(sql);
+  transactor.transactionSync(() => {
+    createTables(sql);
+    lfs.create();
+  });
   for (let part: CopyPart | null = first; ;) {
     const copied: CopyPart = part;
     transactor.transactionSync(() => writePart(sql, copied));
@@ -95,8 +100,11 @@ async function copyTables(
     part = await family.open(parent).readForkPart(layout, copied.next);
     if (part === null) return false;
   }
-  for (const [owner, keys] of keysByOwner(new ChunkTable(sql, new ObjectIndex(sql)).keys())) {
-    if (owner === parent) continue;
+  const lfsKeys = lfs.keys();
+  const needed = keysByOwner([...new ChunkTable(sql, new ObjectIndex(sql)).keys(), ...lfsKeys]);
+  for (const [owner, keys] of needed) {
+    // Its chunks are pinned already. An LFS object does not move, but may have come since then.
+    if (owner === parent && lfsKeys.length === 0) continue;
     unpinLater(repository, owner, UNPIN_AFTER_MS);
     await pinNeeded(repository, owner, keys);
   }
@@ -109,7 +117,7 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
   const nowMs = Date.now();
   repository.createFork({ fsck: origin.fsck, parent, expiresMs }, (tables) => {
     const taken = chooseRefs(tables, origin.refs, request.branches);
-    const pinned = keysByOwner(tables.chunks.keys());
+    const pinned = keysByOwner(tables.neededKeys());
     keepOnly(tables, concatOids(taken.map(({ oid }) => oid)));
     settlePins(tables, parent, pinned, nowMs);
     enterRefs(tables, taken);
@@ -140,15 +148,16 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
   });
 }
 
-/** The pins are for good now, except those of chunks that the fork does without.
+/** The pins are for good now, except those of what the fork does without.
  * @param pinned keys by their owner */
 function settlePins(
-  { chunks, jobs }: Tables,
+  tables: Tables,
   parent: string,
   pinned: ReadonlyMap<string, ReadonlySet<string>>,
   nowMs: number,
 ): void {
-  const needed = keysByOwner(chunks.keys());
+  const { jobs } = tables;
+  const needed = keysByOwner(tables.neededKeys());
   for (const owner of new Set([parent, ...pinned.keys()])) {
     if (pinned.get(owner)?.size === needed.get(owner)?.size) jobs.cancel("unpin", owner);
     else jobs.add("unpin", owner, nowMs);

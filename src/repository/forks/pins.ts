@@ -16,7 +16,8 @@ export function nextPinVersion(): number {
  * @see FamilyMember.pin */
 export function setPin(repository: RepositoryState, holder: string, version: number, keys: readonly string[]): boolean {
   const { tables, pins, isDeleted } = repository;
-  const isNeeded = (key: string): boolean => tables?.chunks.hasKey(key) === true || pins.has(key);
+  const isNeeded = (key: string): boolean =>
+    tables?.chunks.hasKey(key) === true || tables?.lfs.hasKey(key) === true || pins.has(key);
   if (!keys.every(isNeeded)) return false;
   // This object may be empty: the repository is gone, and nobody needed it.
   if (tables === null && pins.isEmpty()) return true;

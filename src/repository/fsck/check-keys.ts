@@ -59,6 +59,7 @@ class Owners {
     const { tables, repository } = this.#run;
     return (
       tables.chunks.hasKey(key) ||
+      tables.lfs.hasKey(key) ||
       key === this.#bundle ||
       this.#hasFile(key) ||
       tables.responses.hasObject(key) ||

@@ -33,6 +33,7 @@ async function findGarbage(repository: RepositoryState, store: ChunkStore, targe
     !tables?.chunks.hasKey(key) &&
     !tables?.responses.hasObject(key) &&
     tables?.uploads.hasKey(key) !== true &&
+    tables?.lfs.hasKey(key) !== true &&
     tables?.bundles.current()?.key !== key;
   if (!target.endsWith("/")) return isGarbage(target) ? [target] : [];
   const garbage: string[] = [];

@@ -39,10 +39,17 @@ export function useOf({
   objects,
   shared,
   uploads,
+  lfs,
 }: Tables): Use & { readonly sharedBytes: number } {
   const sharedBytes = shared.numbers.size === 0 ? 0 : chunks.sharedBytes();
   return {
-    sizeBytes: chunks.totalBytes() - sharedBytes + refs.sizeBytes() + pushes.sizeBytes() + uploads.sizeBytes(),
+    sizeBytes:
+      chunks.totalBytes() -
+      sharedBytes +
+      refs.sizeBytes() +
+      pushes.sizeBytes() +
+      uploads.sizeBytes() +
+      lfs.sums().ownBytes,
     objectCount: objects.present().difference(shared.numbers).size,
     sharedBytes,
   };

@@ -315,9 +315,9 @@ export class RepositoryState {
     this.scheduleJobs();
   }
 
-  /** The R2 objects of other repositories that chunks are in, by the id of their owner. */
+  /** The R2 objects of other repositories that are needed here, by the id of their owner. */
   neededElsewhere(): Map<string, Set<string>> {
-    const needed = keysByOwner(this.tables?.chunks.keys() ?? []);
+    const needed = keysByOwner(this.tables?.neededKeys() ?? []);
     needed.delete(this.key);
     return needed;
   }

@@ -5,7 +5,15 @@ import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
 import type { NewPart } from "./upload-parts.ts";
 
-/** Stores a part as it arrives. Bytes with another checksum, and a body that is cut, leave nothing
+/** What is stored: its name in errors, and for how long (ms) it may arrive. */
+export interface SentThing {
+  readonly what: string;
+  readonly waitMs: number;
+}
+
+const PART: SentThing = { what: "part", waitMs: PART_WAIT_MS };
+
+/** Stores a part, or another body of known size and checksum, as it arrives. Bytes with another checksum, and a body that is cut, leave nothing
  * readable.
  * @param body a byte stream
  * @throws GitError "invalid" when it is not the part that was announced, "storage-failed", and as
@@ -15,10 +23,11 @@ export async function storePart(
   key: string,
   body: ReadableStream<Uint8Array>,
   part: Pick<NewPart, "sizeBytes" | "checksum">,
+  { what, waitMs }: SentThing = PART,
 ): Promise<void> {
   const paced = new PacedBody(body);
   let failure: unknown = null;
-  const pieces = readPieces(paced, part);
+  const pieces = readPieces(paced, part, what);
   const stream = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
       try {
@@ -32,7 +41,7 @@ export async function storePart(
     cancel: (reason) => paced.cancel(reason),
   });
   try {
-    await store.putStream(key, stream, part.sizeBytes, PART_WAIT_MS);
+    await store.putStream(key, stream, part.sizeBytes, waitMs);
   } catch (error) {
     // The store only says that its stream has failed.
     throw failure ?? error;
@@ -42,6 +51,7 @@ export async function storePart(
 async function* readPieces(
   body: PacedBody,
   { sizeBytes, checksum }: Pick<NewPart, "sizeBytes" | "checksum">,
+  what: string,
 ): AsyncGenerator<Uint8Array, void, void> {
   const hash = createHash("sha256");
   let readBytes = 0;
@@ -55,12 +65,12 @@ async function* readPieces(
     if (readBytes > sizeBytes) break;
   }
   if (readBytes !== sizeBytes)
-    throw invalid(`it has ${readBytes > sizeBytes ? "more" : readBytes} bytes, not ${sizeBytes}`);
+    throw invalid(what, `it has ${readBytes > sizeBytes ? "more" : readBytes} bytes, not ${sizeBytes}`);
   const actual = hash.digest("hex");
-  if (actual !== checksum) throw invalid(`its SHA-256 is ${actual}, not ${checksum}; send it again`);
+  if (actual !== checksum) throw invalid(what, `its SHA-256 is ${actual}, not ${checksum}; send it again`);
   if (held !== null) yield held;
 }
 
-function invalid(reason: string): GitError {
-  return new GitError("invalid", { what: "part", reason });
+function invalid(what: string, reason: string): GitError {
+  return new GitError("invalid", { what, reason });
 }

@@ -1,4 +1,5 @@
 // A fork takes over its parent's tables row by row: rows are pages of many objects, so they are few.
+import { tableExists } from "../sql/schema.ts";
 import type { Sql, SqlValue } from "../sql/sql.ts";
 
 /** What a fork takes over whole. Everything else is found anew, or belongs to the parent alone.
@@ -17,6 +18,8 @@ const COPIED = [
   // After what names them: a call may add some in between.
   "authors",
   "vetted_blobs",
+  // Made with the first LFS object.
+  "lfs_objects",
 ] as const;
 
 /** Bytes of a part, unless a single row has more: a call between objects has a limit. */
@@ -45,6 +48,7 @@ export function readPart(sql: Sql, { table, row }: CopyPlace): CopyPart {
   const rows: { table: number; values: SqlValue[] }[] = [];
   let bytes = 0;
   for (let at = table; at < COPIED.length; at++) {
+    if (!tableExists(sql, COPIED[at]!)) continue;
     let skipped = at === table ? row : 0;
     // In the order of the primary key, since no other index could answer it.
     const cursor = sql.exec(`SELECT * FROM ${COPIED[at]!} LIMIT -1 OFFSET ?`, skipped).raw();
@@ -65,7 +69,7 @@ export function readPart(sql: Sql, { table, row }: CopyPlace): CopyPart {
   return { rows, next: null };
 }
 
-/** Writes a part into empty tables; must run in a transaction. */
+/** Writes a part into empty tables, all of which must be there; must run in a transaction. */
 export function writePart(sql: Sql, { rows }: CopyPart): void {
   for (const { table, values } of rows) {
     const marks = values.map(() => "?").join(", ");

@@ -1,0 +1,53 @@
+import { GitError } from "../format/errors.ts";
+import { DEFAULT_BRANCH } from "../format/ref-name.ts";
+import { parseRepositoryName } from "../format/repository-name.ts";
+import { serveLfs } from "../protocol/lfs/lfs.ts";
+import { noCreation } from "../protocol/receive-pack.ts";
+import { newChunkCounters } from "../store/chunks/chunk-store.ts";
+import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
+import { PUSHED_DETAILS } from "../store/registry/repository-rows.ts";
+import { type Env } from "./env.ts";
+import type { HostRequest } from "./host-request.ts";
+import { traffic } from "./isolate.ts";
+import { configuredLimits } from "./repository-object.ts";
+
+/** The path of an LFS request: its repository's, and what follows. */
+const LFS_PATH = /^(?<repository>\/[^/]+\/[^/]+\/info\/lfs)\/(?<rest>.*)$/;
+
+/** Serves a request of the LFS client to the repository that its path names. */
+export async function serveLfsRequest(host: HostRequest, owner: string, repository: string): Promise<Response> {
+  const { request, env } = host;
+  const { origin, pathname } = new URL(request.url);
+  const path = LFS_PATH.exec(pathname)!.groups!;
+  const name = parseRepositoryName(owner, repository);
+  const end = traffic.begin();
+  try {
+    return await serveLfs(
+      {
+        request,
+        url: `${origin}${path["repository"]}`,
+        chunks: new R2ChunkStore(env.BUCKET, newChunkCounters()),
+        maxBodyBytes: maxBodyBytes(env),
+        open: async (needed) => (await host.open(name, needed)).client(() => undefined),
+        create: async () => {
+          if (env.CREATE_ON_PUSH === "off") throw noCreation();
+          const refusal = await (await host.open(name, "write")).create(PUSHED_DETAILS, DEFAULT_BRANCH);
+          if (refusal?.kind === "held")
+            throw new GitError("unavailable", { what: "name", reason: "it was just given up; push again" });
+        },
+      },
+      path["rest"]!,
+    );
+  } finally {
+    end();
+  }
+}
+
+/** Bytes of the largest LFS object that a request can bring.
+ * @throws RangeError when `MAX_BODY_BYTES` is not a number */
+function maxBodyBytes(env: Env): number {
+  const bodyBytes = Number(env.MAX_BODY_BYTES || Number.MAX_SAFE_INTEGER);
+  if (!(Number.isSafeInteger(bodyBytes) && bodyBytes > 0))
+    throw new RangeError(`MAX_BODY_BYTES must be a number of bytes, not ${env.MAX_BODY_BYTES}`);
+  return Math.min(bodyBytes, configuredLimits(env).maxLfsObjectBytes);
+}

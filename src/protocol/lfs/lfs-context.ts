@@ -1,0 +1,19 @@
+import type { Right } from "../../access/caller.ts";
+import type { RepositoryClient } from "../../repository/calls.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+
+/** A request of the LFS client to a repository, and what serving it needs. */
+export interface LfsContext {
+  readonly request: Request;
+  /** Where the repository's LFS routes begin, without a trailing slash. */
+  readonly url: string;
+  readonly chunks: ChunkStore;
+  /** Bytes of the largest object that a request's body can bring. */
+  readonly maxBodyBytes: number;
+  /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
+   * there is none. @throws GitError as `authorise` */
+  open(needed: Right): Promise<RepositoryClient>;
+  /** Makes the repository, as a push to its name would. The client sends objects before it pushes.
+   * @throws GitError "not-found" when pushes must not create it, and as `authorise` */
+  create(): Promise<void>;
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { GitError } from "../../format/errors.ts";
+import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../format/limits.ts";
+import { isPushableRefName } from "../../format/ref-name.ts";
+import { encodeText } from "../../format/byte-string.ts";
+import { openRequestBody } from "../request-body.ts";
+
+/** The `ref` of a request: the full name of the ref that it is for. The client sends an empty object
+ * when it knows of none. */
+export const Ref = z
+  .object({
+    name: z
+      .string()
+      .refine(
+        (name) => name === "" || (name.isWellFormed() && isPushableRefName(encodeText(name), true)),
+        "it must be a full ref name",
+      )
+      .nullish(),
+  })
+  .nullish()
+  .transform((ref) => ref?.name || null);
+
+/** The path of a file, from the root of the work tree. */
+export const LockedPath = z
+  .string()
+  .min(1)
+  .refine((path) => path.isWellFormed() && encodeText(path).length <= MAX_PATH_BYTES, {
+    message: `it must be text of at most ${MAX_PATH_BYTES} bytes`,
+  })
+  .refine(
+    (path) => path.split("/").every((part) => part !== "" && part !== "." && part !== "..") && !path.includes("\0"),
+    {
+      message: "it must be relative to the root of the work tree, without empty parts, '.' or '..'",
+    },
+  );
+
+/** Reads a request's JSON.
+ * @throws GitError "bad-request" when it is not JSON, "invalid" when a value is not as it must be,
+ * "too-large", "timeout" */
+export async function readLfsJson<Schema extends z.ZodType>(
+  request: Request,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const body = openRequestBody(request, MAX_LFS_JSON_BYTES);
+  const pieces: Uint8Array[] = [];
+  for (let piece; (piece = await body.read()) !== null;) pieces.push(piece);
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(Buffer.concat(pieces)));
+  } catch (cause) {
+    throw new GitError("bad-request", { reason: "the body is not JSON" }, { cause });
+  }
+  return check(value, schema);
+}
+
+/** Reads the query of a request. @throws GitError "invalid" */
+export function readLfsQuery<Schema extends z.ZodType>(request: Request, schema: Schema): z.output<Schema> {
+  return check(Object.fromEntries(new URL(request.url).searchParams), schema);
+}
+
+function check<Schema extends z.ZodType>(value: unknown, schema: Schema): z.output<Schema> {
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const [{ path, message }] = read.error.issues as [z.core.$ZodIssue];
+  const reason = `${path.length === 0 ? "it" : path.join(".")}: ${message}`;
+  throw new GitError("invalid", { what: "request", reason });
+}
