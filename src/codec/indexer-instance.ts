@@ -76,6 +76,8 @@ export const VALUE = {
   failureOffset: 30,
   failureValue: 31,
   tableBytesLeft: 32,
+  pointerCount: 33,
+  pointers: 34,
 } as const;
 
 /** An instance of the module, used for one pack after another. */

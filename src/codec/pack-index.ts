@@ -1,6 +1,7 @@
 /** The result of the pack indexer: `wasm/src/indexer` fills it, `pack-indexer.ts` drives it. */
 
 import type { Column, Kind } from "../format/kinds.ts";
+import type { LfsOid } from "../format/lfs.ts";
 import { COMMIT } from "../format/object.ts";
 
 /** An object that a pack holds or mentions, which has one node however many entries have its id;
@@ -56,6 +57,8 @@ export interface PackIndex {
   /** First entry of each node; `NO_INDEX`: not in the pack; ≥ `count`: external. */
   readonly nodeEntries: Column<PackEntry>;
   readonly nodeFlags: Uint8Array;
+  /** The pointer files of Git LFS among the blobs: `Pointer` of pointers.zig, one after the other. */
+  readonly pointers: Uint32Array;
   /** The whole memory, which contains the records. A record is the number of words that follow; for
    * a commit its time (low, high word); then nodes: a commit's tree before its parents, a tree's
    * entries in order. If the highest bit of the number is set, the words are addresses of runs,
@@ -113,6 +116,27 @@ export function readTime({ entryEdges, edges, kinds }: PackIndex, entry: PackEnt
   return kinds[entry] === COMMIT ? edges[start + 2]! * 2 ** 32 + edges[start + 1]! : 0;
 }
 
+/** A pointer file of Git LFS. */
+export interface PackPointer {
+  /** The blob. */
+  readonly packNode: PackNode;
+  /** SHA-256 of the object that it names, hex; and that one's size. */
+  readonly oid: LfsOid;
+  readonly sizeBytes: number;
+}
+
+/** Words of a `Pointer` in pointers.zig. */
+export const POINTER_WORDS = 11;
+
+/** The pointer files of Git LFS in a pack. */
+export function* readPointers({ pointers }: Pick<PackIndex, "pointers">): Generator<PackPointer, void> {
+  for (let at = 0; at < pointers.length; at += POINTER_WORDS) {
+    const [packNode, low, high] = pointers.subarray(at, at + 3) as unknown as [number, number, number];
+    const oid = Buffer.from(pointers.buffer, pointers.byteOffset + 4 * (at + 3), 32).toString("hex");
+    yield { packNode, oid, sizeBytes: high * 2 ** 32 + low };
+  }
+}
+
 /** The index of a push without a pack: it only deletes refs, or points them at stored objects. */
 export const EMPTY_INDEX: PackIndex = {
   count: 0,
@@ -129,5 +153,6 @@ export const EMPTY_INDEX: PackIndex = {
   oids: new Uint8Array(),
   nodeEntries: new Uint32Array(),
   nodeFlags: new Uint8Array(),
+  pointers: new Uint32Array(),
   edges: new Uint32Array(),
 };

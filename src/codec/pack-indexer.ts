@@ -13,7 +13,7 @@ import {
   takeInstance,
   VALUE,
 } from "./indexer-instance.ts";
-import type { MadeEntry, PackEntry, PackIndex, PackNode } from "./pack-index.ts";
+import { POINTER_WORDS, type MadeEntry, type PackEntry, type PackIndex, type PackNode } from "./pack-index.ts";
 import { explainRefusal } from "./pack-refusal.ts";
 
 /** What `finish` needs before it can continue. */
@@ -265,6 +265,7 @@ export class PackIndexer {
       oids: this.#bytes("oids", nodes * OID_BYTES),
       nodeEntries: this.#words("nodeEntries", nodes),
       nodeFlags: this.#bytes("nodeFlags", nodes),
+      pointers: this.#words("pointers", this.#value("pointerCount") * POINTER_WORDS),
       edges: new Uint32Array(this.#exports.memory.buffer),
     };
   }

@@ -1,11 +1,12 @@
 // A push that the Worker makes itself, from data that came another way. It uses git's own wire
 // format, so that there is one way in.
 import { OBJECT_FORMAT, toHex } from "../format/oid.ts";
+import { ALLOW_MISSING_LFS } from "../repository/push/pushed-pointers.ts";
 import type { RefCommand } from "../repository/state/push.ts";
 import { PacketText } from "./packet-text.ts";
 import { PUSH_OUTCOME_TYPE } from "./push-outcome.ts";
 
-/** Builds the request of an atomic push, whose response is for `readOutcome`.
+/** Builds the request of an atomic push, which may lack the LFS objects of its pointer files, and whose response is for `readOutcome`.
  * @param url of the repository
  * @param commands at least one
  * @param pack read as the push consumes it
@@ -17,12 +18,12 @@ export function newPushRequest(
 ): Request {
   const head = new PacketText();
   commands.forEach((command, i) => {
-    const capabilities = i === 0 ? `\0atomic object-format=${OBJECT_FORMAT}` : "";
+    const capabilities = i === 0 ? `\0atomic push-options object-format=${OBJECT_FORMAT}` : "";
     head.line(`${toHex(command.old)} ${toHex(command.new)} ${command.name}${capabilities}`);
   });
   let packReader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   const body = new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(head.flush().toBytes()),
+    start: (controller) => controller.enqueue(head.flush().line(ALLOW_MISSING_LFS).flush().toBytes()),
     pull: async (controller) => {
       packReader ??= pack.getReader();
       const { value, done } = await packReader.read();

@@ -172,6 +172,8 @@ const Value = enum(u32) {
     failure_offset,
     failure_value,
     table_bytes_left,
+    pointer_count,
+    pointers,
 };
 
 export fn indexer_value(what: Value) f64 {
@@ -211,6 +213,8 @@ export fn indexer_value(what: Value) f64 {
         .failure_offset => number(indexer.failure.offset),
         .failure_value => number(indexer.failure.value),
         .table_bytes_left => number(indexer.tables.left),
+        .pointer_count => number(indexer.pointers.items.len),
+        .pointers => address(indexer.pointers.items.ptr),
     };
 }
 

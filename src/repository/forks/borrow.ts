@@ -67,7 +67,7 @@ async function ask(repository: RepositoryState, { repository: source, branch }: 
     const reason = `it checks what is pushed as '${history.fsck}', and this repository as '${repository.fsck}': push the branch instead`;
     throw new GitError("forbidden", { what: "a branch of the other repository", reason });
   }
-  const keys = history.chunks.flatMap(({ key }) => (key === null ? [] : [key]));
+  const keys = [...history.chunks, ...history.lfs].flatMap(({ key }) => (key === null ? [] : [key]));
   for (const [owner, needed] of keysByOwner(keys)) {
     if (owner === source || owner === platform.id) continue;
     unpinLater(repository, owner, UNPIN_AFTER_MS);

@@ -1,5 +1,6 @@
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
+import { MAX_LFS_OBJECTS } from "../../format/limits.ts";
 import { concatOids, isNullOid, NULL_OID, OID_BYTES, type Oid, toHex } from "../../format/oid.ts";
 import { ChunkTable } from "../../store/index/chunk-table.ts";
 import { ObjectIndex } from "../../store/index/object-index.ts";
@@ -119,6 +120,7 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     const taken = chooseRefs(tables, origin.refs, request.branches);
     const pinned = keysByOwner(tables.neededKeys());
     keepOnly(tables, concatOids(taken.map(({ oid }) => oid)));
+    if (request.branches !== null) removeForeignLfs(tables);
     settlePins(tables, parent, pinned, nowMs);
     enterRefs(tables, taken);
     const branches = taken.filter(({ name }) => name.startsWith(BRANCHES));
@@ -146,6 +148,13 @@ function finish(repository: RepositoryState, request: ForkRequest, origin: ForkO
     };
     for (const follow of repository.followers) follow(applied);
   });
+}
+
+/** Removes the LFS objects that only other branches of the parent name. Which these are is unknown as
+ * long as some pointer files are; then the job finds out. */
+function removeForeignLfs({ lfs, jobs }: Tables): void {
+  if (lfs.unread() === 0) lfs.remove(lfs.unnamed(Infinity, MAX_LFS_OBJECTS));
+  else jobs.add("collect", "", Date.now());
 }
 
 /** The pins are for good now, except those of what the fork does without.

@@ -26,8 +26,10 @@ export function shareHistory(repository: RepositoryState, request: HistoryReques
   const chunks = tables.chunks.byIds(tables.objects.chunksOf(all)).map((chunk): SharedChunk => {
     return { ...chunk, bytes: chunk.key === null ? tables.chunks.hotBytesOf(chunk.id) : null };
   });
+  const pointers = tables.lfs.pointersAmong(numbers);
+  const lfs = [...tables.lfs.findMany([...new Set(pointers.map(({ oid }) => oid))]).values()];
   const keys = new Set(pins.of(request.holder));
-  for (const { key } of chunks) if (key?.startsWith(`${repository.key}/`) === true) keys.add(key);
+  for (const { key } of [...chunks, ...lfs]) if (key?.startsWith(`${repository.key}/`) === true) keys.add(key);
   setPin(repository, request.holder, request.version, [...keys]);
   return {
     fsck,
@@ -37,6 +39,8 @@ export function shareHistory(repository: RepositoryState, request: HistoryReques
     bases: all.difference(numbers).encode(),
     chunks,
     vetted: tables.vetted.among(numbers),
+    pointers,
+    lfs,
     isPart: part.length < missing.count(),
   };
 }

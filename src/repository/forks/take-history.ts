@@ -9,6 +9,9 @@ import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { SharedHistory } from "../state/family.ts";
 
+/** When LFS objects are looked at that came with commits: these have a ref by then, or are withdrawn. */
+const COLLECT_AFTER_MS = 60 * 60_000;
+
 /** Enters commits of another repository and the places of their objects; must run in a
  * transaction. No ref leads to them yet. What is there already stays as it is.
  * @returns the new objects' numbers
@@ -69,8 +72,21 @@ class Entering {
     objects.setIntroducers(this.#adopted);
     reachability.reintroduce(this.#reintroduced.toSorted((a, b) => a.object - b.object || a.introducer - b.introducer));
     for (const [object, names] of this.#history.vetted) vetted.add(this.#numberOf(object), names);
+    this.#enterLfs(nowMs);
     shared.add(added);
     return added;
+  }
+
+  #enterLfs(nowMs: number): void {
+    const { pointers, lfs: named } = this.#history;
+    if (pointers.length === 0) return;
+    const { lfs, jobs } = this.#tables;
+    lfs.begin(this.#first - 1);
+    lfs.addPointers(pointers.map((pointer) => ({ ...pointer, object: this.#numberOf(pointer.object) })));
+    const there = lfs.findMany(named.map(({ oid }) => oid));
+    for (const object of named) if (!there.has(object.oid)) lfs.add(object, nowMs);
+    // If the commits are withdrawn, nothing names them.
+    jobs.add("collect", "", nowMs + COLLECT_AFTER_MS);
   }
 
   #numberOf(theirs: ObjectNumber): ObjectNumber {

@@ -11,6 +11,12 @@ import { checkLfsRef } from "./lfs-rights.ts";
 /** The least time (ms) for which an object may arrive. */
 const MIN_WAIT_MS = 60 * 60_000;
 
+/** How long after its grace period an object is looked at that was sent: others come with it. */
+const COLLECT_DELAY_MS = 60 * 60_000;
+
+/** After this long (ms), asking for an object writes anew that it is wanted. */
+const RENEW_MS = 60 * 60_000;
+
 /** An object that a client has. */
 export interface LfsObject {
   readonly oid: LfsOid;
@@ -39,11 +45,15 @@ export async function lfsBatch(
   repository: OpenRepository,
   { operation, objects, ref }: LfsBatch,
 ): Promise<StoredLfsObject[]> {
-  const found = repository.tables.lfs.findMany(objects.map(({ oid }) => oid));
+  const { tables } = repository;
+  const found = tables.lfs.findMany(objects.map(({ oid }) => oid));
   if (operation === "upload") {
     checkLfsRef(repository, ref);
     const missing = objects.filter(({ oid }) => !found.has(oid));
     checkRoom(repository, missing);
+    // The client does not send what is there. It must be there still when the push names it.
+    const nowMs = Date.now();
+    repository.state.transactAside(() => tables.lfs.renew([...found.keys()], nowMs, nowMs - RENEW_MS));
   }
   return [...found.values()];
 }
@@ -85,8 +95,12 @@ export async function addLfsObject(repository: OpenRepository, object: StoredLfs
     }
     if (lfs.find(oid) !== null) return jobs.add("sweep", key, nowMs);
     checkRoom(repository, [object]);
+    lfs.begin(repository.tables.objects.lastNumber());
     lfs.add(object, nowMs);
     jobs.cancel("sweep", key);
+    // Unless a push names it by then.
+    if (!jobs.has("collect", ""))
+      jobs.add("collect", "", nowMs + state.platform.limits.pruneGraceMs + COLLECT_DELAY_MS);
   });
   state.scheduleJobs();
 }

@@ -11,6 +11,7 @@ import {
   recentSince,
   recentTrees,
 } from "../objects/unreachable.ts";
+import { scheduleCollection } from "./collect-lfs.ts";
 import { scheduleSeal, PRUNE_DELAY_MS, type JobOutcome, type JobRun, RUN_OBJECTS } from "./maintenance-jobs.ts";
 import { installChunks } from "./install.ts";
 import { rewriteEntries } from "./rewrite.ts";
@@ -135,6 +136,7 @@ function remove(run: JobRun, roots: NumberSet, walked: NumberSet): Unreachable |
       nowMs,
     );
     scheduleSeal(tables, nowMs);
+    scheduleCollection(tables, nowMs);
     tables.jobs.add("compact", "", nowMs);
   });
   repository.reload();

@@ -8,6 +8,7 @@ import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
 import { runImport } from "../import/run-import.ts";
 import { abandonUpload } from "../upload/upload.ts";
+import { collectLfs } from "./collect-lfs.ts";
 import { compact } from "./compact.ts";
 import { erase } from "./erase.ts";
 import { expire } from "./expire.ts";
@@ -41,6 +42,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   },
   tally,
   filter,
+  collect: collectLfs,
   unpin,
   lapse: async ({ repository }) => {
     repository.delete();

@@ -5,6 +5,7 @@ import type { OpenRepository } from "../objects/open-repository.ts";
 import type { PushRequest, RefCommand } from "../state/push.ts";
 import { findRefused, refusalError } from "../state/ref-refusal.ts";
 import { packBytesOf } from "../push/push-steps.ts";
+import { ALLOW_MISSING_LFS } from "../push/pushed-pointers.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import { keepTree } from "../objects/tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
@@ -99,7 +100,8 @@ async function send(
   const push = new ReceivePack(repository.state, {
     commands: moves.map(toCommand),
     atomic: true,
-    pushOptions: [],
+    // A commit that is made here has no LFS client that could send them.
+    pushOptions: [ALLOW_MISSING_LFS],
     shallow: [],
     pack: pack === null ? null : packInMemory(pack),
     agent: null,

@@ -17,6 +17,7 @@ import { finishAtOnce } from "../../store/numbers/steps.ts";
 import type { RefCommand, UploadFrame } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
 import { type PreparedPush, preparePush, type PushContents } from "./prepare-push.ts";
+import { enterPointers } from "./pushed-pointers.ts";
 import type { Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
@@ -260,6 +261,7 @@ class PushApplication {
     else this.#tables.writePreparedNodes(nodes);
     objects.setIntroducers(new Map(adopted.map(({ object, introducer }) => [object, introducer])));
     reachability.reintroduce(reintroduced);
+    enterPointers(this.#tables.lfs, pushed);
     pushed.index.nodeFlags.forEach((flags, packNode) => {
       if ((flags & NODE_CHECKED) !== 0 && pushed.numbers[packNode] !== 0)
         vetted.add(pushed.numbers[packNode]!, flags & NODE_SPECIAL_MASK);

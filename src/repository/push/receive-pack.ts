@@ -12,6 +12,7 @@ import { newChunkCounters, type ChunkStore } from "../../store/chunks/chunk-stor
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { Tables } from "../../store/tables.ts";
 import { PushedObjects } from "./pushed-objects.ts";
+import { checkPointers } from "./pushed-pointers.ts";
 import { indexPack } from "./index-pack.ts";
 import type { BaseObject, IndexedPack } from "./indexed-pack.ts";
 import type { LargeBase } from "./made-objects.ts";
@@ -121,6 +122,7 @@ export class ReceivePack {
     let indexed: IndexedPack | null = null;
     try {
       indexed = pack === null ? null : await this.#index(pack);
+      if (indexed !== null) checkPointers(indexed.indexer.index(), this.#repository.tables?.lfs ?? null, pushOptions);
       const indexedMs = Date.now();
       const outcome = await this.#repository.holdNumbers(() => this.#apply(indexed));
       this.#observe({

@@ -2,6 +2,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { CopyPart, CopyPlace } from "../../store/forks/table-copy.ts";
 import type { ChunkRow } from "../../store/index/chunk-row.ts";
 import type { ObjectColumns } from "../../store/index/object-columns.ts";
+import type { LfsPointer, StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import type { RefColumns } from "../../store/refs/refs.ts";
 
@@ -54,6 +55,10 @@ export interface SharedHistory {
   readonly chunks: readonly SharedChunk[];
   /** Blobs that passed git's checks for special names, and which. */
   readonly vetted: readonly (readonly [object: ObjectNumber, names: number])[];
+  /** Which of the blobs are pointer files of Git LFS, and those of the objects that they name that are
+   * there. */
+  readonly pointers: readonly LfsPointer[];
+  readonly lfs: readonly StoredLfsObject[];
   /** Whether the tip is not among the nodes: ask again, with what is there by then. */
   readonly isPart: boolean;
 }

@@ -117,6 +117,9 @@ export interface JobCounts {
   readonly files?: number;
   /** R2 objects that it removed. */
   readonly deletedObjects?: number;
+  /** Pointer files of Git LFS that it found, and LFS objects that it removed. */
+  readonly pointers?: number;
+  readonly lfsObjects?: number;
   /** The largest sum of bytes held. */
   readonly peakBytes?: number;
 }

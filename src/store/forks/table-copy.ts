@@ -18,8 +18,10 @@ const COPIED = [
   // After what names them: a call may add some in between.
   "authors",
   "vetted_blobs",
-  // Made with the first LFS object.
+  // Made with the first LFS object or pointer file.
   "lfs_objects",
+  "lfs_pointers",
+  "lfs_scan",
 ] as const;
 
 /** Bytes of a part, unless a single row has more: a call between objects has a limit. */

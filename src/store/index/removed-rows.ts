@@ -1,5 +1,6 @@
 import type { NumberSet } from "../numbers/number-set.ts";
 import { inRange, packRanges, WITH_ROWS } from "../sql/packed-rows.ts";
+import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** Columns with the number of an object, without which the row has no use. */
@@ -13,6 +14,7 @@ const OF_OBJECTS = [
 export function removeRows(sql: Sql, objects: NumberSet, nodes: NumberSet): void {
   for (const [table, column] of OF_OBJECTS) removeFrom(sql, table, column, objects);
   removeFrom(sql, "reintroductions", "node", nodes);
+  if (tableExists(sql, "lfs_pointers")) removeFrom(sql, "lfs_pointers", "object", objects);
 }
 
 function removeFrom(sql: Sql, table: string, column: string, numbers: NumberSet): void {

@@ -7,7 +7,8 @@ import type { Sql } from "../sql/sql.ts";
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
  * needed of it, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
- * has continued, `import` fetches from another host. */
+ * has continued, `collect` removes LFS objects that nothing names, `import` fetches from another
+ * host. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -24,6 +25,7 @@ export type JobKind =
   | "unpin"
   | "lapse"
   | "abandon"
+  | "collect"
   | "import";
 
 /** A job that was taken; `dueMs` is when it would be taken again. */

@@ -1,15 +1,27 @@
 import type { LfsOid } from "../../format/lfs.ts";
+import type { ObjectNumber } from "../numbers/kinds.ts";
+import type { NumberSet } from "../numbers/number-set.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
 
-/** Created with the first LFS object: most repositories never have one. */
+/** Created with the first LFS object or pointer file: most repositories never have one. */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS lfs_objects (
   oid TEXT PRIMARY KEY,            -- SHA-256, hex
   size INTEGER NOT NULL,
   key TEXT NOT NULL,               -- R2 object; it may be of another repository of the family
-  added_ms INTEGER NOT NULL
+  wanted_ms INTEGER NOT NULL       -- when a client last had it to send
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS lfs_pointers (
+  object INTEGER PRIMARY KEY,      -- number of a blob that is a pointer file
+  oid TEXT NOT NULL,               -- of the LFS object that it names
+  size INTEGER NOT NULL            -- that it tells of this
+);
+CREATE INDEX IF NOT EXISTS lfs_named ON lfs_pointers(oid);
+CREATE TABLE IF NOT EXISTS lfs_scan (  -- one row
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  unread INTEGER NOT NULL          -- objects up to this number may be pointer files that were not noted; 0: none
+);
 `;
 
 /** An LFS object that is there. */
@@ -19,6 +31,18 @@ export interface StoredLfsObject {
   /** Its R2 object. */
   readonly key: string;
 }
+
+/** A blob that is a pointer file. */
+export interface LfsPointer {
+  /** Its number. */
+  readonly object: ObjectNumber;
+  /** The object that it names. */
+  readonly oid: LfsOid;
+  readonly sizeBytes: number;
+}
+
+/** Pointers that are written in one statement: some hundred bytes of JSON each. */
+const SLICE_POINTERS = 5_000;
 
 /** What a repository's LFS objects amount to. */
 export interface LfsSums {
@@ -40,7 +64,8 @@ export function newLfsKey(repository: string, oid: LfsOid): string {
 
 const COLUMNS = "oid, size AS sizeBytes, key";
 
-/** The LFS objects of a repository: table `lfs_objects`. What writes must run in a transaction. */
+/** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`, `lfs_pointers` and
+ * `lfs_scan`. What writes must run in a transaction. */
 export class LfsTable {
   readonly #sql: Sql;
   /** Null: not read yet, or it may differ from what is stored. */
@@ -50,9 +75,17 @@ export class LfsTable {
     this.#sql = sql;
   }
 
-  /** Makes the table, if it is missing. */
+  /** Makes the tables, if they are missing, without the row of `lfs_scan`. */
   create(): void {
     this.#sql.exec(TABLES);
+  }
+
+  /** Makes the tables, if they are missing.
+   * @param lastNumber the highest number of an object whose pointers nobody has noted */
+  begin(lastNumber: ObjectNumber): void {
+    if (this.#exists) return;
+    this.create();
+    this.#sql.exec("INSERT INTO lfs_scan (id, unread) VALUES (1, ?)", lastNumber);
   }
 
   /** Forgets what is in memory: it may differ from what is stored. */
@@ -106,15 +139,73 @@ export class LfsTable {
     return rows.map(({ key }) => key);
   }
 
-  /** Enters an object that is not there. */
+  /** Enters an object that is not there. The tables must exist. */
   add({ oid, sizeBytes, key }: StoredLfsObject, nowMs: number): void {
-    this.create();
-    const insert = "INSERT INTO lfs_objects (oid, size, key, added_ms) VALUES (?, ?, ?, ?)";
+    const insert = "INSERT INTO lfs_objects (oid, size, key, wanted_ms) VALUES (?, ?, ?, ?)";
     this.#sql.exec(insert, oid, sizeBytes, key, nowMs);
     const sums = this.#sums;
     if (sums === null) return;
     const ownBytes = sums.ownBytes + (key.startsWith(sums.own) ? sizeBytes : 0);
     this.#sums = { ...sums, count: sums.count + 1, sizeBytes: sums.sizeBytes + sizeBytes, ownBytes };
+  }
+
+  /** Notes pointer files. The tables must exist. */
+  addPointers(pointers: readonly LfsPointer[]): void {
+    for (let from = 0; from < pointers.length; from += SLICE_POINTERS) {
+      const rows = pointers
+        .slice(from, from + SLICE_POINTERS)
+        .map(({ object, oid, sizeBytes }) => [object, oid, sizeBytes]);
+      this.#sql.exec(
+        `INSERT OR REPLACE INTO lfs_pointers (object, oid, size)
+          SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`,
+        JSON.stringify(rows),
+      );
+    }
+  }
+
+  /** The pointer files among some blobs. */
+  pointersAmong(objects: NumberSet): LfsPointer[] {
+    if (!this.#exists) return [];
+    const query = "SELECT object, oid, size AS sizeBytes FROM lfs_pointers";
+    const rows: LfsPointer[] = this.#sql.exec<Record<keyof LfsPointer, never>>(query).toArray();
+    return rows.filter(({ object }) => objects.has(object));
+  }
+
+  /** Up to which number objects may be pointer files that were not noted; 0: all are noted. */
+  unread(): ObjectNumber {
+    if (!this.#exists) return 0;
+    return this.#sql.exec<{ unread: number }>("SELECT unread FROM lfs_scan").toArray()[0]?.unread ?? 0;
+  }
+
+  /** Sets it. */
+  setUnread(number: ObjectNumber): void {
+    this.#sql.exec("UPDATE lfs_scan SET unread = ?", number);
+  }
+
+  /** Some of the objects that no pointer file names.
+   * @param wantedBeforeMs only those that were last wanted before this time */
+  unnamed(wantedBeforeMs: number, limit: number): StoredLfsObject[] {
+    if (!this.#exists) return [];
+    const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE wanted_ms < ?
+      AND NOT EXISTS (SELECT 1 FROM lfs_pointers WHERE lfs_pointers.oid = lfs_objects.oid) LIMIT ?`;
+    return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, wantedBeforeMs, limit).toArray();
+  }
+
+  /** Notes that a client has objects to send that are there.
+   * @param beforeMs only if they were last wanted before this time */
+  renew(oids: readonly LfsOid[], nowMs: number, beforeMs: number): void {
+    if (oids.length === 0 || !this.#exists) return;
+    const query =
+      "UPDATE lfs_objects SET wanted_ms = ? WHERE wanted_ms < ? AND oid IN (SELECT value FROM json_each(?))";
+    this.#sql.exec(query, nowMs, beforeMs, JSON.stringify(oids));
+  }
+
+  /** Removes objects. */
+  remove(objects: readonly StoredLfsObject[]): void {
+    if (objects.length === 0) return;
+    this.#sums = null;
+    const oids = JSON.stringify(objects.map(({ oid }) => oid));
+    this.#sql.exec("DELETE FROM lfs_objects WHERE oid IN (SELECT value FROM json_each(?))", oids);
   }
 
   get #exists(): boolean {

@@ -20,6 +20,7 @@ const window_parse = @import("window.zig");
 const entry_table = @import("entries.zig");
 const node_table = @import("nodes.zig");
 const queue = @import("queue.zig");
+const pointer_files = @import("pointers.zig");
 const failure_table = @import("failure.zig");
 const Ring = @import("ring.zig").Ring;
 
@@ -80,6 +81,7 @@ pub const Indexer = struct {
     nodes: node_table.Nodes = .{},
     edges: Edges = .{},
     late: Late = .{},
+    pointers: std.ArrayList(pointer_files.Pointer) = .empty,
     special_at: u32 = 0,
 
     declared: u32 = 0,

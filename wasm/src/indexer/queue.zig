@@ -6,6 +6,7 @@ const lanes = @import("../sha1_lanes.zig");
 const fsck = @import("../fsck/fsck.zig");
 const entry_table = @import("entries.zig");
 const node_table = @import("nodes.zig");
+const pointers = @import("pointers.zig");
 const Indexer = @import("indexer.zig").Indexer;
 const Error = @import("failure.zig").Error;
 
@@ -69,6 +70,7 @@ pub fn finishObject(ix: *Indexer, entry: u32, oid: *const Oid, content: ?[]const
     if (kind == .blob) {
         const flags = ix.nodes.flags.items[node];
         if (content != null and flags & node_table.Flags.special_mask != 0) try checkSpecial(ix, node, content.?);
+        if (content != null) try pointers.note(ix, node, content.?);
         return;
     }
     var sink = Sink{ .ix = ix, .entry = entry, .oid = oid };
