@@ -7,6 +7,7 @@ import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../f
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject, findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { lfsState } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
@@ -73,6 +74,7 @@ const CALLS = {
   readImport,
   syncImport,
   endImport,
+  lfsState,
   lfsBatch,
   findLfsObject,
   beginLfsObject,

@@ -22,6 +22,7 @@ import { importRoutes } from "./admin/import.ts";
 import { languageRoutes } from "./content/languages.ts";
 import { logRoutes } from "./history/log.ts";
 import { grepRoutes } from "./content/grep.ts";
+import { lfsRoutes } from "./admin/lfs.ts";
 import { maintenanceRoutes } from "./admin/maintenance.ts";
 import { mergeRoutes } from "./changes/merge.ts";
 import { mergeBaseRoutes } from "./history/merge-base.ts";
@@ -97,6 +98,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", commitRoutes)
     .route("/", compareRoutes)
     .route("/", statsRoutes)
+    .route("/", lfsRoutes)
     .route("/", languageRoutes)
     .route("/", contributorRoutes)
     .route("/", activityRoutes)

@@ -159,3 +159,46 @@ test("objects that no reachable pointer names go, and the others stay", async ()
   await lfs.upload([left]);
   await git(dir, "push", "-q", urlOf("collected"), "HEAD:refs/heads/topic");
 });
+
+test("raw files follow pointers on request", async () => {
+  const object = objectOf(randomBytes(20_000));
+  const missing = objectOf("missing");
+  await new LfsClient(urlOf("raw")).upload([object]);
+  const dir = await makeFiles("raw", { "a.png": pointerOf(object), "m.bin": pointerOf(missing), "t.txt": "text" });
+  await push(dir, "raw", "-o", "lfs=allow-missing");
+  const read = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}/api/repos/pointers/raw/raw/main/${path}`, { headers });
+  expect(await (await read("a.png")).text()).toBe(pointerOf(object));
+  const whole = await read("a.png?lfs=true");
+  expect([whole.headers.get("Content-Type"), whole.headers.get("ETag")]).toEqual(["image/png", `"${object.oid}"`]);
+  expect(Buffer.from(await whole.arrayBuffer()).equals(object.bytes)).toBe(true);
+  const range = await read("a.png?lfs=true", { Range: "bytes=19990-" });
+  expect([range.status, Buffer.from(await range.arrayBuffer()).equals(object.bytes.subarray(19_990))]).toEqual([
+    206,
+    true,
+  ]);
+  expect(await (await read("t.txt?lfs=true")).text()).toBe("text");
+  const none = await read("m.bin?lfs=true");
+  expect([none.status, await none.text()]).toEqual([404, expect.stringContaining(missing.oid)]);
+});
+
+test("what is kept is counted, and a check finds objects that are missing or changed", async () => {
+  const objects = Array.from({ length: 3 }, () => objectOf(randomBytes(9_000)));
+  const lfs = new LfsClient(urlOf("checked"));
+  await lfs.upload(objects);
+  const files = Object.fromEntries(objects.map((object, i) => [`${i}.bin`, pointerOf(object)]));
+  await push(await makeFiles("checked", files), "checked");
+  await lfs.ask("POST", "locks", "lock", { path: "0.bin" });
+  const fork = { owner: "pointers", name: "checked-fork" };
+  expect((await askApi(server, "/repos/pointers/checked/forks", { method: "POST", json: fork })).status).toBe(201);
+  const stateOf = async (name: string) => (await askApi(server, `/repos/pointers/${name}/lfs`)).body;
+  expect(await stateOf("checked")).toEqual({ objects: 3, sizeBytes: 27_000, sharedBytes: 0, locks: 1 });
+  expect(await stateOf("checked-fork")).toEqual({ objects: 3, sizeBytes: 27_000, sharedBytes: 27_000, locks: 0 });
+  expect(await findProblems(urlOf("checked"))).toEqual([]);
+
+  expect(await server.loseObjects(objects[1]!.oid)).toBe(1);
+  for (const name of ["checked", "checked-fork"])
+    expect(await findProblems(urlOf(name))).toEqual([
+      expect.objectContaining({ kind: "lfs-object", key: expect.stringContaining(objects[1]!.oid) }),
+    ]);
+});

@@ -12,8 +12,8 @@ export interface LfsContext {
   readonly maxBodyBytes: number;
   /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
    * there is none. @throws GitError as `authorise` */
-  open(needed: Right): Promise<RepositoryClient>;
+  readonly open: (needed: Right) => Promise<RepositoryClient>;
   /** Makes the repository, as a push to its name would. The client sends objects before it pushes.
    * @throws GitError "not-found" when pushes must not create it, and as `authorise` */
-  create(): Promise<void>;
+  readonly create: () => Promise<void>;
 }

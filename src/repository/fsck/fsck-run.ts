@@ -26,7 +26,7 @@ export interface FsckCounts {
   /** Nodes for which that was impossible, because a tree below them cannot be read. */
   skippedNodes: number;
   refs: number;
-  /** R2 objects whose size was checked: bundle, responses, files of worktrees. */
+  /** R2 objects whose size was checked: bundle, responses, files of worktrees, LFS objects. */
   files: number;
   /** R2 keys of the repository. */
   keys: number;

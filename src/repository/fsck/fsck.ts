@@ -8,6 +8,7 @@ import { checkChunks } from "./check-chunks.ts";
 import { checkBundle, checkResponses, checkWorktrees } from "./check-files.ts";
 import { checkIndex } from "./check-index.ts";
 import { checkKeys } from "./check-keys.ts";
+import { checkLfs } from "./check-lfs.ts";
 import { checkPathFilters } from "./check-path-filters.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRefs } from "./check-refs.ts";
@@ -24,6 +25,7 @@ const STAGES = {
   bundle: checkBundle,
   responses: checkResponses,
   worktrees: checkWorktrees,
+  lfs: checkLfs,
   keys: checkKeys,
 } as const satisfies Record<string, FsckStage>;
 

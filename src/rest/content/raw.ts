@@ -2,6 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { contentDisposition } from "../../format/content-disposition.ts";
 import { safeContentType } from "../../format/content-type.ts";
 import { answerBytes } from "../../format/conditional-request.ts";
+import { GitError } from "../../format/errors.ts";
+import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
 import type { LocatedFile } from "../../repository/files/locate-file.ts";
 import { readFile } from "../../repository/files/read-file.ts";
 import { FOR_EVER } from "../common/conditional.ts";
@@ -23,6 +25,12 @@ const read = defineRoute("read", {
     "Slashes in the path, and in the name of a branch or tag, need not be encoded. If both a branch and a tag match, the branch is used.",
   request: {
     params: RepositoryParams.extend({ ref: z.string().min(1), path: z.string().min(1) }),
+    query: z.object({
+      lfs: z.enum(["true", "false"]).default("false").openapi({
+        description:
+          "whether to send, for a pointer file of Git LFS, the object that it names: 404 if that is not there",
+      }),
+    }),
     headers: z.object({ range: z.string().optional().openapi({ example: "bytes=0-99" }) }),
   },
   responses: {
@@ -48,15 +56,27 @@ const read = defineRoute("read", {
 export const rawRoutes = newRoutes();
 serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
   const file = await repositoryOf(context).locateFile(pathParts(context));
-  return answerFile(context.req.raw, file, context.var);
+  const isFollowed = new URL(context.req.url).searchParams.get("lfs") === "true";
+  return answerFile(context.req.raw, file, isFollowed ? file.lfs : null, context.var);
 });
 
-/** Answers with a file, with ranges and conditions.
+/** Answers with a file, or the LFS object that it names, with ranges and conditions.
  * @see RFC 9110, sections 13 and 14 */
-async function answerFile(request: Request, file: LocatedFile, variables: RestEnv["Variables"]): Promise<Response> {
-  const { path, sizeBytes } = file;
+async function answerFile(
+  request: Request,
+  file: LocatedFile,
+  lfs: LocatedFile["lfs"],
+  variables: RestEnv["Variables"],
+): Promise<Response> {
+  const { path } = file;
+  const { oid, sizeBytes } = lfs ?? file;
+  if (lfs?.key === null) {
+    const reason = `the file names ${oid}, which was not sent: git lfs push --all`;
+    throw new GitError("not-found", { what: "LFS object", reason });
+  }
+  // What is missing may come, but an object of LFS never changes.
   const cacheControl = file.isImmutable ? FOR_EVER : "private, no-cache";
-  const answer = answerBytes(request, { etag: `"${file.oid}"`, sizeBytes, cacheControl });
+  const answer = answerBytes(request, { etag: `"${oid}"`, sizeBytes, cacheControl });
   switch (answer.kind) {
     case "unchanged":
       return new Response(null, { status: 304, headers: answer.headers });
@@ -71,8 +91,12 @@ async function answerFile(request: Request, file: LocatedFile, variables: RestEn
   headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
   headers.set("Content-Security-Policy", SANDBOX);
   headers.set("X-Content-Type-Options", "nosniff");
+  if (request.method === "HEAD" || (lfs !== null && range.length === 0)) return new Response(null, { status, headers });
+  const { reading, repository } = variables;
   const body =
-    request.method === "HEAD" ? null : await readFile(file, range, variables.reading, variables.repository.locateBlob);
+    lfs === null
+      ? await readFile(file, range, reading, repository.locateBlob)
+      : await reading.openChunks(newChunkCounters()).open(lfs.key, range.start, range.length);
   return new Response(body, { status, headers });
 }
 

@@ -171,6 +171,20 @@ export class LfsTable {
     return rows.filter(({ object }) => objects.has(object));
   }
 
+  /** The object that a blob is a pointer to; its key is null if it is not there. Null: the blob is no
+   * pointer file, as far as is known. */
+  namedBy(blob: ObjectNumber): (Omit<StoredLfsObject, "key"> & { readonly key: string | null }) | null {
+    if (!this.#exists) return null;
+    const [pointer] = this.#sql
+      .exec<{ oid: string; sizeBytes: number }>(
+        "SELECT oid, size AS sizeBytes FROM lfs_pointers WHERE object = ?",
+        blob,
+      )
+      .toArray();
+    if (pointer === undefined) return null;
+    return this.find(pointer.oid) ?? { ...pointer, key: null };
+  }
+
   /** Up to which number objects may be pointer files that were not noted; 0: all are noted. */
   unread(): ObjectNumber {
     if (!this.#exists) return 0;
