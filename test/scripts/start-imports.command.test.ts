@@ -43,8 +43,14 @@ test("without it they are refused, by their address and again where the runtime 
   const secrets = join(makeTempDir("none"), "vars");
   writeFileSync(secrets, "");
   const options = readStartOptions({
-    ...{ port: "0", ip: "127.0.0.1", "persist-to": makeTempDir("outside"), secrets },
-    ...{ "create-on-push": "on", worktrees: "none", limits: "{}", "log-level": "none" },
+    port: "0",
+    ip: "127.0.0.1",
+    "persist-to": makeTempDir("outside"),
+    secrets,
+    "create-on-push": "on",
+    worktrees: "none",
+    limits: "{}",
+    "log-level": "none",
   });
   expect(options.allowPrivateImports).toBe(false);
   const upstream = await startUpstream((_, response) => void response.end("reached"));
