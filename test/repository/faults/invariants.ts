@@ -68,8 +68,8 @@ export function checkNothingUnreachable(tables: Tables): void {
 
 /** Every R2 key that some row names.
  * @param repositoryKey begins each */
-export function namedKeys(sql: Sql, repositoryKey: string, { chunks, bundles, worktrees }: Tables): Set<string> {
-  const named = new Set(chunks.keys());
+export function namedKeys(sql: Sql, repositoryKey: string, { chunks, lfs, bundles, worktrees }: Tables): Set<string> {
+  const named = new Set([...chunks.keys(), ...lfs.keys()]);
   const bundle = bundles.current();
   if (bundle !== null) named.add(bundle.key);
   for (const { name } of sql.exec<{ name: string }>("SELECT object_key AS name FROM responses")) named.add(name);

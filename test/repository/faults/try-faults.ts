@@ -6,6 +6,7 @@ import { CALL_SCENARIOS } from "./call-scenarios.ts";
 import { FETCH_SCENARIOS } from "./fetch-scenarios.ts";
 import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
+import { LFS_SCENARIOS } from "./lfs-scenarios.ts";
 import { UPLOAD_SCENARIOS } from "./upload-scenarios.ts";
 
 /** A scenario, whatever its world is. */
@@ -28,6 +29,7 @@ const TRIALS: readonly Trial[] = [
     ...JOB_SCENARIOS,
     ...WORKTREE_SCENARIOS,
     ...UPLOAD_SCENARIOS,
+    ...LFS_SCENARIOS,
   ].map((scenario) => trialOf(scenario)),
   ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
 ];
