@@ -18,10 +18,7 @@ import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { codec, traffic } from "./isolate.ts";
-
-/** The status with which an object refuses a push because it is not a repository, returning the
- * push's body unread: the name may lead elsewhere by now. Clients never see it. */
-export const GONE = 410;
+import { admitListener, GONE, isListening, wakeListeners } from "./listening.ts";
 
 /** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
  * sets it, whatever the client sent. */
@@ -58,6 +55,7 @@ export class RepositoryObject extends DurableObject<Env> {
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       // In the stub's type, every value in a result would be a stub as well.
+      outside: { wakeListeners: () => wakeListeners(context) },
       family: { open: (id) => env.REPOSITORY.getByName(id) as unknown as FamilyMember },
       sql: context.storage.sql,
       transactor: context.storage,
@@ -77,8 +75,9 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Serves git-receive-pack; the Worker has authorised the request. */
+  /** Serves git-receive-pack, or lets the Worker listen; it has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
+    if (isListening(request)) return admitListener(this.ctx, this.#repository.state.tables !== null);
     if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
     const origin = JSON.parse(decodeURIComponent(request.headers.get(ORIGIN_HEADER)!)) as PushOrigin;
     return receivePack(request, this.#repository, this.#limits, origin.requester, origin.place);

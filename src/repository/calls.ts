@@ -36,6 +36,7 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
+import { events, noteRepositoryChange } from "./events/events.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
@@ -109,6 +110,8 @@ const CALLS = {
   contributors,
   languages,
   pushes,
+  events,
+  noteRepositoryChange,
   stats,
   repositoryPage,
   pathPage,

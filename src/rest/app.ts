@@ -15,6 +15,7 @@ import { backupRoutes } from "./admin/backup.ts";
 import { blameRoutes } from "./history/blame.ts";
 import { archiveRoutes } from "./content/archive.ts";
 import { answerError } from "./common/error.ts";
+import { eventRoutes } from "./history/events.ts";
 import { filesRoutes } from "./content/files.ts";
 import { fsckRoutes } from "./admin/fsck.ts";
 import { gitObjectRoutes } from "./content/git-objects.ts";
@@ -99,6 +100,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", contributorRoutes)
     .route("/", activityRoutes)
     .route("/", pushRoutes)
+    .route("/", eventRoutes)
     .route("/", worktreesRoutes)
     .route("/", archiveRoutes)
     .route("/", grepRoutes);

@@ -19,6 +19,7 @@ import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
@@ -42,6 +43,7 @@ export class Tables {
   readonly worktrees: WorktreeTable;
   readonly shared: SharedObjects;
   readonly uploads: UploadTable;
+  readonly events: EventTable;
 
   readonly #sql: Sql;
 
@@ -68,6 +70,7 @@ export class Tables {
     this.worktrees = new WorktreeTable(sql);
     this.shared = new SharedObjects(sql);
     this.uploads = new UploadTable(sql);
+    this.events = new EventTable(sql);
   }
 
   /** Forgets what is in memory of index and chunks: it may differ from what is stored. */

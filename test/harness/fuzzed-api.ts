@@ -36,6 +36,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     upload: uploads,
     sha256: checksums,
     parts: ["1"],
+    after: ["0", "1", "latest"],
+    wait: ["0"],
     tips: oids,
     new: oids,
     ref: refs,

@@ -150,6 +150,7 @@ function queriesOf(operation: Operation, { directory, file }: HostileHistory, na
     lines: ["1-10"],
     context: ["3"],
     parent: ["1"],
+    after: ["0"],
   };
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === "query");
   const required = parameters.filter((parameter) => parameter.required === true);

@@ -14,6 +14,7 @@ import type { WorktreePolicy } from "../../src/repository/state/worktree-policy.
 import type { FamilyPort } from "../../src/repository/state/family.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
 import type { ChunkStore } from "../../src/store/chunks/chunk-store.ts";
+import type { Outside } from "../../src/repository/state/outside.ts";
 import type { RegistryPort } from "../../src/store/registry/registry-answers.ts";
 import { MemoryChunkStore } from "../harness/memory-chunk-store.ts";
 import type { Sql, Transactor } from "../../src/store/sql/sql.ts";
@@ -81,6 +82,9 @@ export interface PushedOptions {
   readonly family?: FamilyPort;
 }
 
+/** Nobody listens. */
+export const NOTHING_OUTSIDE: Outside = { wakeListeners: () => undefined };
+
 /** A deployment with one repository. */
 export const NO_FAMILY: FamilyPort = {
   open: (id) => {
@@ -133,6 +137,7 @@ export class PushedRepository {
         readStanding: async () => ANYONE,
       },
       family,
+      outside: NOTHING_OUTSIDE,
       erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),

@@ -23,6 +23,7 @@ import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
+import type { Outside } from "./outside.ts";
 import type { FamilyPort } from "./family.ts";
 import type { PushFollower } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
@@ -51,6 +52,7 @@ export interface RepositoryPlatform {
   readonly id: string;
   readonly registry: RegistryPort;
   readonly family: FamilyPort;
+  readonly outside: Outside;
   readonly sql: Sql;
   readonly transactor: Transactor;
   /** Removes the whole database, at once: a following transaction finds it empty. */
@@ -305,11 +307,12 @@ export class RepositoryState {
     return true;
   }
 
-  /** Notes that what the registry lists has changed; must run at the end of the transaction. If the
+  /** Notes that what the registry lists has changed, and what listeners hear of; must run at the end of the transaction. If the
    * process dies right after it, the alarm wakes the next one, which tells the registry and runs
    * the jobs. */
   #change(): void {
     this.announcement.change(Date.now());
+    this.platform.outside.wakeListeners();
     this.scheduleJobs();
   }
 

@@ -12,7 +12,7 @@ import type { RepositoryEvent } from "../../../src/repository/state/repository-e
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql/sql.ts";
 import type { Random } from "../../harness/random.ts";
-import { NO_FAMILY } from "../pushing.ts";
+import { NO_FAMILY, NOTHING_OUTSIDE } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { type BucketTemper, type Caller, SimulatedBucket } from "./bucket.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -213,6 +213,7 @@ export class World {
           }),
       },
       family: NO_FAMILY,
+      outside: NOTHING_OUTSIDE,
       sql: process,
       transactor: process,
       erase: async () => {
