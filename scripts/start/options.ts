@@ -22,6 +22,9 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
                      off: the push is refused
   --worktrees WHICH  whose files are written to the bucket one by one: default-branch, on-demand or
                      none (default default-branch)
+  --private-hosts WHICH
+                     on: webhooks may be on this machine and in private networks (default where
+                     access is open); off: only at public addresses (default elsewhere)
   --limits JSON      lowered limits, as LIMITS of a deployment: docs/operations.md
   --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a
                      line of JSON)
@@ -40,6 +43,7 @@ export const OPTIONS = {
   secrets: { type: "string", default: join(PROJECT, ".dev.vars") },
   "create-on-push": { type: "string", default: "on" },
   worktrees: { type: "string", default: "default-branch" },
+  "private-hosts": { type: "string" },
   limits: { type: "string", default: "{}" },
   "log-level": { type: "string", default: "warn" },
 } as const;
@@ -65,6 +69,7 @@ export interface StartOptions {
   readonly secretsFile: string;
   readonly createOnPush: "on" | "off";
   readonly worktrees: WorktreePolicy;
+  readonly privateHosts: "on" | "off";
   readonly limits: Partial<Limits>;
   readonly logLevel: LogLevel;
 }
@@ -97,6 +102,7 @@ export function readStartOptions(values: {
     secretsFile,
     createOnPush: oneOf("create-on-push", ["on", "off"], values["create-on-push"]!),
     worktrees: oneOf("worktrees", WORKTREE_POLICIES, values.worktrees!),
+    privateHosts: oneOf("private-hosts", ["on", "off"], values["private-hosts"] ?? (access === "open" ? "on" : "off")),
     limits: readLimits(values.limits!),
     logLevel: oneOf("log-level", LOG_LEVELS, values["log-level"]!),
   };

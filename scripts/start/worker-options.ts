@@ -38,6 +38,7 @@ export function describeServer(options: StartOptions, workerModules: readonly Wo
           ACCESS: options.access,
           CREATE_ON_PUSH: options.createOnPush,
           WORKTREES: options.worktrees,
+          ALLOW_PRIVATE_HOSTS: options.privateHosts,
           LIMITS: JSON.stringify(options.limits),
         },
         // Read on every request, so that `npm run setup` takes effect at once, and a replaced token

@@ -25,6 +25,8 @@ export interface Env {
   /** Which branches' files are written to the bucket: those of the default branch unless others are
    * chosen (the default), those of chosen branches only, or none. */
   readonly WORKTREES?: WorktreePolicy;
+  /** Whether webhooks may be at addresses of this machine and of private networks. Default: `off`. */
+  readonly ALLOW_PRIVATE_HOSTS?: "on" | "off";
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,
    * or nothing. */
   readonly ADMIN_TOKEN_SERVICE?: Fetcher;

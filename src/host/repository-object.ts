@@ -18,7 +18,8 @@ import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { codec, traffic } from "./isolate.ts";
-import { admitListener, GONE, isListening, wakeListeners } from "./listening.ts";
+import { newOutside } from "./outside.ts";
+import { admitListener, GONE, isListening } from "./listening.ts";
 
 /** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
  * sets it, whatever the client sent. */
@@ -55,7 +56,7 @@ export class RepositoryObject extends DurableObject<Env> {
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       // In the stub's type, every value in a result would be a stub as well.
-      outside: { wakeListeners: () => wakeListeners(context) },
+      outside: newOutside(context, env),
       family: { open: (id) => env.REPOSITORY.getByName(id) as unknown as FamilyMember },
       sql: context.storage.sql,
       transactor: context.storage,

@@ -36,6 +36,17 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  deliveries,
+  pingWebhook,
+  redeliver,
+  rotateSecret,
+  webhook,
+  webhooks,
+} from "./events/webhooks.ts";
 import { events, noteRepositoryChange } from "./events/events.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
@@ -112,6 +123,15 @@ const CALLS = {
   pushes,
   events,
   noteRepositoryChange,
+  webhooks,
+  webhook,
+  createWebhook,
+  changeWebhook,
+  deleteWebhook,
+  rotateSecret,
+  pingWebhook,
+  deliveries,
+  redeliver,
   stats,
   repositoryPage,
   pathPage,

@@ -39,6 +39,7 @@ import { tokenRoutes } from "./admin/tokens.ts";
 import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
+import { webhookRoutes } from "./admin/webhooks.ts";
 import { worktreesRoutes } from "./content/worktrees.ts";
 
 /** The general part of the API's document. */
@@ -101,6 +102,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", activityRoutes)
     .route("/", pushRoutes)
     .route("/", eventRoutes)
+    .route("/", webhookRoutes)
     .route("/", worktreesRoutes)
     .route("/", archiveRoutes)
     .route("/", grepRoutes);

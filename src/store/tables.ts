@@ -19,6 +19,7 @@ import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { WebhookTable } from "./events/webhook-table.ts";
 import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
@@ -44,6 +45,7 @@ export class Tables {
   readonly shared: SharedObjects;
   readonly uploads: UploadTable;
   readonly events: EventTable;
+  readonly webhooks: WebhookTable;
 
   readonly #sql: Sql;
 
@@ -71,6 +73,7 @@ export class Tables {
     this.shared = new SharedObjects(sql);
     this.uploads = new UploadTable(sql);
     this.events = new EventTable(sql);
+    this.webhooks = new WebhookTable(sql);
   }
 
   /** Forgets what is in memory of index and chunks: it may differ from what is stored. */

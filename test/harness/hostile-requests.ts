@@ -113,6 +113,8 @@ function fillPaths(
     id: ["current"],
     upload: [upload],
     part: ["1"],
+    webhook: ["none"],
+    delivery: ["1"],
     name: path.includes("/tags/") ? ["top"] : path.includes("/refs/") ? ["heads/new"] : ["fork"],
     ref: ["main"],
     path: path.includes("/raw/") ? [file, `${directory}/${file}`.slice(0, 3_000)] : [file],
@@ -196,6 +198,9 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos/{owner}/{repo}/uploads/{upload}/complete": ({ refs }) => ({
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
+  "post /repos/{owner}/{repo}/webhooks": () => ({ url: "https://ci.example/hook" }),
+  "patch /repos/{owner}/{repo}/webhooks/{webhook}": () => ({ enabled: false }),
+  "post /repos/{owner}/{repo}/webhooks/{webhook}/secret": () => ({ secret: null }),
   "put /repos/{owner}/{repo}/worktrees": () => ({ branches: ["main", "fork"] }),
 };
 

@@ -83,7 +83,11 @@ export interface PushedOptions {
 }
 
 /** Nobody listens. */
-export const NOTHING_OUTSIDE: Outside = { wakeListeners: () => undefined };
+export const NOTHING_OUTSIDE: Outside = {
+  wakeListeners: () => undefined,
+  checkAddress: () => undefined,
+  fetch: () => Promise.reject(new Error("nothing is outside")),
+};
 
 /** A deployment with one repository. */
 export const NO_FAMILY: FamilyPort = {
@@ -134,6 +138,7 @@ export class PushedRepository {
       registry: registry ?? {
         admit: async () => true,
         report: async () => undefined,
+        nameOf: async () => ({ owner: "me", name: "repo" }),
         readStanding: async () => ANYONE,
       },
       family,

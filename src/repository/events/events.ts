@@ -7,6 +7,7 @@ import type { Push } from "../../store/refs/push-log.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
+import { scheduleDeliveries } from "./schedule-deliveries.ts";
 import { describePush } from "./described-push.ts";
 
 /** Something that happened to a repository. */
@@ -137,7 +138,9 @@ export function addEvent(
 ): void {
   const push = tables.pushes.ends().newest;
   tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
+  scheduleDeliveries(tables, Date.now());
   state.platform.outside.wakeListeners();
+  queueMicrotask(() => state.startDeliveries());
 }
 
 /** Records that the repository was renamed, published or hidden. The registry has done it. */

@@ -41,6 +41,12 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   tally,
   filter,
   unpin,
+  deliver: async ({ repository }) => {
+    // Not awaited: an endpoint that does not answer must not keep other jobs waiting.
+    repository.startDeliveries();
+    repository.settleDeliveries();
+    return { counts: {}, again: false };
+  },
   lapse: async ({ repository }) => {
     repository.delete();
     return { counts: {}, again: false };

@@ -87,6 +87,10 @@ export class RepositoryState {
   readonly refMutex = new KeyedMutex();
   /** Whether the registry knows what it lists of the repository. */
   readonly announcement = new Announcement();
+  /** Begins to deliver events to webhooks, and sets the job for what remains; the repository sets
+   * both. */
+  startDeliveries: () => void = () => undefined;
+  settleDeliveries: () => void = () => undefined;
   /** Requests that wait for jobs. */
   hurrying = 0;
   /** Running pushes that may create the repository, if it does not exist. */
@@ -313,6 +317,7 @@ export class RepositoryState {
   #change(): void {
     this.announcement.change(Date.now());
     this.platform.outside.wakeListeners();
+    queueMicrotask(() => this.startDeliveries());
     this.scheduleJobs();
   }
 

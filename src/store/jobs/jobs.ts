@@ -6,7 +6,7 @@ import type { Sql } from "../sql/sql.ts";
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
- * needed of it, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
+ * needed of it, `deliver` tells webhooks of events, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
  * has continued. */
 export type JobKind =
   | "repack"
@@ -22,6 +22,7 @@ export type JobKind =
   | "filter"
   | "erase"
   | "unpin"
+  | "deliver"
   | "lapse"
   | "abandon";
 
@@ -52,9 +53,9 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: the delta chains that `repack` cuts grow with every push, and so do the bytes in
+/** Shorter waits: a delivery is no work here; the delta chains that `repack` cuts grow with every push, and so do the bytes in
  * SQLite that every plan carries until `seal` moves them. */
-const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { repack: 1_000, seal: 1_000 };
+const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = { repack: 1_000, seal: 1_000, deliver: 0 };
 
 /** SQL: when a job stops waiting. */
 const LATEST_MS = `due_ms + CASE kind ${Object.entries(IMPATIENT_MS)

@@ -206,6 +206,7 @@ export class World {
       id: this.id,
       registry: {
         admit: () => this.#askRegistry(process, () => this.isAdmitted),
+        nameOf: async () => null,
         readStanding: () => this.#askRegistry(process, () => ANYONE),
         report: (_, { kind }) =>
           this.#askRegistry(process, () => {

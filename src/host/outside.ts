@@ -1,0 +1,15 @@
+import { refusePrivateAddress } from "../format/public-address.ts";
+import type { Outside } from "../repository/state/outside.ts";
+import type { Env } from "./env.ts";
+import { wakeListeners } from "./listening.ts";
+
+/** What a repository's object reaches outside of it. */
+export function newOutside(context: DurableObjectState, env: Env): Outside {
+  return {
+    wakeListeners: () => wakeListeners(context),
+    checkAddress: (url) => {
+      if (env.ALLOW_PRIVATE_HOSTS !== "on") refusePrivateAddress(url);
+    },
+    fetch: (input, init) => fetch(input, init),
+  };
+}
