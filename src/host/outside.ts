@@ -5,11 +5,19 @@ import { wakeListeners } from "./listening.ts";
 
 /** What a repository's object reaches outside of it. */
 export function newOutside(context: DurableObjectState, env: Env): Outside {
+  const { POLICY } = env;
   return {
     wakeListeners: () => wakeListeners(context),
     checkAddress: (url) => {
       if (env.ALLOW_PRIVATE_HOSTS !== "on") refusePrivateAddress(url);
     },
     fetch: (input, init) => fetch(input, init),
+    askPolicy:
+      POLICY === undefined
+        ? null
+        : (question) => {
+            const headers = { "Content-Type": "application/json" };
+            return POLICY.fetch("https://policy/", { method: "POST", headers, body: question });
+          },
   };
 }

@@ -87,6 +87,7 @@ export const NOTHING_OUTSIDE: Outside = {
   wakeListeners: () => undefined,
   checkAddress: () => undefined,
   fetch: () => Promise.reject(new Error("nothing is outside")),
+  askPolicy: null,
 };
 
 /** A deployment with one repository. */

@@ -8,4 +8,6 @@ export interface Outside {
   checkAddress(url: URL): void;
   /** Sends a request; within a transaction it leaves only once that is durable. */
   readonly fetch: typeof fetch;
+  /** Sends a question to the deployment's policy; null: there is none. */
+  readonly askPolicy: ((question: string) => Promise<Response>) | null;
 }
