@@ -47,6 +47,7 @@ import {
   webhook,
   webhooks,
 } from "./events/webhooks.ts";
+import { setStatus, statuses } from "./events/statuses.ts";
 import { events, noteRepositoryChange } from "./events/events.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
@@ -123,6 +124,8 @@ const CALLS = {
   pushes,
   events,
   noteRepositoryChange,
+  statuses,
+  setStatus,
   webhooks,
   webhook,
   createWebhook,

@@ -37,9 +37,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
   constructor(platform: RepositoryPlatform) {
     this.state = new RepositoryState(platform, AFTER_PUSH);
     this.#responses = new ResponseCache(this.state);
-    const deliverer = new Deliverer(this.state);
-    this.state.startDeliveries = () => deliverer.start();
-    this.state.settleDeliveries = () => deliverer.settle();
+    this.state.teller = new Deliverer(this.state);
   }
 
   refs(prefixes: string[]): Promise<RefList | null> {

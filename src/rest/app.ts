@@ -36,6 +36,7 @@ import { repositoryRoutes } from "./admin/repositories.ts";
 import { newRoutes, type RestEnv, type RestHost } from "./common/routes.ts";
 import { tagRoutes } from "./refs/tags.ts";
 import { tokenRoutes } from "./admin/tokens.ts";
+import { statusRoutes } from "./history/statuses.ts";
 import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
@@ -95,6 +96,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", gitObjectRoutes)
     .route("/", rawRoutes)
     .route("/", commitRoutes)
+    .route("/", statusRoutes)
     .route("/", compareRoutes)
     .route("/", statsRoutes)
     .route("/", languageRoutes)

@@ -19,6 +19,7 @@ import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { StatusTable } from "./events/status-table.ts";
 import { WebhookTable } from "./events/webhook-table.ts";
 import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
@@ -46,6 +47,7 @@ export class Tables {
   readonly uploads: UploadTable;
   readonly events: EventTable;
   readonly webhooks: WebhookTable;
+  readonly statuses: StatusTable;
 
   readonly #sql: Sql;
 
@@ -74,6 +76,7 @@ export class Tables {
     this.uploads = new UploadTable(sql);
     this.events = new EventTable(sql);
     this.webhooks = new WebhookTable(sql);
+    this.statuses = new StatusTable(sql);
   }
 
   /** Forgets what is in memory of index and chunks: it may differ from what is stored. */

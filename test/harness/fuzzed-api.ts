@@ -46,6 +46,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     after: ["0", "1", "latest"],
     wait: ["0"],
     tips: oids,
+    old: oids,
     new: oids,
     ref: refs,
     base: ["main", "side-0", "main~2"],

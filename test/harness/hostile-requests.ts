@@ -198,6 +198,7 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos/{owner}/{repo}/uploads/{upload}/complete": ({ refs }) => ({
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
+  "post /repos/{owner}/{repo}/commits/{ref}/statuses": () => ({ state: "success" }),
   "post /repos/{owner}/{repo}/webhooks": () => ({ url: "https://ci.example/hook" }),
   "patch /repos/{owner}/{repo}/webhooks/{webhook}": () => ({ enabled: false }),
   "post /repos/{owner}/{repo}/webhooks/{webhook}/secret": () => ({ secret: null }),

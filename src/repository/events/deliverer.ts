@@ -8,9 +8,11 @@ import { decodeText } from "../../format/byte-string.ts";
 import { formatEventId } from "../../format/event-id.ts";
 import type { DeliveryRecord, Webhook, WebhookProgress } from "../../store/events/webhook-table.ts";
 import { OpenRepository } from "../objects/open-repository.ts";
+import type { EventTeller } from "../state/outside.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { describeEvent, eventsAfter, isTold, newestEvent, type StoredEvent } from "./events.ts";
-import { isUpToDate, type Message, type MessageSource, messagesOf } from "./messages.ts";
+import type { Message, MessageSource } from "./message.ts";
+import { isUpToDate, messagesOf } from "./messages.ts";
 import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
 import { sendMessage } from "./send-message.ts";
 
@@ -40,7 +42,7 @@ const READER: Requester = {
 };
 
 /** Delivers a repository's events to its webhooks. */
-export class Deliverer {
+export class Deliverer implements EventTeller {
   readonly #state: RepositoryState;
   /** Webhooks that are being told something. */
   readonly #running = new Set<string>();
@@ -49,14 +51,18 @@ export class Deliverer {
     this.#state = state;
   }
 
-  /** Begins what is due, and does not wait for it. */
+  follow(): void {
+    this.#state.platform.outside.wakeListeners();
+    // After the transaction, of which this is the end.
+    queueMicrotask(() => this.start());
+  }
+
   start(): void {
     const { tables } = this.#state;
     if (tables === null || !tables.webhooks.isAnyActive()) return;
     for (const webhook of tables.webhooks.all()) if (!this.#running.has(webhook.id)) void this.#run(webhook.id);
   }
 
-  /** Sets the job for what remains. */
   settle(): void {
     const { tables } = this.#state;
     if (tables === null) return;

@@ -139,8 +139,7 @@ export function addEvent(
   const push = tables.pushes.ends().newest;
   tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
   scheduleDeliveries(tables, Date.now());
-  state.platform.outside.wakeListeners();
-  queueMicrotask(() => state.startDeliveries());
+  state.teller.follow();
 }
 
 /** Records that the repository was renamed, published or hidden. The registry has done it. */

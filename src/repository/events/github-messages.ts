@@ -3,7 +3,7 @@ import type { Webhook } from "../../store/events/webhook-table.ts";
 import type { CommitRecord, IdentRecord } from "../objects/commit-record.ts";
 import type { DescribedPush, MovedRef } from "./described-push.ts";
 import type { RepositoryEventRecord } from "./events.ts";
-import type { Message, MessageSource } from "./messages.ts";
+import type { Message, MessageSource } from "./message.ts";
 
 /** What is written where GitHub has a number for a repository or a user: there are none here. */
 const NO_NUMBER = 0;

@@ -1,10 +1,10 @@
 import { compareEventIds } from "../../format/event-id.ts";
-import type { RepositoryName } from "../../format/repository-name.ts";
 import type { Webhook } from "../../store/events/webhook-table.ts";
 import type { CommitRecord } from "../objects/commit-record.ts";
 import type { DescribedPush } from "./described-push.ts";
 import type { RepositoryEventRecord } from "./events.ts";
 import { githubMessages } from "./github-messages.ts";
+import type { Message, MessageSource } from "./message.ts";
 
 /** Characters of a commit's message. */
 const MAX_MESSAGE_CHARS = 1_000;
@@ -12,23 +12,6 @@ const MAX_MESSAGE_CHARS = 1_000;
 /** Characters of a body. A push that takes more is told without commits, and with few of its refs. */
 const MAX_BODY_CHARS = 64 * 1024;
 const FEW_REFS = 10;
-
-/** What one request to a webhook says. */
-export interface Message {
-  /** The same for every attempt. */
-  readonly id: string;
-  readonly type: string;
-  /** JSON. */
-  readonly body: string;
-}
-
-/** The repository that messages are about. */
-export interface MessageSource extends RepositoryName {
-  /** The registry's id. */
-  readonly id: string;
-  /** Without `refs/heads/`; null: HEAD names no branch. */
-  readonly defaultBranch: string | null;
-}
 
 /** The messages that tell a webhook of an event, in order; none if it does not want to hear of it. */
 export function messagesOf(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { DeliveryRecord, Webhook } from "../../store/events/webhook-table.ts";
 import type { Outside } from "../state/outside.ts";
-import type { Message } from "./messages.ts";
+import type { Message } from "./message.ts";
 
 /** How long a webhook may take to answer (ms). */
 const ANSWER_MS = 10_000;

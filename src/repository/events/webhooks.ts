@@ -9,7 +9,8 @@ import {
 import type { OpenRepository } from "../objects/open-repository.ts";
 import { readSource } from "./deliverer.ts";
 import { newestEvent } from "./events.ts";
-import { type Message, pingOf } from "./messages.ts";
+import type { Message } from "./message.ts";
+import { pingOf } from "./messages.ts";
 import { SECRET_PREFIX, sendMessage } from "./send-message.ts";
 
 /** How long a replaced secret signs as well (ms). */
@@ -82,7 +83,7 @@ export async function changeWebhook(
   const after: Webhook =
     enabled === true ? { ...told, ...READY } : enabled === false ? { ...told, disabled: "it was disabled" } : told;
   state.transactAside(() => tables.webhooks.put(after));
-  state.startDeliveries();
+  state.teller.start();
   return show(after);
 }
 
@@ -156,7 +157,7 @@ async function sendNow(
 const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
 
 function show({
-  secret: _,
+  secret: _secret,
   formerSecret: _former,
   told: _told,
   part: _part,

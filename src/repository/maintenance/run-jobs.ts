@@ -43,8 +43,8 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   unpin,
   deliver: async ({ repository }) => {
     // Not awaited: an endpoint that does not answer must not keep other jobs waiting.
-    repository.startDeliveries();
-    repository.settleDeliveries();
+    repository.teller.start();
+    repository.teller.settle();
     return { counts: {}, again: false };
   },
   lapse: async ({ repository }) => {

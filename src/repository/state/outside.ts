@@ -11,3 +11,16 @@ export interface Outside {
   /** Sends a question to the deployment's policy; null: there is none. */
   readonly askPolicy: ((question: string) => Promise<Response>) | null;
 }
+
+/** Tells listeners and webhooks of a repository's events. */
+export interface EventTeller {
+  /** Follows a transaction with an event; called at its end. */
+  follow(): void;
+  /** Begins the deliveries that are due, and does not wait for them. */
+  start(): void;
+  /** Sets the job for the deliveries that remain. */
+  settle(): void;
+}
+
+/** Tells nobody. */
+export const NOBODY_TOLD: EventTeller = { follow: () => undefined, start: () => undefined, settle: () => undefined };

@@ -23,9 +23,9 @@ import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
-import type { Outside } from "./outside.ts";
+import { type EventTeller, NOBODY_TOLD, type Outside } from "./outside.ts";
 import type { FamilyPort } from "./family.ts";
-import type { PushFollower } from "./push.ts";
+import type { PushFollower, StepProgress } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import type { Traffic } from "../pacing/traffic.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
@@ -37,14 +37,6 @@ const REQUEST_END_MS = 500;
 
 /** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
-
-/** How far a step of an upload session is. */
-export interface StepProgress {
-  /** What is being done, such as "Resolving deltas"; "": the parts are read. */
-  title: string;
-  done: number;
-  total: number;
-}
 
 /** The platform services of a repository. */
 export interface RepositoryPlatform {
@@ -87,10 +79,8 @@ export class RepositoryState {
   readonly refMutex = new KeyedMutex();
   /** Whether the registry knows what it lists of the repository. */
   readonly announcement = new Announcement();
-  /** Begins to deliver events to webhooks, and sets the job for what remains; the repository sets
-   * both. */
-  startDeliveries: () => void = () => undefined;
-  settleDeliveries: () => void = () => undefined;
+  /** Tells others of events; the repository sets it. */
+  teller: EventTeller = NOBODY_TOLD;
   /** Requests that wait for jobs. */
   hurrying = 0;
   /** Running pushes that may create the repository, if it does not exist. */
@@ -316,8 +306,7 @@ export class RepositoryState {
    * the jobs. */
   #change(): void {
     this.announcement.change(Date.now());
-    this.platform.outside.wakeListeners();
-    queueMicrotask(() => this.startDeliveries());
+    this.teller.follow();
     this.scheduleJobs();
   }
 
