@@ -75,6 +75,25 @@ test("a reader reads, without names, and sets nothing", async () => {
   expect((await set({ state: "success" }, "main", reader)).status).toBe(403);
 });
 
+test("a commit's page shows its checks as they are now", async () => {
+  await ask("PATCH", "/repos/statuses/repo", { visibility: "public" });
+  const oid = await git(history, "rev-parse", "HEAD");
+  const look = async (etag = '""') => {
+    const response = await fetch(`${server.url}/statuses/repo/commit/${oid}`, { headers: { "If-None-Match": etag } });
+    return { status: response.status, etag: response.headers.get("ETag")!, text: await response.text() };
+  };
+  await set({ state: "pending", context: "ci/shown", url: "https://ci.example.com/8" });
+  const before = await look();
+  expect(before.text).toMatch(
+    /pending<\/span> <a href="https:\/\/ci.example.com\/8" rel="nofollow noreferrer"><bdi>ci\/shown/,
+  );
+  expect((await look(before.etag)).status).toBe(304);
+  await set({ state: "failure", context: "ci/shown", description: "<b>7 failed</b>" });
+  const after = await look(before.etag);
+  expect(after.status).toBe(200);
+  expect(after.text).toMatch(/failure<\/span> <bdi>ci\/shown<\/bdi><bdi>: &lt;b&gt;7 failed/);
+});
+
 test.each([
   [{ state: "good" }, "main", 422],
   [{ state: "success", url: "javascript:alert(1)" }, "main", 422],
