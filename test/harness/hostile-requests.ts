@@ -199,7 +199,7 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
   "post /repos/{owner}/{repo}/commits/{ref}/statuses": () => ({ state: "success" }),
-  "post /repos/{owner}/{repo}/webhooks": () => ({ url: "https://ci.example/hook" }),
+  "post /repos/{owner}/{repo}/webhooks": () => ({ url: "https://ci.example/hook", events: ["nothing"] }),
   "patch /repos/{owner}/{repo}/webhooks/{webhook}": () => ({ enabled: false }),
   "post /repos/{owner}/{repo}/webhooks/{webhook}/secret": () => ({ secret: null }),
   "put /repos/{owner}/{repo}/worktrees": () => ({ branches: ["main", "fork"] }),

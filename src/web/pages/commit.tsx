@@ -69,7 +69,6 @@ function CommitHead({
   checks: CommitStatuses;
 }) {
   const { oid, message, author, committer, signature } = commit;
-  const here = commitUrl(place, oid);
   const subject = subjectOf(message);
   const end = message.indexOf("\n");
   const body = end < 0 ? "" : message.slice(end).replace(/^\n+|\s+$/g, "");
@@ -118,16 +117,23 @@ function CommitHead({
             </>
           )}
         </dl>
-        <p class="row links">
-          <a class="button" href={pathUrl(place, "tree", oid, "")}>
-            Files at this commit
-          </a>
-          <a href={pathUrl(place, "commits", oid, "")}>History</a>
-          <a href={`${here}.patch`}>Patch</a>
-          <a href={`${here}.diff`}>Diff</a>
-        </p>
+        <Links place={place} oid={oid} />
       </section>
     </>
+  );
+}
+
+function Links({ place, oid }: { place: PagePlace; oid: string }) {
+  const here = commitUrl(place, oid);
+  return (
+    <p class="row links">
+      <a class="button" href={pathUrl(place, "tree", oid, "")}>
+        Files at this commit
+      </a>
+      <a href={pathUrl(place, "commits", oid, "")}>History</a>
+      <a href={`${here}.patch`}>Patch</a>
+      <a href={`${here}.diff`}>Diff</a>
+    </p>
   );
 }
 
