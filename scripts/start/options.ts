@@ -24,6 +24,9 @@ Serves Holdfast on this machine, and keeps its data in .holdfast/.
                      none (default default-branch)
   --allow-private-imports
                      imports may ask loopback and private addresses (default: only public ones)
+  --private-hosts WHICH
+                     on: webhooks may be on this machine and in private networks (default where
+                     access is open); off: only at public addresses (default elsewhere)
   --limits JSON      lowered limits, as LIMITS of a deployment: docs/operations.md
   --log-level LEVEL  none, error, warn or info (default warn; info prints every request and job as a
                      line of JSON)
@@ -43,6 +46,7 @@ export const OPTIONS = {
   "create-on-push": { type: "string", default: "on" },
   worktrees: { type: "string", default: "default-branch" },
   "allow-private-imports": { type: "boolean", default: false },
+  "private-hosts": { type: "string" },
   limits: { type: "string", default: "{}" },
   "log-level": { type: "string", default: "warn" },
 } as const;
@@ -69,6 +73,7 @@ export interface StartOptions {
   readonly createOnPush: "on" | "off";
   readonly worktrees: WorktreePolicy;
   readonly allowPrivateImports: boolean;
+  readonly privateHosts: "on" | "off";
   readonly limits: Partial<Limits>;
   readonly logLevel: LogLevel;
 }
@@ -104,6 +109,7 @@ export function readStartOptions(values: {
     createOnPush: oneOf("create-on-push", ["on", "off"], values["create-on-push"]!),
     worktrees: oneOf("worktrees", WORKTREE_POLICIES, values.worktrees!),
     allowPrivateImports: values["allow-private-imports"] === true,
+    privateHosts: oneOf("private-hosts", ["on", "off"], values["private-hosts"] ?? (access === "open" ? "on" : "off")),
     limits: readLimits(values.limits!),
     logLevel: oneOf("log-level", LOG_LEVELS, values["log-level"]!),
   };

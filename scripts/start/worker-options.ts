@@ -38,6 +38,7 @@ export function describeServer(options: StartOptions, workerModules: readonly Wo
           ACCESS: options.access,
           CREATE_ON_PUSH: options.createOnPush,
           WORKTREES: options.worktrees,
+          ALLOW_PRIVATE_HOSTS: options.privateHosts,
           LIMITS: JSON.stringify(options.limits),
           ALLOW_PRIVATE_IMPORTS: options.allowPrivateImports ? "on" : "off",
           SECRETS_KEY: readSecretsKey(options.secretsFile),

@@ -32,7 +32,8 @@ import { type Env, REGISTRY_NAME } from "./env.ts";
 import { ExpiringMap } from "./expiring-map.ts";
 import type { Timings } from "./timings.ts";
 import type { RegistryObject } from "./registry-object.ts";
-import { type ForkOutcome, GONE, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
+import { GONE, LISTEN_REQUEST } from "./listening.ts";
+import { type ForkOutcome, ORIGIN_HEADER, type PushOrigin, type RepositoryObject } from "./repository-object.ts";
 
 /** Maximum number of cached routes, some 300 bytes each. */
 const MAX_ROUTES = 10_000;
@@ -162,6 +163,19 @@ export class NamedRepository {
   /** Calls the repository that this request has reached, if any. */
   async tell(call: (repository: RepositoryStub) => Promise<void>): Promise<void> {
     if (this.#met !== null) await call(this.#open(this.#met.id));
+  }
+
+  /** Begins to listen to the repository: its object sends a message whenever something has happened.
+   * @returns null: no repository has the name
+   * @throws GitError "unavailable" when there are too many listeners, and as `authorise` */
+  async listen(): Promise<WebSocket | null> {
+    const response = await this.ask(
+      (repository) => repository.fetch(LISTEN_REQUEST.url, { headers: LISTEN_REQUEST.headers }),
+      ({ status }) => status === GONE,
+    );
+    if (response === null) return null;
+    if (response.webSocket !== null) return response.webSocket;
+    throw new GitError("unavailable", { what: "event stream", reason: "too many listen to this repository" });
   }
 
   /** Forwards a push.

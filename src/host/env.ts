@@ -32,6 +32,10 @@ export interface Env {
   readonly OUTSIDE?: Fetcher;
   /** `on`: imports may ask loopback and private addresses. */
   readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
+  /** Whether webhooks may be at addresses of this machine and of private networks. Default: `off`. */
+  readonly ALLOW_PRIVATE_HOSTS?: "on" | "off";
+  /** Is asked before refs change. @see PolicyQuestion */
+  readonly POLICY?: Fetcher;
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,
    * or nothing. */
   readonly ADMIN_TOKEN_SERVICE?: Fetcher;

@@ -75,6 +75,12 @@ export class RegistryObject extends DurableObject<Env> {
     if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
   }
 
+  /** @see RegistryPort.nameOf */
+  nameOf(id: string): RepositoryName | null {
+    const route = this.#registry.findById(id);
+    return route && { owner: route.owner, name: route.name };
+  }
+
   /** @see RegistryPort.readStanding */
   readStanding(id: string, asked: Caller): Standing | null {
     const route = this.#registry.findById(id);

@@ -18,10 +18,8 @@ import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
 import { printEvent } from "./event-log.ts";
 import { codec, traffic } from "./isolate.ts";
-
-/** The status with which an object refuses a push because it is not a repository, returning the
- * push's body unread: the name may lead elsewhere by now. Clients never see it. */
-export const GONE = 410;
+import { newOutside } from "./outside.ts";
+import { admitListener, GONE, isListening } from "./listening.ts";
 
 /** The header that carries a `PushOrigin` to the object: percent-encoded JSON. The Worker always
  * sets it, whatever the client sent. */
@@ -58,6 +56,7 @@ export class RepositoryObject extends DurableObject<Env> {
       id: context.id.name!,
       registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as RegistryPort,
       // In the stub's type, every value in a result would be a stub as well.
+      outside: newOutside(context, env),
       family: { open: (id) => env.REPOSITORY.getByName(id) as unknown as FamilyMember },
       sql: context.storage.sql,
       transactor: context.storage,
@@ -70,11 +69,6 @@ export class RepositoryObject extends DurableObject<Env> {
       codec,
       limits: this.#limits,
       worktrees: configuredWorktrees(env),
-      outside: {
-        fetch: (url, init) => (env.OUTSIDE === undefined ? fetch(url, init) : env.OUTSIDE.fetch(url, init)),
-        allowsPrivate: env.ALLOW_PRIVATE_IMPORTS === "on",
-        secretsKey: env.SECRETS_KEY ?? null,
-      },
       traffic,
       // A lost alarm loses no job: the next request to the object sets it again.
       wakeAt: (timeMs) => alarm.set(timeMs),
@@ -82,8 +76,9 @@ export class RepositoryObject extends DurableObject<Env> {
     });
   }
 
-  /** Serves git-receive-pack; the Worker has authorised the request. */
+  /** Serves git-receive-pack, or lets the Worker listen; it has authorised the request. */
   override async fetch(request: Request): Promise<Response> {
+    if (isListening(request)) return admitListener(this.ctx, this.#repository.state.tables !== null);
     if (!(await this.#repository.admitsPush())) return new Response(request.body, { status: GONE });
     const origin = JSON.parse(decodeURIComponent(request.headers.get(ORIGIN_HEADER)!)) as PushOrigin;
     return receivePack(request, this.#repository, this.#limits, origin.requester, origin.place);

@@ -7,6 +7,7 @@ import {
   scheduleSeal,
   scheduleTally,
 } from "./maintenance/maintenance-jobs.ts";
+import { scheduleDeliveries } from "./events/schedule-deliveries.ts";
 import type { PushFollower } from "./state/push.ts";
 import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
 
@@ -27,6 +28,9 @@ export const AFTER_PUSH: readonly PushFollower[] = [
     if (isStep) return;
     scheduleTally(tables, nowMs);
     scheduleFilter(tables, nowMs);
+  },
+  ({ tables, isStep, nowMs }) => {
+    if (!isStep) scheduleDeliveries(tables, nowMs);
   },
   ({ tables, nowMs }) => scheduleExpire(tables, nowMs),
   ({ tables, moved, isRefused, limits, nowMs }) => schedulePrune(tables, moved, isRefused, limits, nowMs),

@@ -40,6 +40,19 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  deliveries,
+  pingWebhook,
+  redeliver,
+  rotateSecret,
+  webhook,
+  webhooks,
+} from "./events/webhooks.ts";
+import { setStatus, statuses } from "./events/statuses.ts";
+import { events, noteRepositoryChange } from "./events/events.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
@@ -127,6 +140,19 @@ const CALLS = {
   contributors,
   languages,
   pushes,
+  events,
+  noteRepositoryChange,
+  statuses,
+  setStatus,
+  webhooks,
+  webhook,
+  createWebhook,
+  changeWebhook,
+  deleteWebhook,
+  rotateSecret,
+  pingWebhook,
+  deliveries,
+  redeliver,
   stats,
   repositoryPage,
   pathPage,

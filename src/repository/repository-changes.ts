@@ -85,7 +85,17 @@ export async function changeRepository(
   if (outcome === null) throw notFound();
   if (outcome.kind !== "updated") throw nameError(named, outcome);
   if (branch !== null) await client.setDefaultBranch(branch);
+  await noteChange(client, entry, outcome.entry);
   return { ...outcome.entry, ...(branch !== null && { defaultBranch: branch }) };
+}
+
+/** Has the repository's event log tell of a new name or visibility. */
+async function noteChange(client: RepositoryClient, before: RepositoryEntry, after: RepositoryEntry): Promise<void> {
+  const nameOf = ({ owner, name }: RepositoryName): string => `${owner}/${name}`;
+  if (nameOf(before) !== nameOf(after))
+    await client.noteRepositoryChange({ action: "renamed", from: nameOf(before), to: nameOf(after) });
+  if (before.visibility !== after.visibility)
+    await client.noteRepositoryChange({ action: after.visibility === "public" ? "published" : "hidden" });
 }
 
 /** The error for a repository that is not there. */

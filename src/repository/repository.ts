@@ -2,6 +2,7 @@ import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
+import { Deliverer } from "./events/deliverer.ts";
 import { fork, type ForkRequest } from "./forks/fork.ts";
 import { beginFork, readForkPart } from "./forks/origin.ts";
 import { setPin } from "./forks/pins.ts";
@@ -36,6 +37,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
   constructor(platform: RepositoryPlatform) {
     this.state = new RepositoryState(platform, AFTER_PUSH);
     this.#responses = new ResponseCache(this.state);
+    this.state.teller = new Deliverer(this.state);
   }
 
   refs(prefixes: string[]): Promise<RefList | null> {

@@ -15,6 +15,7 @@ import { backupRoutes } from "./admin/backup.ts";
 import { blameRoutes } from "./history/blame.ts";
 import { archiveRoutes } from "./content/archive.ts";
 import { answerError } from "./common/error.ts";
+import { eventRoutes } from "./history/events.ts";
 import { filesRoutes } from "./content/files.ts";
 import { fsckRoutes } from "./admin/fsck.ts";
 import { gitObjectRoutes } from "./content/git-objects.ts";
@@ -37,9 +38,11 @@ import { repositoryRoutes } from "./admin/repositories.ts";
 import { newRoutes, type RestEnv, type RestHost } from "./common/routes.ts";
 import { tagRoutes } from "./refs/tags.ts";
 import { tokenRoutes } from "./admin/tokens.ts";
+import { statusRoutes } from "./history/statuses.ts";
 import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
+import { webhookRoutes } from "./admin/webhooks.ts";
 import { worktreesRoutes } from "./content/worktrees.ts";
 
 /** The general part of the API's document. */
@@ -96,6 +99,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", gitObjectRoutes)
     .route("/", rawRoutes)
     .route("/", commitRoutes)
+    .route("/", statusRoutes)
     .route("/", compareRoutes)
     .route("/", statsRoutes)
     .route("/", lfsRoutes)
@@ -103,6 +107,8 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", contributorRoutes)
     .route("/", activityRoutes)
     .route("/", pushRoutes)
+    .route("/", eventRoutes)
+    .route("/", webhookRoutes)
     .route("/", worktreesRoutes)
     .route("/", archiveRoutes)
     .route("/", grepRoutes);

@@ -22,6 +22,9 @@ import { ResponseTable } from "./jobs/response-table.ts";
 import { TreeSumTable } from "./index/tree-sum-table.ts";
 import { TreeTable } from "./index/tree-table.ts";
 import { VettedBlobs } from "./index/vetted-blobs.ts";
+import { StatusTable } from "./events/status-table.ts";
+import { WebhookTable } from "./events/webhook-table.ts";
+import { EventTable } from "./events/event-table.ts";
 import { UploadTable } from "./jobs/upload-table.ts";
 import { WorktreeTable } from "./jobs/worktree-table.ts";
 
@@ -48,6 +51,9 @@ export class Tables {
   readonly imports: ImportTable;
   readonly lfs: LfsTable;
   readonly locks: LockTable;
+  readonly events: EventTable;
+  readonly webhooks: WebhookTable;
+  readonly statuses: StatusTable;
 
   readonly #sql: Sql;
 
@@ -77,6 +83,9 @@ export class Tables {
     this.imports = new ImportTable(sql);
     this.lfs = new LfsTable(sql);
     this.locks = new LockTable(sql);
+    this.events = new EventTable(sql);
+    this.webhooks = new WebhookTable(sql);
+    this.statuses = new StatusTable(sql);
   }
 
   /** Forgets what is in memory of index, chunks, import and LFS objects: it may differ from what is

@@ -36,6 +36,7 @@ import {
   revokeToken,
   tokensPage,
 } from "./pages/settings-tokens.tsx";
+import { changeWebhook, makeWebhook, webhooksPage } from "./pages/settings-webhooks.tsx";
 import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
 import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
 import { signIn, signInPage, signOut } from "./pages/sign-in.tsx";
@@ -100,6 +101,9 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/settings/tokens", needed: "admin", show: tokensPage },
   { method: "POST", path: "/:owner/:repo/settings/tokens", needed: "admin", show: makeToken },
   { method: "POST", path: "/:owner/:repo/settings/tokens/revoke", needed: "admin", show: revokeToken },
+  { method: "GET", path: "/:owner/:repo/settings/webhooks", needed: "admin", show: webhooksPage },
+  { method: "POST", path: "/:owner/:repo/settings/webhooks", needed: "admin", show: makeWebhook },
+  { method: "POST", path: "/:owner/:repo/settings/webhooks/change", needed: "admin", show: changeWebhook },
   { method: "GET", path: "/:owner/:repo/settings/pushes", needed: "admin", show: pushesPage },
   { method: "POST", path: "/:owner/:repo/settings/pushes", needed: "operate", show: saveQuota },
   { method: "GET", path: "/:owner/:repo/settings/maintenance", needed: "admin", show: maintenancePage },

@@ -24,6 +24,9 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   // One more each round, since a route ends them; and the checksum of the body that a part gets.
   const uploads: string[] = [];
   const checksums: string[] = [];
+  // One more each round, since a route deletes them; and a message that was sent to it.
+  const webhooks: string[] = [];
+  const deliveries: string[] = [];
   const { stdoutBytes: pack } = await tryGit(history, ["pack-objects", "-q", "--all", "--stdout"]);
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
@@ -35,10 +38,16 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     id: tokens,
     upload: uploads,
     sha256: checksums,
+    webhook: webhooks,
+    delivery: deliveries,
+    url: ["http://127.0.0.1:9/"],
+    secret: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     parts: ["1"],
-    url: ["https://nowhere.invalid/ada/engine.git"],
     refs: ["refs/heads/"],
+    after: ["0", "1", "latest"],
+    wait: ["0"],
     tips: oids,
+    old: oids,
     new: oids,
     ref: refs,
     base: ["main", "side-0", "main~2"],
@@ -80,6 +89,13 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     const part = `${server.url}/api/repos/me/fuzzed/uploads/${begun.body.id}/parts/1`;
     checksums.splice(0, Infinity, hashOf(await (await fetch(part)).bytes()));
     await fetch(`${part}?sha256=${hashOf(pack)}`, { method: "PUT", body: new Uint8Array(pack) });
+    const hooks = "/repos/me/fuzzed/webhooks";
+    for (const id of webhooks) await askApi(server, `${hooks}/${id}`, { method: "DELETE" });
+    const json = { url: "http://127.0.0.1:9/" };
+    const hook = await askApi<{ id: string }>(server, hooks, { method: "POST", json });
+    webhooks.splice(0, Infinity, hook.body.id);
+    const sent = await askApi<{ id: number }>(server, `${hooks}/${hook.body.id}/pings`, { method: "POST" });
+    deliveries.splice(0, Infinity, `${sent.body.id}`);
     await askApi(server, "/repos/me/fuzzed-fork", { method: "DELETE" });
     await askApi(server, "/repos/me/fuzzed/forks", { method: "POST", json: { name: "fuzzed-fork" } });
   });

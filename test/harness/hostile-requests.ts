@@ -113,6 +113,8 @@ function fillPaths(
     id: ["current"],
     upload: [upload],
     part: ["1"],
+    webhook: ["none"],
+    delivery: ["1"],
     name: path.includes("/tags/") ? ["top"] : path.includes("/refs/") ? ["heads/new"] : ["fork"],
     ref: ["main"],
     path: path.includes("/raw/") ? [file, `${directory}/${file}`.slice(0, 3_000)] : [file],
@@ -150,6 +152,7 @@ function queriesOf(operation: Operation, { directory, file }: HostileHistory, na
     lines: ["1-10"],
     context: ["3"],
     parent: ["1"],
+    after: ["0"],
   };
   const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === "query");
   const required = parameters.filter((parameter) => parameter.required === true);
@@ -196,6 +199,10 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
   "post /repos/{owner}/{repo}/import": () => ({ url: "https://nowhere.invalid/none.git" }),
+  "post /repos/{owner}/{repo}/commits/{ref}/statuses": () => ({ state: "success" }),
+  "post /repos/{owner}/{repo}/webhooks": () => ({ url: "https://ci.example/hook", events: ["nothing"] }),
+  "patch /repos/{owner}/{repo}/webhooks/{webhook}": () => ({ enabled: false }),
+  "post /repos/{owner}/{repo}/webhooks/{webhook}/secret": () => ({ secret: null }),
   "put /repos/{owner}/{repo}/worktrees": () => ({ branches: ["main", "fork"] }),
 };
 

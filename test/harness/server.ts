@@ -8,7 +8,7 @@ import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import type { Limits } from "../../src/format/configured-limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
@@ -27,6 +27,8 @@ export interface ServerOptions {
   /** Variables of the Worker, overriding those of `wrangler.toml`. `ACCESS` is `open` by default,
    * and in `LIMITS` `quietMs` is 0: jobs run as soon as they are due. */
   readonly vars?: Readonly<Record<string, string>>;
+  /** The module of a Worker that is the deployment's policy; default: there is none. */
+  readonly policy?: string;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
@@ -80,8 +82,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const log = new WorkerLog();
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
   const vars = { ACCESS: "open", ...options.vars, LIMITS: JSON.stringify(limits) };
-  const { inspectorPort, constants = {} } = options;
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants });
+  const { inspectorPort, constants = {}, policy } = options;
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants, policy });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -162,6 +164,7 @@ async function configure(settings: {
   readonly log: WorkerLog;
   readonly inspectorPort: number | undefined;
   readonly constants: Readonly<Record<string, number>>;
+  readonly policy: string | undefined;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
   // Everything that wrangler.toml declares is passed on unchanged.
@@ -181,7 +184,9 @@ async function configure(settings: {
         bindings: { ...(workerOptions["bindings"] as Record<string, string>), ...settings.vars },
         modulesRoot: dir,
         modules: await readModules(dir, settings.constants),
+        ...(settings.policy !== undefined && { serviceBindings: { POLICY: "policy" } }),
       },
+      ...(settings.policy === undefined ? [] : [await describePolicy(settings.policy)]),
       {
         name: "bucket",
         modulesRoot: import.meta.dirname,
@@ -192,6 +197,11 @@ async function configure(settings: {
     ],
   };
   return convertV4MiniflareOptions(options);
+}
+
+async function describePolicy(path: string) {
+  const contents = await readFile(path);
+  return { name: "policy", modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
 }
 
 async function readModules(

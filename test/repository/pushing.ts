@@ -82,11 +82,17 @@ export interface PushedOptions {
   readonly family?: FamilyPort;
 }
 
-/** Nothing is imported. */
-export const NO_OUTSIDE: Outside = {
-  fetch: () => Promise.reject(new Error("there is no other host")),
-  allowsPrivate: false,
-  secretsKey: null,
+/** Nobody listens. */
+export const NOTHING_OUTSIDE: Outside = {
+  wakeListeners: () => undefined,
+  checkAddress: () => undefined,
+  fetch: () => Promise.reject(new Error("nothing is outside")),
+  askPolicy: null,
+  imports: {
+    fetch: () => Promise.reject(new Error("there is no other host")),
+    allowsPrivate: false,
+    secretsKey: null,
+  },
 };
 
 /** A deployment with one repository. */
@@ -138,9 +144,11 @@ export class PushedRepository {
       registry: registry ?? {
         admit: async () => true,
         report: async () => undefined,
+        nameOf: async () => ({ owner: "me", name: "repo" }),
         readStanding: async () => ANYONE,
       },
       family,
+      outside: NOTHING_OUTSIDE,
       erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),
@@ -148,7 +156,6 @@ export class PushedRepository {
       module: wasm,
       codec,
       worktrees,
-      outside: NO_OUTSIDE,
       traffic,
       limits: { ...DEFAULT_LIMITS, quietMs: 0, ...limits },
       wakeAt: (timeMs) => (this.wakeMs = timeMs),

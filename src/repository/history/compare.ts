@@ -47,16 +47,29 @@ export async function commitsBetween(
   for (const base of query.bases) bases.push((await resolveCommit(repository, base)).number);
   const head = await resolveCommit(repository, query.head);
   const { graph } = repository.tables;
-  const seen = graph.ancestors(bases.map((base) => graph.position(base)));
+  const positions = bases.map((base) => graph.position(base));
+  return newestBetween(repository, positions, graph.position(head.number), query.limit);
+}
+
+/** As `commitsBetween`, of positions in the graph.
+ * @throws GitError "storage-failed" */
+export async function newestBetween(
+  repository: OpenRepository,
+  bases: readonly GraphPosition[],
+  head: GraphPosition,
+  limit: number,
+): Promise<CommitRecord[]> {
+  const { graph } = repository.tables;
+  const seen = graph.ancestors(bases);
   const queue = new DateQueue(graph);
   const push = (position: GraphPosition): void => {
     if (seen.has(position)) return;
     seen.add(position);
     queue.push(position);
   };
-  push(graph.position(head.number));
+  push(head);
   const numbers: ObjectNumber[] = [];
-  while (numbers.length < query.limit && queue.size > 0) {
+  while (numbers.length < limit && queue.size > 0) {
     const position = queue.pop()!;
     numbers.push(graph.number(position));
     for (const parent of graph.parents(position)) push(parent);

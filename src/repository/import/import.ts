@@ -4,7 +4,8 @@ import { GitError } from "../../format/errors.ts";
 import type { ImportRecord } from "../../store/jobs/import-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
-import type { RepositoryState, StepProgress } from "../state/repository-state.ts";
+import type { StepProgress } from "../state/push.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 import { checkAddress } from "./address.ts";
 import { seal } from "./sealed.ts";
 
@@ -34,10 +35,13 @@ export interface ImportStatus extends Omit<ImportRecord, "session" | "caller" | 
  * keep a credential */
 export async function beginImport(repository: OpenRepository, wanted: NewImport): Promise<ImportStatus> {
   const { state, requester } = repository;
-  const { id, outside } = state.platform;
-  checkAddress(wanted.url, outside.allowsPrivate);
+  const {
+    id,
+    outside: { imports },
+  } = state.platform;
+  checkAddress(wanted.url, imports.allowsPrivate);
   const { authorization, ...settings } = wanted;
-  const sealed = authorization === null ? null : await seal(outside.secretsKey, id, authorization);
+  const sealed = authorization === null ? null : await seal(imports.secretsKey, id, authorization);
   const startedMs = Date.now();
   const { tables } = repository;
   state.transactAside(() => {

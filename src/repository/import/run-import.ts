@@ -89,8 +89,8 @@ class ImportRun {
     const sealed = this.#tables.imports.readAuthorization();
     const upstream = new Upstream({
       url: record.url,
-      authorization: sealed === null ? null : await unseal(platform.outside.secretsKey, platform.id, sealed),
-      outside: platform.outside,
+      authorization: sealed === null ? null : await unseal(platform.outside.imports.secretsKey, platform.id, sealed),
+      outside: platform.outside.imports,
       signal: this.#deadline,
     });
     const offer = await listRefs(upstream, record.prefixes);

@@ -2,7 +2,7 @@ import { GitError, isGitError } from "../../format/errors.ts";
 import { BODY_WAIT_MS } from "../../format/limits.ts";
 import { ByteReader } from "../../format/pkt-line.ts";
 import { PacedBody } from "../pacing/paced-body.ts";
-import type { Outside } from "../state/outside.ts";
+import type { ImportAccess } from "../state/outside.ts";
 import { checkAddress } from "./address.ts";
 
 /** Redirects that are followed to find a repository. */
@@ -19,7 +19,7 @@ export interface UpstreamAccess {
   readonly url: string;
   /** The header `Authorization`, for the origin of `url` only; null: none. */
   readonly authorization: string | null;
-  readonly outside: Outside;
+  readonly outside: ImportAccess;
   /** Ends whatever is under way, with its reason as the error. */
   readonly signal: AbortSignal;
 }

@@ -44,6 +44,12 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   filter,
   collect: collectLfs,
   unpin,
+  deliver: async ({ repository }) => {
+    // Not awaited: an endpoint that does not answer must not keep other jobs waiting.
+    repository.teller.start();
+    repository.teller.settle();
+    return { counts: {}, again: false };
+  },
   lapse: async ({ repository }) => {
     repository.delete();
     return { counts: {}, again: false };

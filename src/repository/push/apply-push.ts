@@ -16,6 +16,7 @@ import type { Tables } from "../../store/tables.ts";
 import { finishAtOnce } from "../../store/numbers/steps.ts";
 import type { RefCommand, UploadFrame } from "../state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseWhole } from "../state/ref-refusal.ts";
+import type { DeniedRefs } from "./ask-policy.ts";
 import { type PreparedPush, preparePush, type PushContents } from "./prepare-push.ts";
 import { enterPointers } from "./pushed-pointers.ts";
 import type { Target } from "./push-graph.ts";
@@ -37,6 +38,8 @@ export interface PushToApply extends PushContents {
   /** Refuses an addition beyond the quota, by bytes as stored and objects.
    * @throws GitError "too-large" */
   checkQuota(addedBytes: number, addedObjects: number): void;
+  /** What the deployment's policy denies. */
+  readonly denied: DeniedRefs;
   /** HEAD's new target; null: it stays. */
   readonly head: string | null;
 }
@@ -150,14 +153,17 @@ class PushApplication {
     return outcomes;
   }
 
-  /** @returns why the rules for refs forbid the change; null: they do not, or the ref is not at its
+  /** @returns why the policy or the rules for refs forbid the change; null: they do not, or the ref is not at its
    * expected value */
   #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
     // A ref with a missing target cannot move, whatever the rules say.
-    const { steps } = this.#push;
-    if ((this.#rules.isEmpty && steps === null) || (target === null && !isNullOid(command.new))) return null;
+    const { steps, denied } = this.#push;
+    if ((this.#rules.isEmpty && steps === null && denied.size === 0) || (target === null && !isNullOid(command.new)))
+      return null;
     const actual = changes.get(command.name);
     if (actual === null ? !isNullOid(command.old) : !equalOids(actual, command.old)) return null;
+    const reason = denied.get(command.name);
+    if (reason !== undefined) return reason;
     if (steps !== null) return refuseSteps(this.#tables.refRules.all(), command.name, steps);
     return this.#rules.refuse(
       changeOf(command, () => actual !== null && target !== null && this.#reaches(actual, target)),

@@ -20,6 +20,7 @@ import { ObjectReader } from "../objects/object-reader.ts";
 import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../state/push.ts";
 import { type RefOutcome, refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
 import { splitAtSteps } from "./push-steps.ts";
+import { isPolicyFailure, PolicyCheck } from "./ask-policy.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -79,6 +80,7 @@ export class ReceivePack {
   #requesters: readonly Requester[];
   /** The new fsck setting of the repository; null: unchanged. */
   #newFsck: FsckSetting | null = null;
+  readonly #policy: PolicyCheck;
   readonly #operations = newChunkCounters();
   readonly #chunks: ChunkStore;
   /** Whether this push created the repository. */
@@ -90,6 +92,7 @@ export class ReceivePack {
     this.#repository = repository;
     this.#request = request;
     this.#requesters = request.steps?.map(({ requester }) => requester) ?? [request.requester];
+    this.#policy = new PolicyCheck(repository.platform, request);
     this.#keyPrefix = `${repository.key}/chunks/${crypto.randomUUID()}/`;
     this.#chunks = repository.platform.openChunks(this.#operations);
   }
@@ -104,7 +107,7 @@ export class ReceivePack {
     try {
       return { unpack: null, refs: await this.take(), hasCreated: this.#hasCreated };
     } catch (error) {
-      if (!isGitError(error) || !REFUSALS.has(error.code)) throw error;
+      if (!isGitError(error) || !(REFUSALS.has(error.code) || isPolicyFailure(error))) throw error;
       return { unpack: error, refs: refuseUnpacked(this.#request.commands), hasCreated: false };
     }
   }
@@ -117,6 +120,9 @@ export class ReceivePack {
     this.#newFsck = readFsckOption(pushOptions, this.#requester);
     const forbidden = this.#forbid();
     if (forbidden !== null) return forbidden;
+    // Without a policy, what brings no objects moves before anything else can come between.
+    const denied = this.#repository.platform.outside.askPolicy === null ? null : await this.#askPolicy();
+    if (denied !== null) return denied;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
     let indexed: IndexedPack | null = null;
@@ -171,6 +177,17 @@ export class ReceivePack {
     const record = tables?.imports.read() ?? null;
     if (this.#request.isImport === true || record === null || !record.isMirror) return null;
     return `this repository mirrors ${encodeText(record.url)} and takes no other changes; DELETE its import to release it`;
+  }
+
+  /** @returns the outcomes if the policy lets no ref move; null: some may
+   * @throws GitError @see PolicyCheck.ask */
+  async #askPolicy(): Promise<RefOutcome[] | null> {
+    await this.#policy.ask();
+    const outcomes = this.#request.commands.map(({ name }): RefOutcome => {
+      const reason = this.#policy.denied.get(name);
+      return { name, refusal: reason === undefined ? null : { kind: "forbidden", reason } };
+    });
+    return refuseWhole(outcomes, this.#request.atomic);
   }
 
   #index(pack: PackSource): Promise<IndexedPack> {
@@ -235,6 +252,8 @@ export class ReceivePack {
     for (;;) {
       const early = await this.#prepare(pack, returned);
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
+      // A push may have taken hours since.
+      if (this.#repository.platform.outside.askPolicy !== null) await this.#policy.ask();
       const prepared = early?.layout === this.#repository.layout ? early : null;
       const isNew = this.#repository.tables === null;
       const { upload } = this.#request;
@@ -318,6 +337,7 @@ export class ReceivePack {
       steps: steps?.map((step, i) => ({ ...step, requester: this.#requesters[i]! })) ?? null,
       limits,
       checkQuota: (addedBytes, addedObjects) => quotaCheck.check(addedBytes, addedObjects),
+      denied: this.#policy.denied,
       head: head ?? null,
     };
   }

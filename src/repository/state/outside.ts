@@ -1,8 +1,36 @@
 /** What imports need of the platform to ask other hosts. */
-export interface Outside {
+export interface ImportAccess {
   fetch(url: string, init: RequestInit): Promise<Response>;
   /** Whether private addresses may be asked. */
   readonly allowsPrivate: boolean;
   /** With it credentials for other hosts are encrypted; null: none can be kept. */
   readonly secretsKey: string | null;
 }
+
+/** What a repository reaches outside of its own storage. */
+export interface Outside {
+  /** Tells listeners that something has happened; within a transaction they hear of it only once that
+   * is durable. */
+  wakeListeners(): void;
+  /** Refuses an address that must not be asked.
+   * @throws GitError "invalid" */
+  checkAddress(url: URL): void;
+  /** Sends a request; within a transaction it leaves only once that is durable. */
+  readonly fetch: typeof fetch;
+  /** Sends a question to the deployment's policy; null: there is none. */
+  readonly askPolicy: ((question: string) => Promise<Response>) | null;
+  readonly imports: ImportAccess;
+}
+
+/** Tells listeners and webhooks of a repository's events. */
+export interface EventTeller {
+  /** Follows a transaction with an event; called at its end. */
+  follow(): void;
+  /** Begins the deliveries that are due, and does not wait for them. */
+  start(): void;
+  /** Sets the job for the deliveries that remain. */
+  settle(): void;
+}
+
+/** Tells nobody. */
+export const NOBODY_TOLD: EventTeller = { follow: () => undefined, start: () => undefined, settle: () => undefined };

@@ -60,6 +60,14 @@ export interface UploadFrame {
   settle(tables: Tables): void;
 }
 
+/** How far a step of an upload session is. */
+export interface StepProgress {
+  /** What is being done, such as "Resolving deltas"; "": the parts are read. */
+  title: string;
+  done: number;
+  total: number;
+}
+
 /** A push with a valid wire format; nothing else about it has been checked. */
 export interface PushRequest {
   /** In the client's order. Their names are pushable and distinct. */

@@ -13,7 +13,8 @@ export type RepositoryEvent =
   | BundleEvent
   | JobEvent
   | JobFailedEvent
-  | AnnouncementFailedEvent;
+  | AnnouncementFailedEvent
+  | DeliveryFailedEvent;
 
 /** A push of a git client ended, whether or not its refs moved. */
 export interface PushEvent extends PushCost {
@@ -138,6 +139,13 @@ export interface JobEvent extends JobCounts {
 /** The registry could not be told what has changed. */
 export interface AnnouncementFailedEvent {
   readonly event: "announcement-failed";
+  readonly error: string;
+}
+
+/** An event could not be read, or what became of its delivery not be written; it is tried again. */
+export interface DeliveryFailedEvent {
+  readonly event: "delivery-failed";
+  readonly webhook: string;
   readonly error: string;
 }
 

@@ -23,9 +23,9 @@ import { upgradeRepository } from "../../store/upgrade.ts";
 import { AdvertisedRefs } from "./advertised-refs.ts";
 import { Announcement } from "./announcement.ts";
 import { keysByOwner } from "./chunk-owners.ts";
+import { type EventTeller, NOBODY_TOLD, type Outside } from "./outside.ts";
 import type { FamilyPort } from "./family.ts";
-import type { Outside } from "./outside.ts";
-import type { PushFollower } from "./push.ts";
+import type { PushFollower, StepProgress } from "./push.ts";
 import type { RepositoryEvent } from "./repository-event.ts";
 import type { Traffic } from "../pacing/traffic.ts";
 import { KeyedMutex } from "../pacing/keyed-mutex.ts";
@@ -38,20 +38,13 @@ const REQUEST_END_MS = 500;
 /** When to try again if the jobs could not be read, or the database was not removed. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** How far a step of an upload session is. */
-export interface StepProgress {
-  /** What is being done, such as "Resolving deltas"; "": the parts are read. */
-  title: string;
-  done: number;
-  total: number;
-}
-
 /** The platform services of a repository. */
 export interface RepositoryPlatform {
   /** The registry's id of the repository: opaque, never reused. */
   readonly id: string;
   readonly registry: RegistryPort;
   readonly family: FamilyPort;
+  readonly outside: Outside;
   readonly sql: Sql;
   readonly transactor: Transactor;
   /** Removes the whole database, at once: a following transaction finds it empty. */
@@ -63,7 +56,6 @@ export interface RepositoryPlatform {
   readonly limits: Limits;
   /** Which branches have worktrees by default. */
   readonly worktrees: WorktreePolicy;
-  readonly outside: Outside;
   /** The isolate's requests. */
   readonly traffic: Traffic;
   /** Makes the platform call `runJobs` at this time (ms since the epoch), or earlier; then
@@ -87,6 +79,8 @@ export class RepositoryState {
   readonly refMutex = new KeyedMutex();
   /** Whether the registry knows what it lists of the repository. */
   readonly announcement = new Announcement();
+  /** Tells others of events; the repository sets it. */
+  teller: EventTeller = NOBODY_TOLD;
   /** Requests that wait for jobs. */
   hurrying = 0;
   /** Running pushes that may create the repository, if it does not exist. */
@@ -307,11 +301,12 @@ export class RepositoryState {
     return true;
   }
 
-  /** Notes that what the registry lists has changed; must run at the end of the transaction. If the
+  /** Notes that what the registry lists has changed, and what listeners hear of; must run at the end of the transaction. If the
    * process dies right after it, the alarm wakes the next one, which tells the registry and runs
    * the jobs. */
   #change(): void {
     this.announcement.change(Date.now());
+    this.teller.follow();
     this.scheduleJobs();
   }
 

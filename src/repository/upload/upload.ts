@@ -12,7 +12,8 @@ import { changeOf } from "../push/apply-push.ts";
 import type { RefCommand } from "../state/push.ts";
 import { QuotaCheck } from "../state/quota-check.ts";
 import { findRefused, refusalError, refuseWhole, type RefOutcome } from "../state/ref-refusal.ts";
-import type { RepositoryState, StepProgress } from "../state/repository-state.ts";
+import type { StepProgress } from "../state/push.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
 
 /** After this long, continuing a session writes anew when it ends. */
 const RENEW_MS = 60 * 60_000;

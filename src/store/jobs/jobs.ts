@@ -6,9 +6,9 @@ import type { Sql } from "../sql/sql.ts";
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
- * needed of it, `lapse` deletes a fork whose time is over, `abandon` ends an upload session that nobody
- * has continued, `collect` removes LFS objects that nothing names, `import` fetches from another
- * host. */
+ * needed of it, `deliver` tells webhooks of events, `lapse` deletes a fork whose time is over,
+ * `abandon` ends an upload session that nobody has continued, `collect` removes LFS objects that nothing
+ * names, `import` fetches from another host. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -23,6 +23,7 @@ export type JobKind =
   | "filter"
   | "erase"
   | "unpin"
+  | "deliver"
   | "lapse"
   | "abandon"
   | "collect"
@@ -55,9 +56,11 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: somebody looks at an import's progress; the delta chains that `repack` cuts grow with every push, and so do the bytes in
- * SQLite that every plan carries until `seal` moves them. */
+/** Shorter waits: a delivery is no work here; somebody looks at an import's progress; the delta chains
+ * that `repack` cuts grow with every push, and so do the bytes in SQLite that every plan carries until
+ * `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
+  deliver: 0,
   import: 0,
   repack: 1_000,
   seal: 1_000,

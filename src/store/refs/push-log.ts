@@ -57,12 +57,14 @@ const MOVED = `SELECT value FROM json_each(pushes.refs)
 
 const IS_NAMED = "(?3 IS NULL OR value ->> 0 IN (SELECT value FROM json_each(?3)))";
 
-const PAGE = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, objects,
+const LISTED = `SELECT id, time_ms AS timeMs, who, pack_bytes AS packBytes, objects,
     json_array_length(refs) + (SELECT ifnull(sum(json_array_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id) AS refCount,
     (SELECT json_group_array(json(value)) FROM
       (SELECT value FROM (${MOVED}) WHERE ${IS_NAMED} LIMIT ${MAX_LISTED_REFS})) AS refs
-  FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM (${MOVED}) WHERE ${IS_NAMED}))
-  ORDER BY id DESC LIMIT ?4`;
+  FROM pushes WHERE id >= ?1 AND id < ?2 AND (?3 IS NULL OR EXISTS (SELECT 1 FROM (${MOVED}) WHERE ${IS_NAMED}))`;
+
+/** A push as it is listed. */
+type ListedRow = Omit<Push, "refs"> & { refs: string } & Record<string, string | number | null>;
 
 /** Stored bytes of a push's refs, which SQLite knows from the rows' headers. */
 const BYTES = `octet_length(refs) + (SELECT ifnull(sum(octet_length(refs)), 0) FROM pushed_refs WHERE push = pushes.id)`;
@@ -203,20 +205,29 @@ export class PushLog {
       .one();
     const end = Math.min(before ?? Infinity, last + 1);
     const start = Math.max(end - MAX_SEARCHED, first);
+    const query = `${LISTED} ORDER BY id DESC LIMIT ?4`;
     const rows = this.#sql
-      .exec<{
-        id: number;
-        timeMs: number;
-        who: string | null;
-        refs: string;
-        refCount: number;
-        packBytes: number;
-        objects: number;
-      }>(PAGE, start, end, names === null ? null : JSON.stringify(names), limit + 1)
+      .exec<ListedRow>(query, start, end, names === null ? null : JSON.stringify(names), limit + 1)
       .toArray();
-    const pushes = rows.slice(0, limit).map((row) => ({ ...row, refs: JSON.parse(row.refs) as PushedRef[] }));
+    const pushes = rows.slice(0, limit).map(toPush);
     const next = rows.length > limit ? pushes.at(-1)!.id : start;
     return { pushes, next: next > first ? next : null };
+  }
+
+  /** The next pushes after one, the oldest first.
+   * @param after its id; 0: from the oldest that is kept */
+  after(after: number, limit: number): Push[] {
+    const query = `${LISTED} ORDER BY id LIMIT ?4`;
+    return this.#sql
+      .exec<ListedRow>(query, after + 1, Number.MAX_SAFE_INTEGER, null, limit)
+      .toArray()
+      .map(toPush);
+  }
+
+  /** The ids of the oldest push that is kept, and of the newest; 0: there is none. */
+  ends(): { oldest: number; newest: number } {
+    const query = "SELECT ifnull(min(id), 0) AS oldest, ifnull(max(id), 0) AS newest FROM pushes";
+    return this.#sql.exec<{ oldest: number; newest: number }>(query).one();
   }
 
   #newest(): PushSums {
@@ -253,6 +264,10 @@ export class PushLog {
   #removeParts(): void {
     this.#sql.exec("DELETE FROM pushed_refs WHERE push < (SELECT min(id) FROM pushes)");
   }
+}
+
+function toPush(row: ListedRow): Push {
+  return { ...row, refs: JSON.parse(row.refs) as PushedRef[] };
 }
 
 /** Splits refs into JSON arrays, each short enough for one value; without refs, one empty array. */

@@ -30,6 +30,8 @@ export interface RegistryPort {
   admit(id: string): Promise<boolean>;
   /** @see Registry.report */
   report(id: string, standing: RepositoryStanding): Promise<void>;
+  /** A repository's present name; null: no repository has the id. */
+  nameOf(id: string): Promise<RepositoryName | null>;
   /** A caller's present rights in a repository.
    * @returns null: no repository has the id, or the caller's token has been revoked, has expired,
    * or is not valid for it any more */

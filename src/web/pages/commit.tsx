@@ -2,7 +2,9 @@ import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { isHexOid } from "../../format/oid.ts";
 import type { ShownCommit } from "../../repository/diff/show-commit.ts";
+import type { CommitStatuses } from "../../repository/events/statuses.ts";
 import type { IdentRecord } from "../../repository/objects/commit-record.ts";
+import { Checks, versionOf } from "../parts/checks.tsx";
 import { toHtml } from "../parts/html.ts";
 import { PlaceHeader } from "../parts/place-header.tsx";
 import { type Page, showPageByIds } from "../parts/show-page.tsx";
@@ -20,13 +22,16 @@ export async function commitPage(context: PageContext): Promise<Response> {
   const rev = urlParts(context).join("/");
   const [, oid = "", format] = /^([0-9a-f]{40})\.(patch|diff)$/.exec(rev) ?? [];
   if (format === "patch" || format === "diff") return commitPatch(context, oid, format);
-  if (isHexOid(rev)) return showPageByIds(context, ["commit", rev], () => readPage(context, rev));
+  if (isHexOid(rev)) {
+    const checks = await context.get("repository").statuses(rev);
+    return showPageByIds(context, ["commit", rev, versionOf(checks)], () => readPage(context, rev, checks));
+  }
   const named = await context.get("repository").showCommit(decodeText(rev));
   const { search } = new URL(context.req.url);
   return context.redirect(commitUrl(context.get("place"), named.oid) + search, 302);
 }
 
-async function readPage(context: PageContext, oid: string): Promise<Page> {
+async function readPage(context: PageContext, oid: string, checks: CommitStatuses): Promise<Page> {
   const place = context.get("place");
   const repository = context.get("repository");
   const query = new URL(context.req.url).searchParams;
@@ -34,7 +39,7 @@ async function readPage(context: PageContext, oid: string): Promise<Page> {
   const parent = readParent(query, commit);
   const asked = readAskedDiff(query, commitUrl(place, oid), { parent: parent === 1 ? null : `${parent}` });
   const base = commit.parents[parent - 1] ?? null;
-  const head = toHtml(<CommitHead place={place} commit={commit} parent={parent} />);
+  const head = toHtml(<CommitHead place={place} commit={commit} parent={parent} checks={checks} />);
   const sides = { old: base === null ? null : { place, commit: base }, next: { place, commit: oid } };
   return {
     title: `${subjectOf(commit.message) || oid} · ${place.owner}/${place.name}`,
@@ -52,9 +57,18 @@ function readParent(query: URLSearchParams, { parents }: ShownCommit): number {
   return parent;
 }
 
-function CommitHead({ place, commit, parent }: { place: PagePlace; commit: ShownCommit; parent: number }) {
+function CommitHead({
+  place,
+  commit,
+  parent,
+  checks,
+}: {
+  place: PagePlace;
+  commit: ShownCommit;
+  parent: number;
+  checks: CommitStatuses;
+}) {
   const { oid, message, author, committer, signature } = commit;
-  const here = commitUrl(place, oid);
   const subject = subjectOf(message);
   const end = message.indexOf("\n");
   const body = end < 0 ? "" : message.slice(end).replace(/^\n+|\s+$/g, "");
@@ -90,6 +104,7 @@ function CommitHead({ place, commit, parent }: { place: PagePlace; commit: Shown
             <code>{oid}</code>
           </dd>
           <Parents place={place} commit={commit} parent={parent} />
+          <Checks checks={checks} />
           {signature !== null && (
             <>
               <dt>Signature</dt>
@@ -102,16 +117,23 @@ function CommitHead({ place, commit, parent }: { place: PagePlace; commit: Shown
             </>
           )}
         </dl>
-        <p class="row links">
-          <a class="button" href={pathUrl(place, "tree", oid, "")}>
-            Files at this commit
-          </a>
-          <a href={pathUrl(place, "commits", oid, "")}>History</a>
-          <a href={`${here}.patch`}>Patch</a>
-          <a href={`${here}.diff`}>Diff</a>
-        </p>
+        <Links place={place} oid={oid} />
       </section>
     </>
+  );
+}
+
+function Links({ place, oid }: { place: PagePlace; oid: string }) {
+  const here = commitUrl(place, oid);
+  return (
+    <p class="row links">
+      <a class="button" href={pathUrl(place, "tree", oid, "")}>
+        Files at this commit
+      </a>
+      <a href={pathUrl(place, "commits", oid, "")}>History</a>
+      <a href={`${here}.patch`}>Patch</a>
+      <a href={`${here}.diff`}>Diff</a>
+    </p>
   );
 }
 

@@ -89,6 +89,7 @@ export function faultyRegistry(
   return {
     admit: async () => call(admits),
     report: async (_, standing) => call(() => tell(standing)),
+    nameOf: async () => null,
     readStanding: async () => call(() => ANYONE),
   };
 }

@@ -27,6 +27,7 @@ class FakeRegistry {
 
   admit = async (): Promise<boolean> => true;
 
+  nameOf = async () => null;
   readStanding = async (): Promise<Requester> => ANYONE;
 
   report = async (_id: string, { kind }: RepositoryStanding): Promise<void> => {

@@ -179,6 +179,7 @@ test("delta chains are cut a second after they call for it, and the registry is 
   const reports: string[] = [];
   const registry = {
     admit: async () => true,
+    nameOf: async () => null,
     readStanding: async () => ANYONE,
     report: async (_: string, { kind }: { kind: string }) => void reports.push(kind),
   };

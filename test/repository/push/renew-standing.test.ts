@@ -37,6 +37,7 @@ function open(answer: () => Standing | null) {
   const chunks = new MemoryChunkStore();
   const asked: unknown[] = [];
   const registry = {
+    nameOf: async () => null,
     admit: async () => true,
     report: async () => undefined,
     readStanding: async (...question: unknown[]) => (asked.push(question), answer()),

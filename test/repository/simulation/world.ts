@@ -12,7 +12,7 @@ import type { RepositoryEvent } from "../../../src/repository/state/repository-e
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 import type { Sql, SqlBinding, SqlCursor, SqlValue, Transactor } from "../../../src/store/sql/sql.ts";
 import type { Random } from "../../harness/random.ts";
-import { NO_FAMILY, NO_OUTSIDE } from "../pushing.ts";
+import { NO_FAMILY, NOTHING_OUTSIDE } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
 import { type BucketTemper, type Caller, SimulatedBucket } from "./bucket.ts";
 import { VirtualTime } from "./virtual-time.ts";
@@ -206,6 +206,7 @@ export class World {
       id: this.id,
       registry: {
         admit: () => this.#askRegistry(process, () => this.isAdmitted),
+        nameOf: async () => null,
         readStanding: () => this.#askRegistry(process, () => ANYONE),
         report: (_, { kind }) =>
           this.#askRegistry(process, () => {
@@ -213,6 +214,7 @@ export class World {
           }),
       },
       family: NO_FAMILY,
+      outside: NOTHING_OUTSIDE,
       sql: process,
       transactor: process,
       erase: async () => {
@@ -223,7 +225,6 @@ export class World {
       codec,
       limits: this.#limits,
       worktrees: this.#worktrees,
-      outside: NO_OUTSIDE,
       traffic: new Traffic(),
       wakeAt: (timeMs) => process.isAlive && this.#setAlarm(timeMs),
       observe: (event) => process.isAlive && this.note(describe(event)),

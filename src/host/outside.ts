@@ -1,0 +1,28 @@
+import { refusePrivateAddress } from "../format/public-address.ts";
+import type { Outside } from "../repository/state/outside.ts";
+import type { Env } from "./env.ts";
+import { wakeListeners } from "./listening.ts";
+
+/** What a repository's object reaches outside of it. */
+export function newOutside(context: DurableObjectState, env: Env): Outside {
+  const { POLICY } = env;
+  return {
+    wakeListeners: () => wakeListeners(context),
+    checkAddress: (url) => {
+      if (env.ALLOW_PRIVATE_HOSTS !== "on") refusePrivateAddress(url);
+    },
+    fetch: (input, init) => fetch(input, init),
+    askPolicy:
+      POLICY === undefined
+        ? null
+        : (question) => {
+            const headers = { "Content-Type": "application/json" };
+            return POLICY.fetch("https://policy/", { method: "POST", headers, body: question });
+          },
+    imports: {
+      fetch: (url, init) => (env.OUTSIDE === undefined ? fetch(url, init) : env.OUTSIDE.fetch(url, init)),
+      allowsPrivate: env.ALLOW_PRIVATE_IMPORTS === "on",
+      secretsKey: env.SECRETS_KEY ?? null,
+    },
+  };
+}

@@ -1,0 +1,163 @@
+import { includesRight, nameOf, type Requester } from "../../access/caller.ts";
+import { decodeText } from "../../format/byte-string.ts";
+import { compareEventIds, type EventId, formatEventId, parseEventId } from "../../format/event-id.ts";
+import { CALL_MS } from "../../format/limits.ts";
+import type { OtherEvent } from "../../store/events/event-table.ts";
+import type { Push } from "../../store/refs/push-log.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import { scheduleDeliveries } from "./schedule-deliveries.ts";
+import { describePush } from "./described-push.ts";
+
+/** Something that happened to a repository. */
+export interface RepositoryEventRecord {
+  /** @see EventId */
+  readonly id: string;
+  /** `push`, `repository` or `status`. */
+  readonly type: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  /** Who did it; null: unknown, or hidden from the requester. */
+  readonly who: string | null;
+  /** Of a push: `DescribedPush`. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A page of the event log. */
+export interface EventPage {
+  /** In order. */
+  readonly events: readonly RepositoryEventRecord[];
+  /** Where the next page begins: the place of the last event that was looked at. */
+  readonly next: string;
+  /** Whether there may be more already. */
+  readonly more: boolean;
+  /** Whether events after the asked place were dropped before they were read. */
+  readonly missed: boolean;
+}
+
+/** An event as it is stored. */
+export type StoredEvent =
+  | { readonly kind: "created"; readonly id: EventId; readonly timeMs: number; readonly isFork: boolean }
+  | { readonly kind: "push"; readonly id: EventId; readonly push: Push }
+  | { readonly kind: "other"; readonly id: EventId; readonly event: OtherEvent };
+
+/** Before the first event. */
+const START: EventId = { push: -1, other: 0 };
+
+/** The place of the event that tells of the repository's creation. */
+const CREATION: EventId = { push: 0, other: 0 };
+
+/** Reads the event log. A page ends early when describing its events has taken a second.
+ * @param after the id of the last event that is known, `latest`: only what follows; null: from the
+ * oldest that is kept
+ * @throws GitError "invalid" for another `after` */
+export async function events(
+  repository: OpenRepository,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<EventPage> {
+  const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
+  const found = eventsAfter(repository.state, repository.tables, from, limit + 1);
+  const shown: RepositoryEventRecord[] = [];
+  const isShown = includesRight(repository.requester.right, "write");
+  const endMs = Date.now() + CALL_MS;
+  let last = from;
+  let seen = 0;
+  for (const event of found.slice(0, limit)) {
+    if (seen > 0 && Date.now() > endMs) break;
+    seen += 1;
+    last = event.id;
+    if (isTold(event)) {
+      const record = await describeEvent(repository, event);
+      shown.push(isShown ? record : { ...record, who: null });
+    }
+  }
+  return {
+    events: shown,
+    next: formatEventId(last === START ? CREATION : last),
+    more: seen < found.length,
+    missed: from !== START && isGap(repository.tables, from),
+  };
+}
+
+/** The events after a place, in order. */
+export function eventsAfter(
+  { createdMs, parent }: Pick<RepositoryState, "createdMs" | "parent">,
+  tables: Tables,
+  after: EventId,
+  limit: number,
+): StoredEvent[] {
+  const merged: StoredEvent[] = [
+    ...tables.pushes.after(Math.max(after.push, 0), limit).map(toStoredPush),
+    ...tables.events.after(after, limit).map((event): StoredEvent => ({ kind: "other", id: event, event })),
+  ];
+  if (after.push < 0) merged.push({ kind: "created", id: CREATION, timeMs: createdMs, isFork: parent !== null });
+  return merged.sort((a, b) => compareEventIds(a.id, b.id)).slice(0, limit);
+}
+
+/** The place of the newest event. */
+export function newestEvent({ pushes, events: others }: Tables): EventId {
+  const push = { push: pushes.ends().newest, other: 0 };
+  const other = others.newest();
+  return other !== null && compareEventIds(other, push) > 0 ? other : push;
+}
+
+/** Whether an event is told: a step of an upload moves nothing. */
+export function isTold(event: StoredEvent): boolean {
+  return event.kind !== "push" || event.push.refCount > 0;
+}
+
+/** Describes an event. */
+export async function describeEvent(repository: OpenRepository, event: StoredEvent): Promise<RepositoryEventRecord> {
+  const id = formatEventId(event.id);
+  const timestamp = (timeMs: number): string => new Date(timeMs).toISOString();
+  switch (event.kind) {
+    case "created": {
+      const data = { action: event.isFork ? "forked" : "created" };
+      return { id, type: "repository", timestamp: timestamp(event.timeMs), who: null, data };
+    }
+    case "push": {
+      const { timeMs, who } = event.push;
+      const data = { ...(await describePush(repository, event.push)) };
+      return { id, type: "push", timestamp: timestamp(timeMs), who: who && decodeText(who), data };
+    }
+    case "other": {
+      const { timeMs, who, type, data } = event.event;
+      return { id, type, timestamp: timestamp(timeMs), who: who && decodeText(who), data };
+    }
+  }
+}
+
+/** Records an event that is no push, and wakes listeners; must run in a transaction. */
+export function addEvent(
+  state: RepositoryState,
+  tables: Tables,
+  { caller }: Pick<Requester, "caller">,
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+): void {
+  const push = tables.pushes.ends().newest;
+  tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
+  scheduleDeliveries(tables, Date.now());
+  state.teller.follow();
+}
+
+/** Records that the repository was renamed, published or hidden. The registry has done it. */
+export async function noteRepositoryChange(
+  { state, tables, requester }: OpenRepository,
+  change: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  state.transactAside(() => addEvent(state, tables, requester, "repository", change));
+}
+
+function toStoredPush(push: Push): StoredEvent {
+  return { kind: "push", id: { push: push.id, other: 0 }, push };
+}
+
+/** Whether something between a place and the next kept event was dropped. */
+function isGap({ pushes, events: others }: Tables, after: EventId): boolean {
+  if (pushes.ends().oldest > after.push + 1) return true;
+  const oldest = others.oldest();
+  if (oldest === null || oldest.other === 1 || compareEventIds(after, oldest) >= 0) return false;
+  return after.other === 0 || oldest.other > after.other + 1;
+}

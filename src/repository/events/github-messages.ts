@@ -1,0 +1,95 @@
+import { NULL_OID_HEX } from "../../format/oid.ts";
+import type { Webhook } from "../../store/events/webhook-table.ts";
+import type { CommitRecord, IdentRecord } from "../objects/commit-record.ts";
+import type { DescribedPush, MovedRef } from "./described-push.ts";
+import type { RepositoryEventRecord } from "./events.ts";
+import type { Message, MessageSource } from "./message.ts";
+
+/** What is written where GitHub has a number for a repository or a user: there are none here. */
+const NO_NUMBER = 0;
+
+/** The messages by which GitHub tells of a push: for each branch and tag `create` if it is new, `push`,
+ * and `delete` if it is gone. Other events are not told.
+ * @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
+export function githubMessages(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
+  const repository = describeRepository(webhook, source);
+  const sender = { login: event.who ?? "unknown", id: NO_NUMBER, type: "User" };
+  const message = (type: string, about: string, content: object): Message => ({
+    id: `${source.id}-${event.id}-${type}${about}`,
+    type,
+    body: JSON.stringify({ ...content, repository, sender }),
+  });
+  if (event.type === "ping") {
+    const hook = { type: "Repository", id: NO_NUMBER, name: "web", active: true, events: webhook.events ?? ["*"] };
+    const config = { url: webhook.url, content_type: "json", insecure_ssl: "0" };
+    return [message("ping", "", { zen: "Hold fast.", hook_id: NO_NUMBER, hook: { ...hook, config } })];
+  }
+  if (event.type !== "push") return [];
+  const { refs } = event.data as unknown as DescribedPush;
+  return refs.flatMap((ref, i) => {
+    const [, kind, name] = /^refs\/(heads|tags)\/(.*)$/s.exec(ref.name) ?? [];
+    if (kind === undefined) return [];
+    const about = `-${i}`;
+    const named = { ref: name, ref_type: kind === "heads" ? "branch" : "tag", pusher_type: "user" };
+    const created = { ...named, master_branch: source.defaultBranch ?? "main", description: null };
+    return [
+      ...(ref.old === null ? [message("create", about, created)] : []),
+      message("push", about, describePush(repository.html_url, ref, sender.login)),
+      ...(ref.new === null ? [message("delete", about, named)] : []),
+    ];
+  });
+}
+
+function describeRepository({ origin }: Webhook, { id, owner, name, defaultBranch }: MessageSource) {
+  const url = `${origin}/${owner}/${name}`;
+  return {
+    id: NO_NUMBER,
+    node_id: id,
+    name,
+    full_name: `${owner}/${name}`,
+    owner: { name: owner, login: owner, id: NO_NUMBER, type: "User" },
+    html_url: url,
+    url,
+    clone_url: `${url}.git`,
+    git_url: `${url}.git`,
+    ssh_url: `${url}.git`,
+    default_branch: defaultBranch ?? "main",
+    master_branch: defaultBranch ?? "main",
+  };
+}
+
+function describePush(url: string, { name, old, new: to, forced, commits }: MovedRef, pusher: string): object {
+  const told = (commits ?? []).map((commit) => describeCommit(url, commit)).reverse();
+  const after = to ?? NULL_OID_HEX;
+  return {
+    ref: name,
+    before: old ?? NULL_OID_HEX,
+    after,
+    created: old === null,
+    deleted: to === null,
+    forced: forced ?? false,
+    base_ref: null,
+    compare: `${url}/compare/${old === null ? after : `${old}...${after}`}`,
+    commits: told,
+    head_commit: told.find(({ id }) => id === after) ?? null,
+    pusher: { name: pusher, email: null },
+  };
+}
+
+/** A commit. Which paths it changed is not told. */
+function describeCommit(url: string, { oid, tree, message, author, committer }: CommitRecord) {
+  const person = ({ name, email, date }: IdentRecord) => ({ name, email, date });
+  return {
+    id: oid,
+    tree_id: tree,
+    distinct: true,
+    message,
+    timestamp: committer.date,
+    url: `${url}/commit/${oid}`,
+    author: person(author),
+    committer: person(committer),
+    added: [],
+    removed: [],
+    modified: [],
+  };
+}

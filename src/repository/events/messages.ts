@@ -1,0 +1,62 @@
+import { compareEventIds } from "../../format/event-id.ts";
+import type { Webhook } from "../../store/events/webhook-table.ts";
+import type { CommitRecord } from "../objects/commit-record.ts";
+import type { DescribedPush } from "./described-push.ts";
+import type { RepositoryEventRecord } from "./events.ts";
+import { githubMessages } from "./github-messages.ts";
+import type { Message, MessageSource } from "./message.ts";
+
+/** Characters of a commit's message. */
+const MAX_MESSAGE_CHARS = 1_000;
+
+/** Characters of a body. A push that takes more is told without commits, and with few of its refs. */
+const MAX_BODY_CHARS = 64 * 1024;
+const FEW_REFS = 10;
+
+/** The messages that tell a webhook of an event, in order; none if it does not want to hear of it. */
+export function messagesOf(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
+  const shortened = event.type === "push" ? shortenPush(event) : event;
+  const make = webhook.format === "github" ? githubMessages : standardMessages;
+  const isWanted = ({ type }: Message): boolean => webhook.events === null || webhook.events.includes(type);
+  const messages = make(webhook, source, shortened);
+  if (messages.every(({ body }) => body.length <= MAX_BODY_CHARS)) return messages.filter(isWanted);
+  return make(webhook, source, thinPush(shortened)).filter(isWanted);
+}
+
+/** The message that tries a webhook out. */
+export function pingOf(webhook: Webhook, source: MessageSource): Message {
+  const id = `${source.id}-ping-${crypto.randomUUID()}`;
+  const event = { id, type: "ping", timestamp: new Date().toISOString(), who: null, data: {} };
+  const [message] = (webhook.format === "github" ? githubMessages : standardMessages)(webhook, source, event);
+  return { ...message!, id };
+}
+
+/** @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+function standardMessages({ origin }: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
+  const { id, type, timestamp, who, data } = event;
+  const { owner, name, id: repository } = source;
+  const about = { id: repository, owner, name, url: `${origin}/${owner}/${name}` };
+  const body = JSON.stringify({ type, timestamp, id, data: { repository: about, who, ...data } });
+  return [{ id: `${repository}-${id}`, type, body }];
+}
+
+function shortenPush(event: RepositoryEventRecord): RepositoryEventRecord {
+  const push = event.data as unknown as DescribedPush;
+  const shorten = (commit: CommitRecord): CommitRecord => ({
+    ...commit,
+    message: commit.message.slice(0, MAX_MESSAGE_CHARS),
+  });
+  const refs = push.refs.map((ref) => ({ ...ref, commits: ref.commits?.map(shorten) ?? null }));
+  return { ...event, data: { ...push, refs } };
+}
+
+function thinPush(event: RepositoryEventRecord): RepositoryEventRecord {
+  const push = event.data as unknown as DescribedPush;
+  const refs = push.refs.slice(0, FEW_REFS).map((ref) => ({ ...ref, commits: null }));
+  return { ...event, data: { ...push, refs } };
+}
+
+/** Whether a webhook has been told of all there is. */
+export function isUpToDate({ told }: Pick<Webhook, "told">, newest: Webhook["told"]): boolean {
+  return compareEventIds(told, newest) >= 0;
+}

@@ -1,0 +1,85 @@
+import { createHmac } from "node:crypto";
+import type { DeliveryRecord, Webhook } from "../../store/events/webhook-table.ts";
+import type { Outside } from "../state/outside.ts";
+import type { Message } from "./message.ts";
+
+/** How long a webhook may take to answer (ms). */
+const ANSWER_MS = 10_000;
+
+/** Bytes of an answer that are read, and kept. */
+const MAX_ANSWER_BYTES = 4_096;
+
+/** What a secret of the Standard Webhooks specification begins with; base64 follows. */
+export const SECRET_PREFIX = "whsec_";
+
+/** Sends a message. Redirections are not followed: they could lead to where no webhook may be.
+ * @returns what became of it; never fails */
+export async function sendMessage(
+  outside: Outside,
+  webhook: Webhook,
+  event: string,
+  { id, type, body }: Message,
+): Promise<DeliveryRecord> {
+  const timeMs = Date.now();
+  const headers = headersOf(webhook, { id, type, body }, timeMs);
+  const sent = { messageId: id, event, type, timeMs, request: { headers, body } };
+  try {
+    const url = new URL(webhook.url);
+    outside.checkAddress(url);
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await outside.fetch(url.href, { method: "POST", headers, body, redirect: "manual", signal });
+    const response = { status: answer.status, body: await readStart(answer) };
+    return { ...sent, ms: Date.now() - timeMs, response, error: refusalOf(answer.status) };
+  } catch (error) {
+    const isLate = error instanceof Error && error.name === "TimeoutError";
+    const reason = isLate ? `it did not answer within ${ANSWER_MS / 1_000} seconds` : (error as Error).message;
+    return { ...sent, ms: Date.now() - timeMs, response: null, error: reason };
+  }
+}
+
+/** Why an answer is no success; null: it is one. */
+function refusalOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  return status >= 300 && status < 400 ? `it redirects (${status}), which is not followed` : `it answered ${status}`;
+}
+
+async function readStart({ body }: Response): Promise<string> {
+  if (body === null) return "";
+  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const pieces: Uint8Array[] = [];
+  for (let bytes = 0; bytes < MAX_ANSWER_BYTES;) {
+    const { value, done } = await reader.read();
+    if (done) break;
+    pieces.push(value);
+    bytes += value.length;
+  }
+  await reader.cancel();
+  return new TextDecoder().decode(Buffer.concat(pieces).subarray(0, MAX_ANSWER_BYTES));
+}
+
+function headersOf(webhook: Webhook, { id, type, body }: Message, timeMs: number): Record<string, string> {
+  const common = { "Content-Type": "application/json", "User-Agent": "Holdfast" };
+  if (webhook.format === "github") {
+    const signature = createHmac("sha256", webhook.secret).update(body).digest("hex");
+    return {
+      ...common,
+      "X-GitHub-Event": type,
+      "X-GitHub-Delivery": id,
+      "X-GitHub-Hook-ID": webhook.id,
+      "X-Hub-Signature-256": `sha256=${signature}`,
+    };
+  }
+  const timestamp = String(Math.floor(timeMs / 1_000));
+  const { secret, formerSecret, formerUntilMs } = webhook;
+  const secrets = formerSecret !== null && timeMs < (formerUntilMs ?? 0) ? [secret, formerSecret] : [secret];
+  const sign = (text: string): string =>
+    createHmac("sha256", Buffer.from(text.slice(SECRET_PREFIX.length), "base64"))
+      .update(`${id}.${timestamp}.${body}`)
+      .digest("base64");
+  return {
+    ...common,
+    "webhook-id": id,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": secrets.map((text) => `v1,${sign(text)}`).join(" "),
+  };
+}

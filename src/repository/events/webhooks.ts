@@ -1,0 +1,197 @@
+import { GitError } from "../../format/errors.ts";
+import {
+  type Delivery,
+  type DeliveryRecord,
+  MAX_WEBHOOKS,
+  type Webhook,
+  type WebhookSettings,
+} from "../../store/events/webhook-table.ts";
+import type { OpenRepository } from "../objects/open-repository.ts";
+import { readSource } from "./deliverer.ts";
+import { newestEvent } from "./events.ts";
+import type { Message } from "./message.ts";
+import { pingOf } from "./messages.ts";
+import { SECRET_PREFIX, sendMessage } from "./send-message.ts";
+
+/** How long a replaced secret signs as well (ms). */
+const SECRET_OVERLAP_MS = 24 * 60 * 60_000;
+
+const SECRET_BYTES = 32;
+
+/** A webhook without what nobody may see again. */
+export type ShownWebhook = Omit<Webhook, "secret" | "formerSecret" | "told" | "part" | "origin">;
+
+/** A webhook whose secret has just been made. */
+export type NewWebhook = ShownWebhook & { readonly secret: string };
+
+/** What may be changed of a webhook. */
+export type WebhookChange = Partial<Pick<WebhookSettings, "url" | "events">> & {
+  readonly enabled?: boolean | undefined;
+};
+
+/** Makes a webhook, which is told of what happens from now on.
+ * @param secret null: one is made
+ * @throws GitError "conflict" when there are too many, "invalid" for the address or the secret */
+export async function createWebhook(
+  { state, tables }: OpenRepository,
+  { secret, ...settings }: WebhookSettings & { readonly secret: string | null },
+): Promise<NewWebhook> {
+  state.platform.outside.checkAddress(toUrl(settings.url));
+  checkSecret(settings.format, secret);
+  if (tables.webhooks.all().length >= MAX_WEBHOOKS) {
+    const reason = `there are ${MAX_WEBHOOKS}; delete one first`;
+    throw new GitError("conflict", { what: "webhook", reason });
+  }
+  const webhook: Webhook = {
+    ...settings,
+    id: crypto.randomUUID(),
+    createdMs: Date.now(),
+    secret: secret ?? newSecret(),
+    formerSecret: null,
+    formerUntilMs: null,
+    told: newestEvent(tables),
+    part: 0,
+    ...READY,
+  };
+  state.transactAside(() => tables.webhooks.put(webhook));
+  return { ...show(webhook), secret: webhook.secret };
+}
+
+/** All webhooks, the oldest first. */
+export async function webhooks({ tables }: OpenRepository): Promise<ShownWebhook[]> {
+  return tables.webhooks.all().map(show);
+}
+
+/** One webhook. @throws GitError "not-found" */
+export async function webhook({ tables }: OpenRepository, id: string): Promise<ShownWebhook> {
+  return show(find({ tables }, id));
+}
+
+/** Changes a webhook. One that is enabled is told again at once, from where it was.
+ * @throws GitError "not-found", "invalid" */
+export async function changeWebhook(
+  { state, tables }: OpenRepository,
+  { id, enabled, ...change }: WebhookChange & { readonly id: string },
+): Promise<ShownWebhook> {
+  const before = find({ tables }, id);
+  if (change.url !== undefined) state.platform.outside.checkAddress(toUrl(change.url));
+  const told = {
+    ...before,
+    url: change.url ?? before.url,
+    events: change.events === undefined ? before.events : change.events,
+  };
+  const after: Webhook =
+    enabled === true ? { ...told, ...READY } : enabled === false ? { ...told, disabled: "it was disabled" } : told;
+  state.transactAside(() => tables.webhooks.put(after));
+  state.teller.start();
+  return show(after);
+}
+
+/** Removes a webhook. @throws GitError "not-found" */
+export async function deleteWebhook({ state, tables }: OpenRepository, id: string): Promise<void> {
+  find({ tables }, id);
+  state.transactAside(() => tables.webhooks.remove(id));
+}
+
+/** Gives a webhook a new secret. In the standard format the former one signs as well for a day.
+ * @param secret null: one is made
+ * @throws GitError "not-found", "invalid" */
+export async function rotateSecret(
+  { state, tables }: OpenRepository,
+  { id, secret }: { readonly id: string; readonly secret: string | null },
+): Promise<NewWebhook> {
+  const before = find({ tables }, id);
+  checkSecret(before.format, secret);
+  const after: Webhook = {
+    ...before,
+    secret: secret ?? newSecret(),
+    formerSecret: before.secret,
+    formerUntilMs: Date.now() + SECRET_OVERLAP_MS,
+  };
+  state.transactAside(() => tables.webhooks.put(after));
+  return { ...show(after), secret: after.secret };
+}
+
+/** Tries a webhook out, also one that is disabled.
+ * @returns what became of it
+ * @throws GitError "not-found" */
+export async function pingWebhook({ state, tables }: OpenRepository, id: string): Promise<Delivery> {
+  const target = find({ tables }, id);
+  return sendNow(state, target, "ping", pingOf(target, await readSource(state)));
+}
+
+/** The last deliveries, the newest first. @throws GitError "not-found" */
+export async function deliveries({ tables }: OpenRepository, id: string): Promise<Delivery[]> {
+  find({ tables }, id);
+  return tables.webhooks.deliveries(id);
+}
+
+/** Sends a message again as it was, with a new signature, out of order.
+ * @returns what became of it
+ * @throws GitError "not-found" */
+export async function redeliver(
+  { state, tables }: OpenRepository,
+  { id, delivery }: { readonly id: string; readonly delivery: number },
+): Promise<Delivery> {
+  const target = find({ tables }, id);
+  const former = tables.webhooks.deliveries(id).find((one) => one.id === delivery);
+  if (former === undefined) throw new GitError("not-found", { what: "delivery" });
+  const { messageId, type, event, request } = former;
+  return sendNow(state, target, event, { id: messageId, type, body: request.body });
+}
+
+async function sendNow(
+  state: OpenRepository["state"],
+  target: Webhook,
+  event: string,
+  message: Message,
+): Promise<Delivery> {
+  const record: DeliveryRecord = await sendMessage(state.platform.outside, target, event, message);
+  const { tables } = state;
+  if (tables === null || tables.webhooks.find(target.id) === null) throw new GitError("not-found", { what: "webhook" });
+  const id = state.transactAside(() => tables.webhooks.addDelivery(target.id, record));
+  return { ...record, id };
+}
+
+/** Of a webhook that has not failed. */
+const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
+
+function show({
+  secret: _secret,
+  formerSecret: _former,
+  told: _told,
+  part: _part,
+  origin: _origin,
+  ...shown
+}: Webhook): ShownWebhook {
+  return shown;
+}
+
+function find({ tables }: Pick<OpenRepository, "tables">, id: string): Webhook {
+  const found = tables.webhooks.find(id);
+  if (found === null) throw new GitError("not-found", { what: "webhook" });
+  return found;
+}
+
+function newSecret(): string {
+  return SECRET_PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("base64");
+}
+
+/** @throws GitError "invalid" for a secret that the format does not take */
+function checkSecret(format: WebhookSettings["format"], secret: string | null): void {
+  if (secret === null || format === "github" || /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(secret)) return;
+  const reason = `in the standard format it is ${SECRET_PREFIX} and base64 of 24 to 64 bytes`;
+  throw new GitError("invalid", { what: "secret", field: "secret", reason });
+}
+
+/** @throws GitError "invalid" */
+function toUrl(text: string): URL {
+  const url = URL.parse(text);
+  const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
+  if (isPlain) return url;
+  throw new GitError("invalid", {
+    what: "address",
+    field: "url",
+    reason: "it is no http or https URL, or names a user",
+  });
+}

@@ -1,0 +1,185 @@
+import { type EventId } from "../../format/event-id.ts";
+import { tableExists } from "../sql/schema.ts";
+import type { Sql } from "../sql/sql.ts";
+
+/** Created with the first webhook: most repositories never have one. */
+const TABLES = `
+CREATE TABLE IF NOT EXISTS webhooks (
+  id TEXT PRIMARY KEY,
+  created_ms INTEGER NOT NULL,
+  settings TEXT NOT NULL,          -- JSON: WebhookSettings
+  secret TEXT NOT NULL,
+  former_secret TEXT,              -- signs as well until former_until_ms, else NULL
+  former_until_ms INTEGER,
+  push INTEGER NOT NULL,           -- place in the event log of the last event that it was told
+  other INTEGER NOT NULL,
+  part INTEGER NOT NULL,           -- messages of the next event that it was told
+  due_ms INTEGER NOT NULL,         -- when the next attempt may be made
+  failures INTEGER NOT NULL,       -- attempts in a row that failed
+  failing_ms INTEGER,              -- when the first of them was made, else NULL
+  disabled TEXT                    -- why nothing is sent; NULL: it is
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS deliveries (
+  id INTEGER PRIMARY KEY,
+  webhook TEXT NOT NULL,
+  record TEXT NOT NULL             -- JSON: DeliveryRecord
+);
+CREATE INDEX IF NOT EXISTS delivered ON deliveries(webhook, id);
+`;
+
+/** Webhooks of one repository. */
+export const MAX_WEBHOOKS = 20;
+
+/** Deliveries of one webhook that are kept. */
+const MAX_DELIVERIES = 50;
+
+/** What the owner of a webhook chooses. */
+export interface WebhookSettings {
+  readonly url: string;
+  readonly format: "standard" | "github";
+  /** Types of events; null: all. */
+  readonly events: readonly string[] | null;
+  /** Where the server is reached, for addresses in messages. */
+  readonly origin: string;
+}
+
+/** Where the delivery of events to a webhook is. */
+export interface WebhookProgress {
+  /** The last event that was told whole. */
+  readonly told: EventId;
+  /** Messages of the event after it that were delivered. */
+  readonly part: number;
+  readonly dueMs: number;
+  readonly failures: number;
+  readonly failingMs: number | null;
+  readonly disabled: string | null;
+}
+
+/** A webhook. */
+export interface Webhook extends WebhookSettings, WebhookProgress {
+  readonly id: string;
+  readonly createdMs: number;
+  readonly secret: string;
+  readonly formerSecret: string | null;
+  readonly formerUntilMs: number | null;
+}
+
+/** An attempt to deliver a message. */
+export interface DeliveryRecord {
+  readonly messageId: string;
+  readonly event: string;
+  readonly type: string;
+  readonly timeMs: number;
+  readonly ms: number;
+  readonly request: { readonly headers: Readonly<Record<string, string>>; readonly body: string };
+  /** Null: none came. */
+  readonly response: { readonly status: number; readonly body: string } | null;
+  /** Why it failed; null: it was delivered. */
+  readonly error: string | null;
+}
+
+/** A kept attempt. */
+export interface Delivery extends DeliveryRecord {
+  readonly id: number;
+}
+
+type Row = Record<string, string | number | null>;
+
+/** A repository's webhooks and what was sent to them: tables `webhooks` and `deliveries`. What writes
+ * must run in a transaction. */
+export class WebhookTable {
+  readonly #sql: Sql;
+  /** Whether something is sent to any; null: not known. Every push asks. */
+  #isAnyActive: boolean | null = null;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  /** All webhooks, the oldest first. */
+  all(): Webhook[] {
+    if (!tableExists(this.#sql, "webhooks")) return [];
+    return this.#sql.exec<Row>("SELECT * FROM webhooks ORDER BY created_ms, id").toArray().map(toWebhook);
+  }
+
+  /** One of them; null: there is none. */
+  find(id: string): Webhook | null {
+    return this.all().find((one) => one.id === id) ?? null;
+  }
+
+  /** Whether something is sent to any. */
+  isAnyActive(): boolean {
+    return (this.#isAnyActive ??= this.all().some(({ disabled }) => disabled === null));
+  }
+
+  /** Enters or replaces a webhook. */
+  put(webhook: Webhook): void {
+    this.#isAnyActive = null;
+    this.#sql.exec(TABLES);
+    const { id, createdMs, secret, formerSecret, formerUntilMs, told, part, dueMs, failures, failingMs, disabled } =
+      webhook;
+    const { url, format, events, origin } = webhook;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO webhooks (id, created_ms, settings, secret, former_secret, former_until_ms, push, other, part,
+        due_ms, failures, failing_ms, disabled) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      id,
+      createdMs,
+      JSON.stringify({ url, format, events, origin } satisfies WebhookSettings),
+      secret,
+      formerSecret,
+      formerUntilMs,
+      told.push,
+      told.other,
+      part,
+      dueMs,
+      failures,
+      failingMs,
+      disabled,
+    );
+  }
+
+  /** Removes a webhook and what was sent to it. */
+  remove(id: string): void {
+    this.#isAnyActive = null;
+    this.#sql.exec("DELETE FROM webhooks WHERE id = ?", id);
+    this.#sql.exec("DELETE FROM deliveries WHERE webhook = ?", id);
+  }
+
+  /** Keeps an attempt, in place of the oldest when there are many.
+   * @returns its id */
+  addDelivery(webhook: string, record: DeliveryRecord): number {
+    const insert = "INSERT INTO deliveries (webhook, record) VALUES (?, ?) RETURNING id";
+    const { id } = this.#sql.exec<{ id: number }>(insert, webhook, JSON.stringify(record)).one();
+    this.#sql.exec(
+      `DELETE FROM deliveries WHERE webhook = ?1 AND id <=
+        (SELECT id FROM deliveries WHERE webhook = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_DELIVERIES})`,
+      webhook,
+    );
+    return id;
+  }
+
+  /** The kept attempts, the newest first. */
+  deliveries(webhook: string): Delivery[] {
+    if (!tableExists(this.#sql, "deliveries")) return [];
+    const query = "SELECT id, record FROM deliveries WHERE webhook = ? ORDER BY id DESC";
+    const rows = this.#sql.exec<{ id: number; record: string }>(query, webhook).toArray();
+    return rows.map(({ id, record }) => ({ ...(JSON.parse(record) as DeliveryRecord), id }));
+  }
+}
+
+function toWebhook(row: Row): Webhook {
+  return {
+    ...(JSON.parse(row["settings"] as string) as WebhookSettings),
+    id: row["id"] as string,
+    createdMs: row["created_ms"] as number,
+    secret: row["secret"] as string,
+    formerSecret: row["former_secret"] as string | null,
+    formerUntilMs: row["former_until_ms"] as number | null,
+    told: { push: row["push"] as number, other: row["other"] as number },
+    part: row["part"] as number,
+    dueMs: row["due_ms"] as number,
+    failures: row["failures"] as number,
+    failingMs: row["failing_ms"] as number | null,
+    disabled: row["disabled"] as string | null,
+  };
+}

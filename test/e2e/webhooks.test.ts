@@ -1,0 +1,293 @@
+/** Webhooks, with real receivers, read by the libraries that receivers use. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Webhooks } from "@octokit/webhooks";
+import { Webhook as Verifier } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { git } from "../harness/git.ts";
+import { makeHistory } from "../harness/history.ts";
+import { type Received, Receiver } from "../harness/receiver.ts";
+import { type Server, startServer } from "../harness/server.ts";
+
+interface Made {
+  readonly id: string;
+  readonly secret: string;
+}
+interface Sent {
+  readonly id: number;
+  readonly messageId: string;
+  readonly type: string;
+  readonly error: string | null;
+  readonly request: { readonly body: string };
+  readonly response: { readonly status: number; readonly body: string } | null;
+}
+interface Told {
+  readonly type: string;
+  readonly id: string;
+  readonly data: { readonly refs: readonly { readonly name: string; readonly new: string }[] };
+}
+
+let server: Server;
+let history: string;
+const open: Receiver[] = [];
+
+beforeAll(async () => {
+  server = await startServer({
+    vars: { ALLOW_PRIVATE_HOSTS: "on" },
+    constants: { DELIVERY_LEASE_MS: 1_500, FIRST_RETRY_MS: 300, ANSWER_MS: 1_000, GIVE_UP_MS: 4_000 },
+  });
+  history = await makeHistory({ commits: 40, files: 3 });
+});
+afterEach(() => {
+  for (const receiver of open.splice(0)) receiver.close();
+});
+afterAll(() => server.close());
+
+async function newReceiver(): Promise<Receiver> {
+  const receiver = await Receiver.open();
+  open.push(receiver);
+  return receiver;
+}
+const push = (name: string, ...args: readonly string[]) => git(history, "push", "-q", `${server.url}/${name}`, ...args);
+
+async function ask<Body>(method: string, path: string, json?: unknown): Promise<Body> {
+  const { status, body } = await askApi<Body>(server, `/repos/${path}`, { method, json });
+  expect(status, JSON.stringify(body)).toBeLessThan(300);
+  return body;
+}
+const hook = (name: string, json: object) => ask<Made>("POST", `${name}/webhooks`, json);
+const deliveriesOf = async (name: string, { id }: Made) =>
+  (await ask<{ deliveries: Sent[] }>("GET", `${name}/webhooks/${id}/deliveries`)).deliveries;
+
+/** The message of a request in the standard format, if its signature is right. */
+const read = (secret: string, { body, headers }: Received): Told =>
+  new Verifier(secret).verify(body, { ...headers }) as Told;
+
+test("a standard webhook is told of a push, as its library verifies", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/standard", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/standard", { url: receiver.url });
+  const ping = await ask<Sent>("POST", `hooks/standard/webhooks/${made.id}/pings`);
+  expect(ping).toMatchObject({ type: "ping", error: null, response: { status: 204 } });
+  await push("hooks/standard", "HEAD~38:refs/heads/main", "HEAD~38:refs/tags/v1");
+  const [pinged, pushed] = await receiver.count(2);
+  expect(read(made.secret, pinged!).type).toBe("ping");
+  const told = read(made.secret, pushed!);
+  const oid = await git(history, "rev-parse", "HEAD~38");
+  expect(told).toMatchObject({
+    type: "push",
+    data: {
+      repository: { owner: "hooks", name: "standard", url: `${server.url}/hooks/standard` },
+      refCount: 2,
+      refs: [
+        { name: "refs/heads/main", new: oid, forced: false, commits: [{ oid }] },
+        { name: "refs/tags/v1", old: null },
+      ],
+    },
+  });
+  expect(() => read(`whsec_${Buffer.alloc(32).toString("base64")}`, pushed!)).toThrow("No matching signature");
+  const shown = JSON.stringify([
+    await ask("GET", "hooks/standard/webhooks"),
+    await ask("GET", `hooks/standard/webhooks/${made.id}`),
+    await deliveriesOf("hooks/standard", made),
+  ]);
+  expect(shown).not.toContain(made.secret.slice("whsec_".length));
+});
+
+test("a replaced secret signs beside the new one", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/rotated", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/rotated", { url: receiver.url });
+  const { secret } = await ask<Made>("POST", `hooks/rotated/webhooks/${made.id}/secret`, {});
+  expect(secret).not.toBe(made.secret);
+  await push("hooks/rotated", "HEAD~38:refs/heads/main");
+  const [pushed] = await receiver.count(1);
+  expect(read(secret, pushed!)).toEqual(read(made.secret, pushed!));
+});
+
+test("a webhook in GitHub's format gets its create, push and delete, as octokit verifies and parses them", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/github", "HEAD~39:refs/heads/main");
+  const secret = "a secret of twenty characters";
+  const made = await hook("hooks/github", { url: receiver.url, format: "github", secret });
+  await ask("POST", `hooks/github/webhooks/${made.id}/pings`);
+  await push("hooks/github", "HEAD~37:refs/heads/main", "HEAD~36:refs/heads/side");
+  await push("hooks/github", "+HEAD~38:refs/heads/main", ":refs/heads/side");
+  const requests = await receiver.count(1 + 3 + 3);
+  const octokit = new Webhooks({ secret });
+  const heard: unknown[] = [];
+  octokit.onAny(({ name, payload }) => {
+    const { ref, created, deleted, forced, commits, repository } = payload as unknown as Record<string, never>;
+    heard.push([
+      name,
+      ref,
+      created,
+      deleted,
+      forced,
+      (commits as unknown[] | undefined)?.length,
+      repository?.["full_name"],
+    ]);
+  });
+  for (const { headers, body } of requests) {
+    await octokit.verifyAndReceive({
+      id: headers["x-github-delivery"]!,
+      name: headers["x-github-event"]!,
+      signature: headers["x-hub-signature-256"]!,
+      payload: body,
+    });
+  }
+  const full = "hooks/github";
+  expect(heard).toEqual([
+    ["ping", undefined, undefined, undefined, undefined, undefined, full],
+    ["push", "refs/heads/main", false, false, false, 2, full],
+    ["create", "side", undefined, undefined, undefined, undefined, full],
+    ["push", "refs/heads/side", true, false, false, 1, full],
+    ["push", "refs/heads/main", false, false, true, 0, full],
+    ["push", "refs/heads/side", false, true, false, 0, full],
+    ["delete", "side", undefined, undefined, undefined, undefined, full],
+  ]);
+  await expect(octokit.verify(requests[1]!.body, "sha256=00")).resolves.toBe(false);
+});
+
+test("what fails is tried again in order, is given up after a day, and can be enabled again", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/failing", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/failing", { url: receiver.url });
+  let left = 2;
+  receiver.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 200).end("x".repeat(10_000));
+  for (const back of [38, 37, 36]) await push("hooks/failing", `HEAD~${back}:refs/heads/main`);
+  const ids = (await receiver.count(5)).map((request) => read(made.secret, request).id);
+  expect(ids).toEqual(["2", "2", "2", "3", "4"]);
+  const [last, , , first] = await deliveriesOf("hooks/failing", made);
+  expect(last).toMatchObject({ error: null, response: { status: 200, body: "x".repeat(4_096) } });
+  expect(first).toMatchObject({ error: "it answered 500", response: { status: 500 } });
+  // Sent again as it was.
+  const again = await ask<Sent>("POST", `hooks/failing/webhooks/${made.id}/deliveries/${first!.id}/redeliver`);
+  expect(again).toMatchObject({ error: null, messageId: first!.messageId, request: { body: first!.request.body } });
+
+  left = Infinity;
+  await push("hooks/failing", "HEAD~35:refs/heads/main");
+  for (;;) {
+    const { disabled } = await ask<{ disabled: string | null }>("GET", `hooks/failing/webhooks/${made.id}`);
+    if (disabled !== null) {
+      expect(disabled).toMatch(/^it has failed since .*: it answered 500$/);
+      break;
+    }
+    await sleep(200);
+  }
+  left = 0;
+  await push("hooks/failing", "HEAD~34:refs/heads/main");
+  const before = receiver.received.length;
+  await ask("PATCH", `hooks/failing/webhooks/${made.id}`, { enabled: true });
+  const later = (await receiver.count(before + 2)).slice(before);
+  expect(later.map((request) => read(made.secret, request).id)).toEqual(["5", "6"]);
+}, 60_000);
+
+test("an endpoint that hangs, redirects, floods or is gone delays no other, and is told why", async () => {
+  const [hanging, redirecting, flooding, gone, fine] = await Promise.all(Array.from({ length: 5 }, newReceiver));
+  await push("hooks/bad", "HEAD~39:refs/heads/main");
+  hanging!.answer = () => undefined;
+  redirecting!.answer = (_, response) => response.writeHead(302, { Location: fine!.url }).end();
+  flooding!.answer = (_, response) => response.writeHead(200).end(Buffer.alloc(10_000_000, "x"));
+  gone!.answer = (_, response) => response.writeHead(410).end();
+  const made = await Promise.all(
+    [hanging, redirecting, flooding, gone, fine].map((one) => hook("hooks/bad", { url: one!.url })),
+  );
+  const pushedMs = Date.now();
+  await push("hooks/bad", "HEAD~38:refs/heads/main");
+  await push("hooks/bad", "HEAD~37:refs/heads/main");
+  const told = await fine!.count(2);
+  expect(told.map((request) => read(made[4]!.secret, request).id)).toEqual(["2", "3"]);
+  expect(told[1]!.atMs - pushedMs).toBeLessThan(1_000);
+  await flooding!.count(2);
+  await sleep(1_500);
+  const errors = await Promise.all(made.map(async (one) => (await deliveriesOf("hooks/bad", one)).at(-1)!));
+  expect(errors.map(({ error }) => error)).toEqual([
+    "it did not answer within 1 seconds",
+    "it redirects (302), which is not followed",
+    null,
+    "it answered 410",
+    null,
+  ]);
+  expect(errors[2]!.response!.body.length).toBe(4_096);
+  expect(fine!.received.length).toBe(2);
+  expect(await ask("GET", `hooks/bad/webhooks/${made[3]!.id}`)).toMatchObject({
+    disabled: expect.stringContaining("410"),
+  });
+}, 30_000);
+
+test("after the server was killed, each event is delivered, in order", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/killed", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/killed", { url: receiver.url });
+  receiver.answer = (_, response) => response.writeHead(Math.random() < 0.3 ? 500 : 204).end();
+  const wanted: string[] = [];
+  for (let i = 0; i < 20; i++) {
+    await push("hooks/killed", `HEAD~${38 - i}:refs/heads/main`);
+    wanted.push(`${i + 2}`);
+    if (i % 5 === 4) {
+      await server.kill();
+      await server.restart();
+    }
+  }
+  receiver.answer = (_, response) => response.writeHead(204).end();
+  const ids = (): string[] => receiver.received.map((request) => read(made.secret, request).id);
+  const endMs = Date.now() + 40_000;
+  while (ids().at(-1) !== wanted.at(-1) && Date.now() < endMs) await sleep(100);
+  expect([...new Set(ids())]).toEqual(wanted);
+  // Each comes again only at once, or after a failure: never before what was taken.
+  expect(ids()).toEqual(ids().toSorted((a, b) => Number(a) - Number(b)));
+}, 90_000);
+
+test("a change writes one row more while there is a webhook, and none before", async () => {
+  const receiver = await newReceiver();
+  // What a delivery writes comes later, and is not counted.
+  receiver.answer = (_, response) => void setTimeout(() => response.writeHead(204).end(), 500);
+  await push("hooks/rows", "HEAD~39:refs/heads/main");
+  const commit = async (content: string): Promise<number> => {
+    server.takeEvents();
+    await ask("POST", "hooks/rows/commits", {
+      branch: "main",
+      message: "m",
+      author: { name: "Ada", email: "ada@example.com" },
+      operations: [{ op: "put", path: "file", content }],
+    });
+    for (;;) {
+      const event = await server.takeEvent("call");
+      if (event.name === "commit") return event.operations.rowsWritten;
+    }
+  };
+  await commit("1");
+  const before = await commit("2");
+  await hook("hooks/rows", { url: receiver.url });
+  expect((await commit("3")) - before).toBe(1);
+});
+
+test("a deleted webhook is told nothing more, and there are at most twenty", async () => {
+  const receiver = await newReceiver();
+  await push("hooks/deleted", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/deleted", { url: receiver.url, events: ["repository"] });
+  await push("hooks/deleted", "HEAD~38:refs/heads/main");
+  await ask("PATCH", "hooks/deleted", { visibility: "public" });
+  expect(read(made.secret, (await receiver.count(1))[0]!).type).toBe("repository");
+  await ask("DELETE", `hooks/deleted/webhooks/${made.id}`);
+  for (let i = 0; i < 20; i++) await hook("hooks/deleted", { url: "http://127.0.0.1:1/" });
+  const refused = await askApi(server, "/repos/hooks/deleted/webhooks", {
+    method: "POST",
+    json: { url: receiver.url },
+  });
+  expect(refused.status).toBe(409);
+});
+
+test("without the setting, an address of this machine is refused, before and when it is asked", async () => {
+  const strict = await startServer();
+  try {
+    await git(history, "push", "-q", `${strict.url}/hooks/strict`, "HEAD:refs/heads/main");
+    for (const url of ["http://127.0.0.1/", "http://[::1]/", "http://localhost:8080/", "ftp://example.com/", "x"]) {
+      const { status } = await askApi(strict, "/repos/hooks/strict/webhooks", { method: "POST", json: { url } });
+      expect(status, url).toBe(422);
+    }
+  } finally {
+    await strict.close();
+  }
+});
