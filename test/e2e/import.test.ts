@@ -42,7 +42,7 @@ beforeAll(async () => {
   const limits = { maxPackObjects: 900, pruneGraceMs: 0 };
   server = await startServer({
     vars: { ...VARS, LIMITS: JSON.stringify(limits) },
-    constants: { FIRST_DEPTH: 16, RETRY_MS: 20, PLAN_LIFE_MS: 0, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
+    constants: { FIRST_DEPTH: 16, IMPORT_RETRY_MS: 20, PLAN_LIFE_MS: 0, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
   });
   root = makeTempDir("served");
   native = await startNative(root);

@@ -33,7 +33,7 @@ const FIRST_DEPTH = 4_096;
 const MAX_ATTEMPTS = 4;
 
 /** Wait after the first of them (ms); four times as long after each further one. */
-const RETRY_MS = 2_000;
+const IMPORT_RETRY_MS = 2_000;
 
 /** Failures that may be over the next time. */
 const PASSING: ReadonlySet<GitErrorCode> = new Set(["timeout", "unavailable", "storage-failed", "storage-full"]);
@@ -143,7 +143,7 @@ class ImportRun {
     const mayPass = !isGitError(error) || PASSING.has(error.code);
     if (mayPass && attempts < MAX_ATTEMPTS) {
       this.#update({ attempts, error: reason });
-      return this.#schedule(Date.now() + RETRY_MS * 4 ** (attempts - 1));
+      return this.#schedule(Date.now() + IMPORT_RETRY_MS * 4 ** (attempts - 1));
     }
     this.#settle({ error: reason, attempts }, "failed");
   }

@@ -41,7 +41,7 @@ const NewImport = z
     mirror: z.boolean().default(false).openapi({
       description: "whether to follow the upstream; until it is released, nobody else changes refs here",
     }),
-    intervalSeconds: z
+    interval: z
       .number()
       .int()
       .min(60)
@@ -59,7 +59,7 @@ const Import = z
     hasAuthorization: z.boolean(),
     refs: z.array(z.string()),
     mirror: z.boolean(),
-    intervalSeconds: Count,
+    interval: Count,
     state: z.enum(["running", "waiting", "done", "failed"]).openapi({
       description:
         "`running`: it fetches, or tries again soon; `waiting`: the mirror is looked at again at `nextAt`; `done`, `failed`: it has ended",
@@ -124,13 +124,13 @@ const end = defineRoute("admin", {
 /** `/repos/:owner/:repo/import`: fetches another host's repository. */
 export const importRoutes = newRoutes()
   .openapi(begin, async (context) => {
-    const { url, authorization, refs, mirror, intervalSeconds } = context.req.valid("json");
+    const { url, authorization, refs, mirror, interval } = context.req.valid("json");
     const begun = await repositoryOf(context).beginImport({
       url,
       authorization,
       prefixes: refs.map(encodeText),
       isMirror: mirror,
-      intervalMs: intervalSeconds * 1_000,
+      intervalMs: interval * 1_000,
     });
     return context.json(show(begun), 202);
   })
@@ -148,7 +148,7 @@ function show(status: Awaited<ReturnType<RepositoryClient["readImport"]>>) {
     ...rest,
     refs: prefixes.map(decodeText),
     mirror: isMirror,
-    intervalSeconds: intervalMs / 1_000,
+    interval: intervalMs / 1_000,
     upstreamRefs: refs,
     startedAt: new Date(startedMs).toISOString(),
     syncedAt: toTime(syncedMs),
