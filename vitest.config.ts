@@ -100,7 +100,7 @@ export default defineConfig({
         },
       },
       {
-        // The real client of Git LFS, which npm does not bring: `npm run test:lfs`.
+        // The real client of Git LFS, which Go builds: `npm run test:lfs`.
         plugins: [wasmModules, textModules],
         test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 300_000 },
       },

@@ -40,7 +40,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     sha256: checksums,
     webhook: webhooks,
     delivery: deliveries,
-    url: ["http://127.0.0.1:9/"],
+    url: ["http://127.0.0.1:9/", "https://nowhere.invalid/ada/engine.git"],
     secret: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     parts: ["1"],
     refs: ["refs/heads/"],

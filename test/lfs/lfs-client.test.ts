@@ -8,9 +8,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findProblems } from "../harness/find-problems.ts";
 import { type GitResult, makeRepository, tryGit } from "../harness/git.ts";
+import { setUpLfs } from "../harness/lfs-tools.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
-import { findLfsTools } from "./lfs-tools.ts";
 
 const ADMIN = "holdfast-admin-token-for-tests";
 
@@ -19,7 +19,7 @@ let open: Server;
 let guarded: Server;
 
 beforeAll(async () => {
-  env = findLfsTools(makeTempDir("home"));
+  env = await setUpLfs(makeTempDir("home"));
   open = await startServer();
   guarded = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: ADMIN } });
 });

@@ -94,6 +94,7 @@ test.each([
   ["v1...main", "v1...main"],
   ["feature%2Fx~1...main", "feature/x~1...main"],
   ["feature%2Fx..main", "feature/x..main"],
+  ["main~1...feature/x", "main~1...feature/x"],
 ])("compare %s is git diff %s", async (range, gitRange) => {
   const { status, body } = await get(`/compare/${range}`);
   expect(status).toBe(200);

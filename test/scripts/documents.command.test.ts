@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PROJECT } from "../harness/build.ts";
 import { git, gitEnv, makeRepository } from "../harness/git.ts";
+import { buildLfsTools } from "../harness/lfs-tools.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
@@ -39,17 +40,31 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
   },
   { block: "npm run deploy", reason: "it needs an account", run: "npm run deploy:check" },
   { block: "npm ci && npm run deploy", reason: "it needs an account", run: "npm run deploy -- --help" },
+  {
+    block: "curl -N -H",
+    reason: "the stream goes on for minutes; test/rest/events.test.ts reads it",
+    run: "true",
+  },
+  {
+    block: "[[services]]",
+    reason: "it is configuration; test/e2e/policy.test.ts has such a service",
+    run: "true",
+  },
   { block: "npm run setup -- --deployed", reason: "it needs an account", run: "npm run setup -- --help" },
 ];
 
 /** What a page takes for granted before a block, by the block's beginning. */
 const BEFORE: readonly { readonly block: string; readonly run: string }[] = [
   { block: "url=", run: `git push -q http://localhost:8787/me/my-repo.git v1` },
+  {
+    block: 'curl "http://localhost:8787/api/repos/me/my-repo/events',
+    run: "git push -q http://localhost:8787/me/my-repo.git main",
+  },
   { block: "git clone --mirror large.bundle", run: "git bundle create -q large.bundle --all HEAD" },
 ];
 
-/** Numbers that are for large histories, and what the sample has. */
-const SMALLER: Readonly<Record<string, string>> = { "main~20000": "main~2" };
+/** Numbers that are for large histories and patient people, and what the sample has. */
+const SMALLER: Readonly<Record<string, string>> = { "main~20000": "main~2", "wait=25": "wait=1" };
 
 let open: Server;
 let closed: Server;
@@ -103,6 +118,7 @@ async function runShell(dir: string, script: string): Promise<{ code: number | n
   const { GIT_CONFIG_GLOBAL: _, ...isolated } = gitEnv();
   const env = {
     ...isolated,
+    PATH: await buildLfsTools(),
     HOME: home,
     ADMIN_TOKEN: ADMIN,
     HOLDFAST_TOKEN: ADMIN,
