@@ -1,12 +1,33 @@
 import { concatOids } from "../../format/oid.ts";
 import { parseTree, type TreeEntry } from "../../format/tree.ts";
+import { findTreeEntry } from "../../format/tree-splice.ts";
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
 import { NumberSet } from "../../store/numbers/number-set.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
 import type { WorkBudget } from "../pacing/work-budget.ts";
 
-/** The entries of a directory, by name. */
-export type Listing = ReadonlyMap<string, Pick<TreeEntry, "mode" | "oid">>;
+/** Entries of a version that are searched for one by one. Whoever wants more, wants most. */
+const MAX_SEARCHES = 8;
+
+/** A version of a directory. Most are asked for one entry: the one that filters say has changed. */
+export class Listing {
+  readonly #content: Uint8Array;
+  #searches = 0;
+  #entries: ReadonlyMap<string, TreeEntry> | null = null;
+
+  /** @param content of the tree */
+  constructor(content: Uint8Array) {
+    this.#content = content;
+  }
+
+  /** @param name byte string
+   * @returns null: there is none */
+  find(name: string): TreeEntry | null {
+    if (this.#searches++ < MAX_SEARCHES) return findTreeEntry(this.#content, name);
+    this.#entries ??= new Map(parseTree(this.#content).map((entry) => [entry.name, entry]));
+    return this.#entries.get(name) ?? null;
+  }
+}
 
 /** A directory's contents in a group of commits. */
 export class DirectoryVersions {
@@ -37,7 +58,7 @@ export class DirectoryVersions {
   async load(roots: Iterable<ObjectNumber>, budget: WorkBudget): Promise<void> {
     const directories = new Map(Iterator.from(roots).map((root) => [root, root] as const));
     for (const part of this.#parts) {
-      const below = await this.#read(directories.values(), budget, (listing) => listing.get(part)?.oid ?? null);
+      const below = await this.#read(directories.values(), budget, (listing) => listing.find(part)?.oid ?? null);
       const oids = [...below].filter(([, oid]) => oid !== null);
       const { number, type } = this.#repository.tables.objects.lookupMany(concatOids(oids.map(([, oid]) => oid!)));
       const isTree = new Map(oids.map(([tree], i) => [tree, type[i] === 2 ? number[i]! : 0]));
@@ -57,7 +78,7 @@ export class DirectoryVersions {
     const numbers = new Set(trees);
     numbers.delete(0);
     for await (const [number, { bytes }] of this.#repository.reader.readEach(NumberSet.fromUnsorted(numbers))) {
-      results.set(number, use(new Map(parseTree(bytes).map((entry) => [entry.name, entry]))));
+      results.set(number, use(new Listing(bytes)));
       await budget.step();
     }
     return results;

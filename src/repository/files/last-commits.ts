@@ -177,15 +177,17 @@ class LastCommitsWalk {
     let rest = here;
     for (const parent of graph.parents(position)) {
       const listing = this.#versions.get(graph.tree(parent));
-      const same = rest.filter((i) => isSame(this.#entries[i]!, listing));
-      if (same.length === 0) continue;
-      rest = rest.filter((i) => !isSame(this.#entries[i]!, listing));
+      const { same = [], other = [] } = Object.groupBy(rest, (i) =>
+        isSame(this.#entries[i]!, listing) ? "same" : "other",
+      );
       this.#move(same, parent);
+      rest = other;
     }
     for (const entry of rest) this.#found.set(entry, graph.number(position));
   }
 
   #move(entries: readonly number[], position: GraphPosition): void {
+    if (entries.length === 0) return;
     const waiting = this.#waiting.get(position);
     if (waiting === undefined) {
       this.#waiting.set(position, [...entries]);
@@ -212,8 +214,8 @@ function toKey({ name, mode, oid }: TreeEntry): string {
 }
 
 function isSame(entry: TreeEntry, listing: Listing | null): boolean {
-  const other = listing?.get(entry.name);
-  return other !== undefined && other.mode === entry.mode && equalOids(other.oid, entry.oid);
+  const other = listing?.find(entry.name) ?? null;
+  return other !== null && other.mode === entry.mode && equalOids(other.oid, entry.oid);
 }
 
 /** @param found by entry the object number of its commit */
