@@ -20,8 +20,10 @@ import { Semaphore } from "../pacing/semaphore.ts";
  * began. */
 export const WHOLE_READ_BYTES = 4 * 1024 * 1024;
 
-/** Chunks that were read whole. */
-const CHUNKS = new ByteCache<Uint8Array>(8 * 1024 * 1024, ISOLATE_MEMORY);
+/** Chunks that were read whole. A walk through a long history comes back to some sixteen chunks of
+ * 2 MB: those with the trees and blobs of one time. */
+const KEPT_CHUNK_BYTES = 32 * 1024 * 1024;
+const CHUNKS = new ByteCache<Uint8Array>(KEPT_CHUNK_BYTES, ISOLATE_MEMORY);
 
 /** Resolved objects, as delta bases. */
 const OBJECT_BYTES = 8 * 1024 * 1024;
