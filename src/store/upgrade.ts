@@ -1,7 +1,7 @@
 // Opens what an earlier version wrote. Each step makes one version's tables the next one's, in one
 // transaction: it happens whole or not at all.
 import { OID_BYTES } from "../format/oid.ts";
-import { openAuthored } from "./graph/author-table.ts";
+import { openAuthored, openAuthors } from "./graph/author-table.ts";
 import type { SealedRow } from "./index/chunk-row.ts";
 import { IdRuns, toEntries } from "./index/id-runs.ts";
 import { openNodes } from "./index/node-pages.ts";
@@ -62,6 +62,7 @@ CREATE TABLE tree_sums (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, sums B
 CREATE TABLE path_filters (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, filters BLOB NOT NULL);
 INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
 `),
+  12: packAuthors,
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */
@@ -168,6 +169,22 @@ CREATE TABLE authored (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors
     last = rows.at(-1)!.number;
   }
   sql.exec("DROP TABLE authored_rows");
+}
+
+/** Authors had a row each. */
+function packAuthors(sql: Sql): void {
+  sql.exec(`
+ALTER TABLE authors RENAME TO author_rows;
+CREATE TABLE authors (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, authors BLOB NOT NULL);
+`);
+  const query = `SELECT id AS number, name, email FROM author_rows WHERE id > ? ORDER BY id LIMIT ${SLICE_ROWS}`;
+  for (let last = 0; ;) {
+    const rows = sql.exec<{ number: number; name: string; email: string }>(query, last).toArray();
+    openAuthors(sql).write(rows);
+    if (rows.length < SLICE_ROWS) break;
+    last = rows.at(-1)!.number;
+  }
+  sql.exec("DROP TABLE author_rows");
 }
 
 /** Files of worktrees had a row each. */

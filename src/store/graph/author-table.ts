@@ -1,9 +1,9 @@
+import { fromByteString, toByteString } from "../../format/byte-string.ts";
 import type { Column } from "../../format/kinds.ts";
 import type { GraphPosition, ObjectNumber } from "../numbers/kinds.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { RecordPages } from "../index/record-pages.ts";
-import type { NumberSet } from "../numbers/number-set.ts";
-import { readIntegers } from "../sql/packed-rows.ts";
+import { NumberSet } from "../numbers/number-set.ts";
 import type { Sql } from "../sql/sql.ts";
 
 /** The author of a commit. */
@@ -25,11 +25,11 @@ export interface AuthoredCommit {
   readonly zone: number;
 }
 
-const INSERT_AUTHORS = `INSERT OR IGNORE INTO authors (name, email)
-  SELECT value ->> 0, value ->> 1 FROM json_each(?) WHERE true`;
-
-const FIND_AUTHORS = `SELECT json_group_array(id) FROM
-  (SELECT authors.id FROM json_each(?) AS one CROSS JOIN authors ON name = value ->> 0 AND email = value ->> 1 ORDER BY one.key)`;
+/** A record of table `authors`: name and email, each with its length before it. */
+interface NumberedAuthor extends Author {
+  /** The author's id: they are counted from 1. */
+  readonly number: number;
+}
 
 /** A record of table `authored`: a sequence of LEB128 varints, the last as zigzag. */
 interface AuthoredRecord extends Omit<AuthoredCommit, "author"> {
@@ -37,25 +37,23 @@ interface AuthoredRecord extends Omit<AuthoredCommit, "author"> {
   readonly author: number;
 }
 
-/** Bytes of a record, at most: four integers. */
-const RECORD_BYTES = 40;
-
-/** Authors in a statement. Two names of 255 bytes, written as JSON, take 3 KB at most. */
-const STATEMENT_AUTHORS = 500;
+/** Bytes of an integer in a record, at most. */
+const INTEGER_BYTES = 10;
 
 /** Marks a node that is not a commit. */
 const NO_COMMIT = 0xffffffff;
 
-/** Author and author time of each commit: tables `authors` and `authored`. In memory they are
- * arrays by the commit's position in the graph, loaded on first use and kept as long as the graph:
- * 16 bytes a commit. Pushed commits are entered a little later by a job; whoever counts must first
- * enter the missing ones. */
+/** Author and author time of each commit: tables `authors` and `authored`, pages of many each. In
+ * memory they are arrays by the commit's position in the graph, loaded on first use and kept as long
+ * as the graph: 16 bytes a commit. Pushed commits are entered a little later by a job; whoever counts
+ * must first enter the missing ones. */
 export class AuthorTable {
-  readonly #sql: Sql;
   readonly #graph: CommitGraph;
+  readonly #named: RecordPages<NumberedAuthor>;
   readonly #authored: RecordPages<AuthoredRecord>;
-  /** By id. */
+  /** By id, and the reverse, by `toKey`. */
   readonly #authors: (Author | undefined)[] = [];
+  readonly #idOf = new Map<string, number>();
   /** By position: the author's id; 0: not entered yet. */
   #ids = new Uint32Array(0);
   #times = new Float64Array(0);
@@ -63,8 +61,8 @@ export class AuthorTable {
   #isLoaded = false;
 
   constructor(sql: Sql, graph: CommitGraph) {
-    this.#sql = sql;
     this.#graph = graph;
+    this.#named = openAuthors(sql);
     this.#authored = openAuthored(sql);
   }
 
@@ -86,19 +84,18 @@ export class AuthorTable {
    * @param commits ascending by number */
   add(commits: readonly AuthoredCommit[]): void {
     this.#load();
-    const authors = [...new Map(commits.map(({ author }) => [toKey(author), author])).values()];
-    const idOf = new Map<string, number>();
-    for (let from = 0; from < authors.length; from += STATEMENT_AUTHORS) {
-      const some = authors.slice(from, from + STATEMENT_AUTHORS);
-      const list = JSON.stringify(some.map(({ name, email }) => [name, email]));
-      this.#sql.exec(INSERT_AUTHORS, list);
-      const ids = readIntegers([...this.#sql.exec(FIND_AUTHORS, list).raw()][0]![0]);
-      for (const [i, author] of some.entries()) {
-        idOf.set(toKey(author), ids[i]!);
-        this.#authors[ids[i]!] = author;
-      }
-    }
-    const records = commits.map((commit) => ({ ...commit, author: idOf.get(toKey(commit.author))! }));
+    const added = new Map<string, NumberedAuthor>();
+    const idOf = (author: Author): number => {
+      const key = toKey(author);
+      const known = this.#idOf.get(key) ?? added.get(key)?.number;
+      if (known !== undefined) return known;
+      const number = Math.max(this.#authors.length, 1) + added.size;
+      added.set(key, { ...author, number });
+      return number;
+    };
+    const records = commits.map((commit) => ({ ...commit, author: idOf(commit.author) }));
+    this.#named.write([...added.values()]);
+    for (const author of added.values()) this.#know(author);
     this.#authored.write(records);
     for (const record of records) this.#enter(record);
   }
@@ -142,14 +139,17 @@ export class AuthorTable {
 
   #load(): void {
     this.#reserve();
+    // Another table of the same database may have entered some.
+    const added = NumberSet.range(Math.max(this.#authors.length, 1), this.#named.lastNumber() + 1);
+    for (const author of this.#named.read(added)) this.#know(author);
     if (this.#isLoaded) return;
-    for (const { id, ...author } of this.#sql.exec<{ id: number; name: string; email: string }>(
-      "SELECT id, name, email FROM authors",
-    )) {
-      this.#authors[id] = author;
-    }
     for (const record of this.#authored.all()) this.#enter(record);
     this.#isLoaded = true;
+  }
+
+  #know({ number, name, email }: NumberedAuthor): void {
+    this.#authors[number] = { name, email };
+    this.#idOf.set(toKey({ name, email }), number);
   }
 
   #enter({ number, author, time, zone }: AuthoredRecord): void {
@@ -173,13 +173,33 @@ export class AuthorTable {
   }
 }
 
+/** Opens table `authors`. */
+export function openAuthors(sql: Sql): RecordPages<NumberedAuthor> {
+  return new RecordPages(sql, {
+    table: "authors",
+    column: "authors",
+    sums: {},
+    sizeOf: ({ name, email }) => 3 * INTEGER_BYTES + name.length + email.length,
+    write(writer, { name, email }) {
+      for (const text of [name, email]) {
+        writer.varint(text.length);
+        writer.bytes(fromByteString(text));
+      }
+    },
+    read(reader, number) {
+      const text = (): string => toByteString(reader.bytes(reader.varint()));
+      return { number, name: text(), email: text() };
+    },
+  });
+}
+
 /** Opens table `authored`. */
 export function openAuthored(sql: Sql): RecordPages<AuthoredRecord> {
   return new RecordPages(sql, {
     table: "authored",
     column: "authors",
     sums: {},
-    sizeOf: () => RECORD_BYTES,
+    sizeOf: () => 4 * INTEGER_BYTES,
     write(writer, { author, time, zone }) {
       writer.varint(author);
       writer.varint(time);

@@ -78,13 +78,6 @@ export function* packRanges(runs: Uint32Array): Generator<PackedRanges> {
   if (rows > 0) yield { cells: cells.subarray(0, rows * RANGE_BYTES), rows };
 }
 
-/** Reads a column made by `json_group_array`.
- * @throws GitError "storage-failed" when it is something else */
-export function readIntegers(column: SqlValue | undefined): number[] {
-  if (typeof column !== "string") throw new GitError("storage-failed", { reason: "a column has an unexpected type" });
-  return JSON.parse(column) as number[];
-}
-
 /** Reads a column made by `group_concat(hex(…), '')`, which is NULL without rows.
  * @throws GitError "storage-failed" when it is something else */
 export function readBytes(column: SqlValue | undefined): Uint8Array<ArrayBuffer> {

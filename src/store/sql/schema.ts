@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 11;
+export const SCHEMA_VERSION = 12;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */
@@ -104,11 +104,10 @@ CREATE TABLE tree_sums (           -- sums over the files below many trees each
   last INTEGER NOT NULL,           -- to this one
   sums BLOB NOT NULL               -- index/tree-sum-table.ts
 );
-CREATE TABLE authors (
-  id INTEGER PRIMARY KEY,
-  name TEXT NOT NULL,              -- byte strings, in UTF-8 if the commit states its encoding
-  email TEXT NOT NULL,
-  UNIQUE (name, email)
+CREATE TABLE authors (             -- many names with emails each, each pair once
+  first INTEGER PRIMARY KEY,       -- it has the authors with ids from this one
+  last INTEGER NOT NULL,           -- to this one
+  authors BLOB NOT NULL            -- id, name and email of each: graph/author-table.ts
 );
 CREATE TABLE authored (            -- authorship of many commits each
   first INTEGER PRIMARY KEY,       -- it has the commits with numbers from this one

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openAuthored } from "../../../src/store/graph/author-table.ts";
+import { openAuthored, openAuthors } from "../../../src/store/graph/author-table.ts";
 import { openPathFilters } from "../../../src/store/graph/path-filter-table.ts";
 import { ChunkTable } from "../../../src/store/index/chunk-table.ts";
 import { openNodes } from "../../../src/store/index/node-pages.ts";
@@ -47,7 +47,7 @@ test("a database of the first version becomes one of the newest, with all that i
   withEmptyDatabase((sql) => {
     createRepository(sql, record);
     // In its former shape.
-    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored;
+    sql.exec(`DROP TABLE pushes; DROP TABLE pushed_refs; DROP TABLE hot_chunks; DROP TABLE sealed_chunks; DROP TABLE object_chunks; DROP TABLE object_ids; DROP TABLE commits; DROP TABLE authored; DROP TABLE authors;
       DROP TABLE worktrees; DROP TABLE worktree_files; DROP TABLE jobs; DROP TABLE tree_sums; DROP TABLE path_filters;
       CREATE TABLE tree_sums (tree INTEGER PRIMARY KEY, scheme INTEGER NOT NULL, sums TEXT NOT NULL);
       CREATE TABLE jobs (kind TEXT NOT NULL, key TEXT NOT NULL, due_ms INTEGER NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
@@ -64,6 +64,8 @@ test("a database of the first version becomes one of the newest, with all that i
       CREATE TABLE commits (number INTEGER PRIMARY KEY, parents BLOB NOT NULL, tree INTEGER NOT NULL,
         generation INTEGER NOT NULL, time INTEGER NOT NULL, introduced BLOB NOT NULL);
       CREATE TABLE authored (number INTEGER PRIMARY KEY, author INTEGER NOT NULL, time INTEGER NOT NULL, zone INTEGER NOT NULL);
+      CREATE TABLE authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, UNIQUE (name, email));
+      INSERT INTO authors VALUES (1, 'Ada', 'ada@example.com'), (300, char(0xc3, 0xa9), '');
       INSERT INTO authored VALUES (4, 1, 99, -330), (9, 300, 9007199254740991, 60);
       INSERT INTO commits VALUES (4, x'', 3, 1, 99, x'0301'), (9, x'0400000004000000', 0, 2, 1700000000, x'');
       INSERT INTO object_chunks VALUES (1, zeroblob(20), 3, 4, 5, 2, 6, 0, 0, 1), (2, x'${"01".repeat(20)}', 3, 9, 7, 3, 8, 1, 5, 1);
@@ -125,6 +127,10 @@ test("a database of the first version becomes one of the newest, with all that i
     expect([...openAuthored(sql).all()]).toEqual([
       { number: 4, author: 1, time: 99, zone: -330 },
       { number: 9, author: 300, time: Number.MAX_SAFE_INTEGER, zone: 60 },
+    ]);
+    expect([...openAuthors(sql).all()]).toEqual([
+      { number: 1, name: "Ada", email: "ada@example.com" },
+      { number: 300, name: "\xc3\xa9", email: "" },
     ]);
     expect([...openTreeSums(sql).all()]).toEqual([]);
     const worktrees = new WorktreeTable(sql);
