@@ -14,6 +14,7 @@ import { renewStanding } from "../push/renew-standing.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused, type RefOutcome } from "../state/ref-refusal.ts";
 import { GitServer } from "../remote/git-server.ts";
+import { explainRemote } from "../remote/ref-lines.ts";
 import { unseal } from "../remote/sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
@@ -140,7 +141,7 @@ class ImportRun {
     const record = this.#state.tables?.imports.read() ?? null;
     // It was ended, or the repository deleted, and another may have begun.
     if (record?.session !== this.#session) return;
-    const reason = explain(error);
+    const reason = explainRemote("upstream", error);
     const attempts = record.attempts + 1;
     const mayPass = !isGitError(error) || PASSING.has(error.code);
     if (mayPass && attempts < MAX_ATTEMPTS) {
@@ -301,13 +302,6 @@ class ImportRun {
     if (tables === null) throw new GitError("not-found", { what: "repository" });
     return tables;
   }
-}
-
-function explain(error: unknown): string {
-  if (!isGitError(error)) return `an error of this server: ${String(error)}`;
-  // The packets' reader knows requests only.
-  if (error.code === "bad-request") return `the upstream's answer is malformed: ${String(error.data["reason"])}`;
-  return error.message;
 }
 
 function explainRefused(refused: readonly RefOutcome[]): string {

@@ -1,6 +1,6 @@
 // The lines in which a Git server says what it has.
 import { decodeText } from "../../format/byte-string.ts";
-import { GitError } from "../../format/errors.ts";
+import { GitError, isGitError } from "../../format/errors.ts";
 import { checkLimit, MAX_REF_BYTES } from "../../format/limits.ts";
 import { isHexOid, NULL_OID_HEX, OBJECT_FORMAT, OID_HEX_LENGTH } from "../../format/oid.ts";
 import { pktText } from "../../format/pkt-line.ts";
@@ -66,6 +66,14 @@ export function checkFormat(capabilities: readonly string[]): void {
 /** The error for a repository that lacks its own history. */
 export function isShallow(role: RemoteRole): GitError {
   return new GitError("unsupported", { what: `a shallow ${role}`, reason: "its history is incomplete" });
+}
+
+/** What went wrong with another host, in words. */
+export function explainRemote(role: RemoteRole, error: unknown): string {
+  if (!isGitError(error)) return `an error of this server: ${String(error)}`;
+  // The packets' reader knows requests only.
+  if (error.code === "bad-request") return `the ${role}'s answer is malformed: ${String(error.data["reason"])}`;
+  return error.message;
 }
 
 /** A message of another host, fit to be shown. */
