@@ -8,6 +8,7 @@ import {
   scheduleTally,
 } from "./maintenance/maintenance-jobs.ts";
 import { scheduleDeliveries } from "./events/schedule-deliveries.ts";
+import { scheduleMirrors } from "./mirrors/schedule-mirrors.ts";
 import type { PushFollower } from "./state/push.ts";
 import { scheduleAllWorktrees, scheduleWorktrees } from "./worktree/worktrees.ts";
 
@@ -32,6 +33,7 @@ export const AFTER_PUSH: readonly PushFollower[] = [
   ({ tables, isStep, nowMs }) => {
     if (!isStep) scheduleDeliveries(tables, nowMs);
   },
+  ({ tables, moved, nowMs }) => scheduleMirrors(tables, moved, nowMs),
   ({ tables, nowMs }) => scheduleExpire(tables, nowMs),
   ({ tables, moved, isRefused, limits, nowMs }) => schedulePrune(tables, moved, isRefused, limits, nowMs),
 ];

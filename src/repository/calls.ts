@@ -23,6 +23,15 @@ import { checkDefaultBranch, setDefaultBranch } from "./refs/default-branch.ts";
 import { fsck } from "./fsck/fsck.ts";
 import { log } from "./history/log.ts";
 import { ancestry, commonAncestors } from "./history/foreign-ancestors.ts";
+import {
+  changeMirror,
+  createMirror,
+  deleteMirror,
+  mirror,
+  mirrorRefs,
+  mirrors,
+  syncMirror,
+} from "./mirrors/mirrors.ts";
 import { mergeBase } from "./history/merge-base.ts";
 import { listDirectory, listFiles } from "./files/list-files.ts";
 import { locateBlob, locateFile } from "./files/locate-file.ts";
@@ -87,6 +96,13 @@ const CALLS = {
   readImport,
   syncImport,
   endImport,
+  mirrors,
+  mirror,
+  mirrorRefs,
+  createMirror,
+  changeMirror,
+  syncMirror,
+  deleteMirror,
   lfsState,
   lfsBatch,
   findLfsObject,

@@ -42,6 +42,7 @@ import { statusRoutes } from "./history/statuses.ts";
 import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
+import { mirrorRoutes } from "./admin/mirrors.ts";
 import { webhookRoutes } from "./admin/webhooks.ts";
 import { worktreesRoutes } from "./content/worktrees.ts";
 
@@ -108,6 +109,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", activityRoutes)
     .route("/", pushRoutes)
     .route("/", eventRoutes)
+    .route("/", mirrorRoutes)
     .route("/", webhookRoutes)
     .route("/", worktreesRoutes)
     .route("/", archiveRoutes)

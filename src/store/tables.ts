@@ -5,6 +5,7 @@ import { ChunkTable } from "./index/chunk-table.ts";
 import { CommitGraph } from "./graph/commit-graph.ts";
 import { ImportTable } from "./jobs/import-table.ts";
 import { JobQueue } from "./jobs/jobs.ts";
+import { MirrorTable } from "./jobs/mirror-table.ts";
 import { LfsTable } from "./lfs/lfs-table.ts";
 import { LockTable } from "./lfs/lock-table.ts";
 import type { NumberSet } from "./numbers/number-set.ts";
@@ -49,6 +50,7 @@ export class Tables {
   readonly shared: SharedObjects;
   readonly uploads: UploadTable;
   readonly imports: ImportTable;
+  readonly mirrors: MirrorTable;
   readonly lfs: LfsTable;
   readonly locks: LockTable;
   readonly events: EventTable;
@@ -81,6 +83,7 @@ export class Tables {
     this.shared = new SharedObjects(sql);
     this.uploads = new UploadTable(sql);
     this.imports = new ImportTable(sql);
+    this.mirrors = new MirrorTable(sql);
     this.lfs = new LfsTable(sql);
     this.locks = new LockTable(sql);
     this.events = new EventTable(sql);
@@ -88,13 +91,14 @@ export class Tables {
     this.statuses = new StatusTable(sql);
   }
 
-  /** Forgets what is in memory of index, chunks, import and LFS objects: it may differ from what is
-   * stored. */
+  /** Forgets what is in memory of index, chunks, import, mirrors and LFS objects: it may differ
+   * from what is stored. */
   forget(): void {
     this.lfs.forget();
     this.objects.forget();
     this.chunks.forget();
     this.imports.forget();
+    this.mirrors.forget();
   }
 
   /** The R2 objects that chunks and LFS objects are in. */

@@ -36,6 +36,7 @@ import {
   revokeToken,
   tokensPage,
 } from "./pages/settings-tokens.tsx";
+import { changeMirror, makeMirror, mirrorsPage } from "./pages/settings-mirrors.tsx";
 import { changeWebhook, makeWebhook, webhooksPage } from "./pages/settings-webhooks.tsx";
 import { saveWorktrees, worktreesPage } from "./pages/settings-worktrees.tsx";
 import { deleteRepository, deleteRepositoryPage, saveSettings, settingsPage } from "./pages/settings.tsx";
@@ -104,6 +105,9 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/settings/webhooks", needed: "admin", show: webhooksPage },
   { method: "POST", path: "/:owner/:repo/settings/webhooks", needed: "admin", show: makeWebhook },
   { method: "POST", path: "/:owner/:repo/settings/webhooks/change", needed: "admin", show: changeWebhook },
+  { method: "GET", path: "/:owner/:repo/settings/mirrors", needed: "admin", show: mirrorsPage },
+  { method: "POST", path: "/:owner/:repo/settings/mirrors", needed: "admin", show: makeMirror },
+  { method: "POST", path: "/:owner/:repo/settings/mirrors/change", needed: "admin", show: changeMirror },
   { method: "GET", path: "/:owner/:repo/settings/pushes", needed: "admin", show: pushesPage },
   { method: "POST", path: "/:owner/:repo/settings/pushes", needed: "operate", show: saveQuota },
   { method: "GET", path: "/:owner/:repo/settings/maintenance", needed: "admin", show: maintenancePage },

@@ -16,6 +16,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   const history = await makeHistory({ commits: 12, files: 6, branches: 2, merges: 1, upheavals: 2, tags: 2 });
   const { body: document } = await askApi<OpenApiDocument>(server, "/openapi.json");
   const oids = (await git(history, "rev-list", "--objects", "--no-object-names", "--all")).split("\n");
+  const commits = (await git(history, "rev-list", "--all")).split("\n");
   const tag = await git(history, "rev-parse", "v0");
   const paths = (await git(history, "ls-tree", "-r", "--name-only", "main")).split("\n");
   const refs = ["main", "side-0", "v0", "v1", "HEAD", "main~2", "main^{tree}", ...oids.slice(0, 3)];
@@ -27,6 +28,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
   // One more each round, since a route deletes them; and a message that was sent to it.
   const webhooks: string[] = [];
   const deliveries: string[] = [];
+  const mirrors: string[] = [];
   const { stdoutBytes: pack } = await tryGit(history, ["pack-objects", "-q", "--all", "--stdout"]);
   const fuzzer = new ApiFuzzer(`${server.url}/api`, document, new Random(seed), {
     owner: ["me"],
@@ -40,6 +42,7 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     sha256: checksums,
     webhook: webhooks,
     delivery: deliveries,
+    mirror: mirrors,
     url: ["http://127.0.0.1:9/", "https://nowhere.invalid/ada/engine.git"],
     secret: ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
     parts: ["1"],
@@ -48,7 +51,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     wait: ["0"],
     tips: oids,
     old: oids,
-    new: oids,
+    // What a branch may be.
+    new: commits,
     ref: refs,
     base: ["main", "side-0", "main~2"],
     head: refs,
@@ -57,7 +61,8 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     name: ["main", "side-0", "v0", "v1", "new", "heads/side-1", "tags/v0", "refs/heads/new", ...FULL_NAMES],
     newName: ["side-2", "v2"],
     startPoint: refs,
-    commit: [...refs, "side-1", "side-0~1", "main~1"],
+    // The newest one can be undone most often.
+    commit: [...refs, "side-1", "side-0~1", "main~1", "main", "main", "main"],
     target: refs,
     email: ["ada@example.com"],
     message: ["Change"],
@@ -96,6 +101,10 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     webhooks.splice(0, Infinity, hook.body.id);
     const sent = await askApi<{ id: number }>(server, `${hooks}/${hook.body.id}/pings`, { method: "POST" });
     deliveries.splice(0, Infinity, `${sent.body.id}`);
+    for (const id of mirrors) await askApi(server, `/repos/me/fuzzed/mirrors/${id}`, { method: "DELETE" });
+    const target = { method: "POST", json: { url: "https://nowhere.invalid/ada/engine.git" } };
+    const mirror = await askApi<{ id: string }>(server, "/repos/me/fuzzed/mirrors", target);
+    mirrors.splice(0, Infinity, mirror.body.id);
     await askApi(server, "/repos/me/fuzzed-fork", { method: "DELETE" });
     await askApi(server, "/repos/me/fuzzed/forks", { method: "POST", json: { name: "fuzzed-fork" } });
   });

@@ -5,8 +5,9 @@ import { encodePkt, FLUSH_PKT, type Pkt, pktText } from "../../format/pkt-line.t
 import { ERROR_BAND, PACK_BAND } from "../../format/side-band.ts";
 import { toByteString } from "../../format/byte-string.ts";
 import type { PackSource } from "../state/push.ts";
-import { type Advertisement, DELIM_PKT, isShallow, quote } from "./advertisement.ts";
-import { failed, type Upstream, type UpstreamAnswer } from "./upstream.ts";
+import { failed, type GitServer, type RemoteAnswer } from "../remote/git-server.ts";
+import { isShallow, quote } from "../remote/ref-lines.ts";
+import { type Advertisement, DELIM_PKT } from "./advertisement.ts";
 
 /** Bytes of a pack that must arrive in each `BODY_WAIT_MS` of waiting. */
 const MIN_PACK_BYTES = 64 * 1024;
@@ -19,9 +20,9 @@ const MAX_BOUNDARY = 10_000;
  * @param wants ids in hex
  * @param haves ids in hex
  * @param maxBytes of the pack
- * @throws GitError as `Upstream.ask`, "unsupported" */
+ * @throws GitError as `GitServer.ask`, "unsupported" */
 export async function fetchPack(
-  upstream: Upstream,
+  upstream: GitServer,
   { isV2, capabilities }: Advertisement,
   wants: readonly string[],
   haves: readonly string[],
@@ -52,8 +53,8 @@ function requestV0(capabilities: ReadonlySet<string>, wants: readonly string[], 
 /** Asks which commits are at a depth below another one: the boundary of its shallow clone.
  * @param depth from 1, the commit itself
  * @returns ids in hex; none: its history is not so deep
- * @throws GitError as `Upstream.ask` */
-export async function listBoundary(upstream: Upstream, commit: string, depth: number): Promise<string[]> {
+ * @throws GitError as `GitServer.ask` */
+export async function listBoundary(upstream: GitServer, commit: string, depth: number): Promise<string[]> {
   const head = ["command=fetch\n", `object-format=${OBJECT_FORMAT}`].map(encodePkt);
   const lines = [`deepen ${depth}\n`, "no-progress\n", `want ${commit}\n`, "done\n"].map(encodePkt);
   const answer = await upstream.ask(Buffer.concat([...head, DELIM_PKT, ...lines, FLUSH_PKT]), true);
@@ -61,12 +62,12 @@ export async function listBoundary(upstream: Upstream, commit: string, depth: nu
   try {
     for (;;) {
       const pkt = await answer.packets.readPkt();
-      if (pkt === null) throw failed("its answer was cut");
+      if (pkt === null) throw failed("upstream", "its answer was cut");
       // The pack follows, of which nothing is read.
       if (pkt.type !== "data" || boundary.length === MAX_BOUNDARY) return boundary;
       const text = pktText(pkt.payload);
       if (text === "packfile") return boundary;
-      if (text.startsWith("ERR ")) throw failed(quote(text.slice("ERR ".length)));
+      if (text.startsWith("ERR ")) throw failed("upstream", quote(text.slice("ERR ".length)));
       const oid = text.startsWith("shallow ") ? text.slice("shallow ".length) : "";
       if (isHexOid(oid)) boundary.push(oid);
     }
@@ -81,7 +82,7 @@ function wantsAndHaves(wants: readonly string[], haves: readonly string[]): stri
 
 /** A pack as it arrives from an upstream. */
 export class UpstreamPack implements PackSource {
-  readonly #answer: UpstreamAnswer;
+  readonly #answer: RemoteAnswer;
   readonly #maxBytes: number;
   /** Whether what comes are lines before the pack. */
   #isAhead = true;
@@ -89,7 +90,7 @@ export class UpstreamPack implements PackSource {
   #hasEnded = false;
   #packBytes = 0;
 
-  constructor(answer: UpstreamAnswer, isV2: boolean, maxBytes: number) {
+  constructor(answer: RemoteAnswer, isV2: boolean, maxBytes: number) {
     this.#answer = answer;
     this.#isV2 = isV2;
     this.#maxBytes = maxBytes;
@@ -124,7 +125,7 @@ export class UpstreamPack implements PackSource {
   async #readPiece(): Promise<Uint8Array | null> {
     while (!this.#hasEnded) {
       const pkt = await this.#answer.packets.readPkt();
-      if (pkt === null) throw failed("its pack was cut");
+      if (pkt === null) throw failed("upstream", "its pack was cut");
       if (this.#isAhead && this.#skips(pkt)) continue;
       this.#isAhead = false;
       if (pkt.type !== "data") {
@@ -132,7 +133,7 @@ export class UpstreamPack implements PackSource {
         return null;
       }
       const [band] = pkt.payload;
-      if (band === ERROR_BAND) throw failed(quote(toByteString(pkt.payload.subarray(1))));
+      if (band === ERROR_BAND) throw failed("upstream", quote(toByteString(pkt.payload.subarray(1))));
       if (band !== PACK_BAND || pkt.payload.length === 1) continue;
       if (this.#packBytes === 0) this.#answer.demandPace(() => MIN_PACK_BYTES);
       this.#packBytes += pkt.payload.length - 1;
@@ -147,9 +148,9 @@ export class UpstreamPack implements PackSource {
     if (pkt.type !== "data") return this.#isV2 && pkt.type === "delim";
     const text = pkt.payload.length > 0 && pkt.payload[0]! > ERROR_BAND ? pktText(pkt.payload) : null;
     if (text === null) return false;
-    if (text.startsWith("ERR ")) throw failed(quote(text.slice("ERR ".length)));
-    if (text === "shallow-info" || text.startsWith("shallow ")) throw isShallow();
+    if (text.startsWith("ERR ")) throw failed("upstream", quote(text.slice("ERR ".length)));
+    if (text === "shallow-info" || text.startsWith("shallow ")) throw isShallow("upstream");
     if (text === "packfile" || text === "NAK" || text.startsWith("ACK ")) return true;
-    throw failed(`it sent ${JSON.stringify(quote(text))} where a pack begins`);
+    throw failed("upstream", `it sent ${JSON.stringify(quote(text))} where a pack begins`);
   }
 }

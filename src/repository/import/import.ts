@@ -4,10 +4,10 @@ import { GitError } from "../../format/errors.ts";
 import type { ImportRecord } from "../../store/jobs/import-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { checkAddress } from "../remote/address.ts";
+import { seal } from "../remote/sealed.ts";
 import type { StepProgress } from "../state/push.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { checkAddress } from "./address.ts";
-import { seal } from "./sealed.ts";
 
 /** An import to begin. */
 export interface NewImport {

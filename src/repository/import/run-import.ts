@@ -13,6 +13,9 @@ import { ReceivePack } from "../push/receive-pack.ts";
 import { renewStanding } from "../push/renew-standing.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused, type RefOutcome } from "../state/ref-refusal.ts";
+import { GitServer } from "../remote/git-server.ts";
+import { explainRemote } from "../remote/ref-lines.ts";
+import { unseal } from "../remote/sealed.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
@@ -20,8 +23,6 @@ import { type Advertisement, listRefs } from "./advertisement.ts";
 import { fetchPack, listBoundary } from "./fetch-pack.ts";
 import { endSession } from "./import.ts";
 import { planChanges, planHaves, planWants } from "./plan-import.ts";
-import { unseal } from "./sealed.ts";
-import { Upstream } from "./upstream.ts";
 
 /** How long a step may take. The platform ends a run after 15 minutes. */
 const STEP_MS = 12 * 60_000;
@@ -87,7 +88,9 @@ class ImportRun {
     const record = this.#record;
     const requester = await this.#renew(record);
     const sealed = this.#tables.imports.readAuthorization();
-    const upstream = new Upstream({
+    const upstream = new GitServer({
+      role: "upstream",
+      service: "git-upload-pack",
       url: record.url,
       authorization: sealed === null ? null : await unseal(platform.outside.imports.secretsKey, platform.id, sealed),
       outside: platform.outside.imports,
@@ -119,7 +122,7 @@ class ImportRun {
 
   /** A step that brings the history up to some depth below a ref that is too much. The depth is
    * found by halving: older commits, at a larger depth, need less. */
-  async #planDepth(upstream: Upstream, tip: string): Promise<PlannedStep> {
+  async #planDepth(upstream: GitServer, tip: string): Promise<PlannedStep> {
     const { low, high } = this.#record.depths!;
     const depth = low < 0 ? 0 : high === null ? Math.max(FIRST_DEPTH, 2 * low) : Math.floor((low + high) / 2);
     const boundary = depth === 0 ? [tip] : await listBoundary(upstream, tip, depth);
@@ -138,7 +141,7 @@ class ImportRun {
     const record = this.#state.tables?.imports.read() ?? null;
     // It was ended, or the repository deleted, and another may have begun.
     if (record?.session !== this.#session) return;
-    const reason = explain(error);
+    const reason = explainRemote("upstream", error);
     const attempts = record.attempts + 1;
     const mayPass = !isGitError(error) || PASSING.has(error.code);
     if (mayPass && attempts < MAX_ATTEMPTS) {
@@ -149,7 +152,7 @@ class ImportRun {
   }
 
   async #fetch(
-    upstream: Upstream,
+    upstream: GitServer,
     offer: Advertisement,
     wants: readonly string[],
     requester: Requester,
@@ -299,13 +302,6 @@ class ImportRun {
     if (tables === null) throw new GitError("not-found", { what: "repository" });
     return tables;
   }
-}
-
-function explain(error: unknown): string {
-  if (!isGitError(error)) return `an error of this server: ${String(error)}`;
-  // The packets' reader knows requests only.
-  if (error.code === "bad-request") return `the upstream's answer is malformed: ${String(error.data["reason"])}`;
-  return error.message;
 }
 
 function explainRefused(refused: readonly RefOutcome[]): string {

@@ -7,6 +7,7 @@ import type { RepositoryState } from "../state/repository-state.ts";
 import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
 import { runImport } from "../import/run-import.ts";
+import { runMirror } from "../mirrors/run-mirror.ts";
 import { abandonUpload } from "../upload/upload.ts";
 import { collectLfs } from "./collect-lfs.ts";
 import { compact } from "./compact.ts";
@@ -59,15 +60,18 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     return { counts: {}, again: false };
   },
   import: async ({ repository }) => ({ counts: await runImport(repository), again: false }),
+  mirror: async ({ repository, job }) => ({ counts: { ...(await runMirror(repository, job.key)) }, again: false }),
   trim: async ({ repository, nowMs }) => {
     repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };
   },
 };
 
-/** Jobs that read a pack, which reserves memory by itself. An import waits for another host, too, and
- * lets the jobs of other repositories run. */
-const RESERVE_THEMSELVES: ReadonlySet<JobKind> = new Set(["bundle", "import"]);
+/** Jobs that wait for another host, and let the jobs of other repositories run. */
+const WAITING_OUTSIDE: ReadonlySet<JobKind> = new Set(["import", "mirror"]);
+
+/** Jobs that read a pack, which reserves memory by itself. */
+const RESERVE_THEMSELVES: ReadonlySet<JobKind> = new Set(["bundle", ...WAITING_OUTSIDE]);
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
@@ -104,7 +108,7 @@ async function runJob(repository: RepositoryState, job: Job, nowMs: number, pace
     jobs.done(job);
     return false;
   }
-  const permit = kind === "import" ? null : await platform.traffic.jobPermit.acquire();
+  const permit = WAITING_OUTSIDE.has(kind) ? null : await platform.traffic.jobPermit.acquire();
   const operations = newChunkCounters();
   const startMs = Date.now();
   let lease: Lease | null = null;

@@ -4,40 +4,20 @@ import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
+import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";
 
 /** What a clone brings, and notes. Hosts have refs of their own beside them. */
 const DEFAULT_REFS = ["refs/heads/", "refs/tags/", "refs/notes/"];
 
-const Prefix = z
-  .string()
-  .min("refs/".length)
-  .max(1_000)
-  .startsWith("refs/")
-  // oxlint-disable-next-line no-control-regex -- a pkt-line of the protocol takes none.
-  .regex(/^[^\x00-\x20\x7f]+$/);
-
 const NewImport = z
   .object({
-    url: z.string().max(2_000).openapi({ description: "to clone from: https: or http:, without a password" }),
-    authorization: z
-      .string()
-      .min(1)
-      .max(8_000)
-      .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)
-      .nullable()
-      .default(null)
-      .openapi({
-        description:
-          "the header `Authorization` that the upstream wants, such as `Bearer …`; stored encrypted, never shown, sent to the origin of `url` only, removed when the import ends",
-      }),
-    refs: z
-      .array(Prefix)
-      .min(1)
-      .max(100)
-      .default(DEFAULT_REFS)
-      .openapi({ description: "what the names of the refs to import begin with" }),
+    url: RemoteUrl.openapi({ description: "to clone from: https: or http:, without a password" }),
+    authorization: Authorization.default(null).openapi({
+      description: `${AUTHORIZATION} the upstream wants; removed when the import ends`,
+    }),
+    refs: Prefixes.default(DEFAULT_REFS).openapi({ description: "what the names of the refs to import begin with" }),
     mirror: z.boolean().default(false).openapi({
       description: "whether to follow the upstream; until it is released, nobody else changes refs here",
     }),

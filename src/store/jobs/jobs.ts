@@ -8,7 +8,7 @@ import type { Sql } from "../sql/sql.ts";
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
  * needed of it, `deliver` tells webhooks of events, `lapse` deletes a fork whose time is over,
  * `abandon` ends an upload session that nobody has continued, `collect` removes LFS objects that nothing
- * names, `import` fetches from another host. */
+ * names, `import` fetches from another host, `mirror` pushes to one. */
 export type JobKind =
   | "repack"
   | "seal"
@@ -27,7 +27,8 @@ export type JobKind =
   | "lapse"
   | "abandon"
   | "collect"
-  | "import";
+  | "import"
+  | "mirror";
 
 /** A job that was taken; `dueMs` is when it would be taken again. */
 export interface Job {
@@ -56,12 +57,14 @@ export interface JobRecord extends Readonly<Record<string, number>> {
 /** How long a due job waits for a moment without requests. Then it runs alongside them. */
 const PATIENCE_MS = 60_000;
 
-/** Shorter waits: a delivery is no work here; somebody looks at an import's progress; the delta chains
+/** Shorter waits: a delivery is no work here; somebody looks at an import's or a
+ * mirror's progress; the delta chains
  * that `repack` cuts grow with every push, and so do the bytes in SQLite that every plan carries until
  * `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   deliver: 0,
   import: 0,
+  mirror: 0,
   repack: 1_000,
   seal: 1_000,
 };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkAddress } from "../../../src/repository/import/address.ts";
+import { checkAddress } from "../../../src/repository/remote/address.ts";
 
 const HOSTILE_HOSTS = [
   // Names.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { seal, unseal } from "../../../src/repository/import/sealed.ts";
+import { seal, unseal } from "../../../src/repository/remote/sealed.ts";
 
 const SECRET = "a secret of the deployment, of which nobody knows";
 

@@ -35,7 +35,7 @@ export async function unseal(secret: string | null, place: string, sealed: Uint8
 async function deriveKey(secret: string | null): Promise<CryptoKey> {
   if (secret === null || secret.length < MIN_SECRET) {
     const reason = `the deployment needs the secret SECRETS_KEY, of ${MIN_SECRET} characters or more, see docs/operations.md`;
-    throw new GitError("unsupported", { what: "a credential for an import", reason });
+    throw new GitError("unsupported", { what: "a credential for another host", reason });
   }
   const material = await crypto.subtle.importKey("raw", Buffer.from(secret), "HKDF", false, ["deriveKey"]);
   const derivation = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: Buffer.from("holdfast imports") };

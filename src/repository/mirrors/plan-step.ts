@@ -1,0 +1,104 @@
+// Chooses what one push to a target brings. A target may take less than all at once: then refs are
+// left to the next push, and of a single one first an older commit, so that it moves in steps.
+import { MAX_PLAN_BYTES } from "../../format/limits.ts";
+import { concatOids, fromHex, NULL_OID_HEX, toHex } from "../../format/oid.ts";
+import type { PositionSet } from "../../store/graph/commit-graph.ts";
+import type { GraphPosition } from "../../store/numbers/kinds.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import { type PackPlan, planSizeBytes, sentBytes } from "../pack/pack-plan.ts";
+import { planPack } from "../pack/pack-planner.ts";
+import type { RefUpdate } from "./plan-updates.ts";
+import type { TargetRefs } from "./target-refs.ts";
+
+/** What one push may have, at most. */
+export interface StepLimits {
+  readonly updates: number;
+  readonly objects: number;
+  /** Of the pack, approximately. */
+  readonly packBytes: number;
+}
+
+/** One push to a target. */
+export interface PlannedStep {
+  /** The same as was asked for, or some of it, or a ref that moves a part of its way. */
+  readonly updates: readonly RefUpdate[];
+  /** Null: it only deletes. */
+  readonly plan: PackPlan | null;
+  /** Of the pack, approximately. */
+  readonly packBytes: number;
+  /** Whether a step could have less; without that it may be above the limits. */
+  readonly canShrink: boolean;
+}
+
+/** Plans the next push of those that are needed.
+ * @param updates at least one */
+export function planStep(
+  tables: Tables,
+  updates: readonly RefUpdate[],
+  target: TargetRefs,
+  limits: StepLimits,
+): PlannedStep {
+  const had = reachedFrom(tables, target.haves);
+  for (let chosen: readonly RefUpdate[] = updates.slice(0, limits.updates); ;) {
+    const plan = planPush(tables, chosen, had, target.capabilities);
+    const packBytes = plan === null ? 0 : sentBytes(plan);
+    const isTooMuch =
+      plan !== null &&
+      (packBytes > limits.packBytes || plan.objectCount > limits.objects || planSizeBytes(plan) > MAX_PLAN_BYTES);
+    const less = chosen.length > 1 ? chosen.slice(0, Math.ceil(chosen.length / 2)) : shorten(tables, chosen[0]!, had);
+    if (!isTooMuch || less === null) return { updates: chosen, plan, packBytes, canShrink: less !== null };
+    chosen = less;
+  }
+}
+
+/** What a target has, as far as it is here. */
+function reachedFrom({ objects, graph }: Tables, haves: ReadonlySet<string>): PositionSet {
+  const { number } = objects.lookupMany(concatOids([...haves].map(fromHex)));
+  const positions = Array.from(number, (found): GraphPosition => (found === 0 ? -1 : graph.position(found)));
+  return graph.ancestors(positions.filter((position) => position >= 0));
+}
+
+/** @returns null: only deletions */
+function planPush(
+  { objects, chunks, graph, reachability }: Tables,
+  updates: readonly RefUpdate[],
+  had: PositionSet,
+  capabilities: ReadonlySet<string>,
+): PackPlan | null {
+  const wanted = updates.filter((update) => update.new !== NULL_OID_HEX).map((update) => fromHex(update.new));
+  if (wanted.length === 0) return null;
+  const positions = Array.from(objects.lookupMany(concatOids(wanted)).number, (number) => graph.position(number));
+  const isThin = had.count() > 0 && !capabilities.has("no-thin");
+  return planPack(objects, chunks, {
+    objects: reachability.between(graph.ancestors(positions), had),
+    findHad: isThin ? (bases: NumberSet) => reachability.within(bases, had) : null,
+    ofsDelta: capabilities.has("ofs-delta"),
+  });
+}
+
+/** The update of a ref that moves half of its way, along first parents.
+ * @returns null: there is no commit on the way to which it may move */
+function shorten({ objects, graph }: Tables, update: RefUpdate, had: PositionSet): readonly RefUpdate[] | null {
+  // A tag has one value, however much that brings.
+  if (update.new === NULL_OID_HEX || update.name.startsWith("refs/tags/")) return null;
+  const way: GraphPosition[] = [];
+  const end = graph.position(objects.find(fromHex(update.new))!.number);
+  for (let position = end; position >= 0 && !had.has(position); position = graph.firstParent(position))
+    way.push(position);
+  const old = objects.find(fromHex(update.old))?.number;
+  const from = old === undefined ? -1 : graph.position(old);
+  const isForward = (position: GraphPosition): boolean => from < 0 || graph.isAncestor(from, position);
+  // What is not forced must remain a fast-forward all the way, also where the old value was merged.
+  let steps = way.length;
+  if (isForward(end)) {
+    for (let low = 1; low < steps;) {
+      const middle = Math.ceil((low + steps) / 2);
+      if (isForward(way[middle - 1]!)) low = middle;
+      else steps = middle - 1;
+    }
+  }
+  if (steps <= 1) return null;
+  const halfway = NumberSet.of(graph.number(way[Math.floor(steps / 2)]!));
+  return [{ ...update, new: toHex(objects.locate(halfway).oid) }];
+}
