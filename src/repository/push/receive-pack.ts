@@ -321,7 +321,7 @@ export class ReceivePack {
   /** The push in the form in which it is applied now. */
   #describe(tables: Tables, pack: IndexedPack | null, pushed?: PushedObjects): PushToApply {
     const { limits } = this.#repository.platform;
-    const { commands, atomic, shallow, head, steps, upload } = this.#request;
+    const { commands, atomic, shallow, head, merged, steps, upload } = this.#request;
     const chunks = pack?.chunks ?? [];
     const quotaCheck = this.#checkQuota(tables);
     return {
@@ -339,6 +339,7 @@ export class ReceivePack {
       checkQuota: (addedBytes, addedObjects) => quotaCheck.check(addedBytes, addedObjects),
       denied: this.#policy.denied,
       head: head ?? null,
+      merged: merged ?? null,
     };
   }
 
