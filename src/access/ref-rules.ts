@@ -14,6 +14,10 @@ export const MAX_PROTECTED = 100;
 /** Tokens that one rule allows. */
 export const MAX_ALLOWED_TOKENS = 100;
 
+/** Checks that one rule requires, and characters of the context of a status, by which it names them. */
+export const MAX_REQUIRED_CONTEXTS = 20;
+export const MAX_CONTEXT_CHARS = 200;
+
 /** Rules of one token. The limit is low because they travel with each request to the repository's
  * object, in a push within a header. */
 export const MAX_TOKEN_RULES = 20;
@@ -25,6 +29,9 @@ export interface ProtectedRefs extends TokenRefRule {
   /** Ids of the tokens that may change these refs, besides admins; null: everyone with the right to
    * write. */
   readonly allowedTokens: readonly string[] | null;
+  /** Contexts in which a commit must have the status `success` before it is merged or picked into
+   * these refs; text. */
+  readonly requiredContexts: readonly string[];
 }
 
 /** A change of a ref. */
@@ -34,6 +41,9 @@ export interface RefChange {
   readonly kind: "creation" | "move" | "deletion";
   /** For a move: whether it goes to a descendant; null: not known yet, and then not refused. */
   readonly isForward: (() => boolean) | null;
+  /** Of a merge or pick: says which of these contexts are no success for the commit that is merged;
+   * byte string, null: all are. Other changes need no checks. */
+  readonly findUnmet?: (contexts: readonly string[]) => string | null;
 }
 
 interface CompiledRule<Rule> {
@@ -79,7 +89,8 @@ export class RefRules {
       const { noForce, noDelete, fastForwardOnly } = rule;
       const reason =
         findFault(change, { noForce, noDelete: noDelete || fastForwardOnly }) ??
-        (fastForwardOnly && isBackward(change) ? "can only be fast-forwarded" : null);
+        (fastForwardOnly && isBackward(change) ? "can only be fast-forwarded" : null) ??
+        findUnmetChecks(change, rule);
       if (reason !== null) return `${rule.pattern} ${reason}`;
     }
     return null;
@@ -109,6 +120,11 @@ function findFault(change: RefChange, { noForce, noDelete }: Omit<TokenRefRule, 
   // What `git push` needs force for.
   if (change.name.startsWith("refs/tags/")) return "cannot be moved";
   return isBackward(change) ? "can only be fast-forwarded" : null;
+}
+
+function findUnmetChecks({ findUnmet }: RefChange, { requiredContexts }: ProtectedRefs): string | null {
+  const unmet = requiredContexts.length === 0 ? null : (findUnmet?.(requiredContexts) ?? null);
+  return unmet === null ? null : `requires checks that have not succeeded: ${unmet}`;
 }
 
 function isBackward({ kind, isForward }: RefChange): boolean {

@@ -9,7 +9,7 @@ import { newObjectColumns, INTEGERS, sliceRows } from "./index/object-columns.ts
 import { ObjectPages } from "./index/object-pages.ts";
 import { SealedChunks } from "./index/sealed-chunks.ts";
 import { type StoredFile, WorktreeFiles } from "./jobs/worktree-files.ts";
-import { SCHEMA_VERSION } from "./sql/schema.ts";
+import { SCHEMA_VERSION, tableExists } from "./sql/schema.ts";
 import type { Sql, SqlValue } from "./sql/sql.ts";
 
 /** Rows of former tables that are read at a time. */
@@ -63,6 +63,11 @@ CREATE TABLE path_filters (first INTEGER PRIMARY KEY, last INTEGER NOT NULL, fil
 INSERT INTO jobs (kind, key, due_ms) VALUES ('filter', '', 0);
 `),
   12: packAuthors,
+  // Without the table, it is made when the repository is opened.
+  13: (sql) => {
+    if (tableExists(sql, "ref_rules"))
+      sql.exec("ALTER TABLE ref_rules ADD COLUMN required_contexts TEXT NOT NULL DEFAULT '[]'");
+  },
 };
 
 /** Upgrades the tables of a repository to the newest schema; must run in a transaction. */

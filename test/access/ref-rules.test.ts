@@ -8,6 +8,7 @@ const rule = (pattern: string, more: Partial<ProtectedRefs> = {}): ProtectedRefs
   noDelete: false,
   fastForwardOnly: false,
   allowedTokens: null,
+  requiredContexts: [],
   ...more,
 });
 
@@ -80,6 +81,27 @@ test("of a token's own patterns the first that fits decides, and without one the
     "protected: with this token refs/heads/** cannot be deleted",
   );
   expect(rules.refuse(change("refs/tags/a", "creation"))).toBe("protected: this token may not change this ref");
+});
+
+test("required checks bind what is merged, and who merges", () => {
+  const rules = [rule("refs/heads/*", { requiredContexts: ["ci", "lint"] })];
+  expect(outcome(new RefRules(rules, WRITER))).toBe("........");
+  const asked: unknown[] = [];
+  const merge = (unmet: string | null): RefChange => ({
+    ...change("refs/heads/a", "move", true),
+    findUnmet: (contexts) => {
+      asked.push(contexts);
+      return unmet;
+    },
+  });
+  for (const requester of [WRITER, ADMIN]) {
+    expect(new RefRules(rules, requester).refuse(merge("lint (pending) for 0123"))).toBe(
+      "protected: refs/heads/* requires checks that have not succeeded: lint (pending) for 0123",
+    );
+    expect(new RefRules(rules, requester).refuse(merge(null))).toBeNull();
+  }
+  expect(new RefRules([rule("refs/heads/*")], WRITER).refuse(merge("lint"))).toBeNull();
+  expect(asked).toEqual(Array(4).fill(["ci", "lint"]));
 });
 
 test("what cannot be told yet holds nobody up", () => {

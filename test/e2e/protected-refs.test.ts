@@ -264,6 +264,40 @@ test("a merge that is only tried tells of the refusal", async () => {
   }
 });
 
+test("required checks hold merges and picks, and no other change", async () => {
+  await reset();
+  await protect({ pattern: "refs/heads/rel*", requiredContexts: ["ci/tests", "ci/ü"] });
+  const isMerge = ({ name }: Door): boolean => /merge|cherry-pick/.test(name);
+  const set = (state: string, context: string) =>
+    call(writer.token, "/commits/ahead/statuses", "POST", { state, context });
+  const before = await refsNow();
+  for (const { name, pass } of DOORS.filter(isMerge)) {
+    for (const token of [writer.token, ADMIN]) expect(await pass(token), name).toBe(false);
+  }
+  await set("success", "ci/tests");
+  await set("failure", "ci/ü");
+  for (const dryRun of [true, false]) {
+    const { status, body } = await ask(`/repos/${NAME}/merge`, ADMIN, { method: "POST", json: { ...merging, dryRun } });
+    const unmet = `ci/ü (failure) for ${(await tip("main")).slice(0, 12)}`;
+    expect(status).toBe(403);
+    expect(body).toMatchObject({
+      error: { message: expect.stringContaining(`requires checks that have not succeeded: ${unmet}`) },
+    });
+  }
+  expect(await refsNow()).toEqual(before);
+  for (const { name, pass } of DOORS.filter((one) => !isMerge(one))) {
+    await reset();
+    await protect({ pattern: "refs/heads/rel*", requiredContexts: ["ci/tests", "ci/ü"] });
+    expect(await pass(writer.token), name).toBe(true);
+  }
+  await set("success", "ci/ü");
+  for (const { name, pass } of DOORS.filter(isMerge)) {
+    await reset();
+    await protect({ pattern: "refs/heads/rel*", requiredContexts: ["ci/tests", "ci/ü"] });
+    expect(await pass(writer.token), name).toBe(true);
+  }
+});
+
 test("a restore is held against the rules", async () => {
   await ask("/repos", ADMIN, { method: "POST", json: { owner: "me", name: "restored" } });
   const rules = [{ pattern: "refs/heads/main", allowedTokens: [] }];
@@ -285,8 +319,22 @@ test("rules are set by admins, shown to readers, kept in their order, and bounde
   const reader = await makeToken({ right: "read" });
   const path = `/repos/${NAME}/protected-refs`;
   const rules = [
-    { pattern: "refs/heads/ü*", noForce: true, noDelete: false, fastForwardOnly: false, allowedTokens: [reader.id] },
-    { pattern: "refs/heads/a", noForce: false, noDelete: true, fastForwardOnly: true, allowedTokens: null },
+    {
+      pattern: "refs/heads/ü*",
+      noForce: true,
+      noDelete: false,
+      fastForwardOnly: false,
+      allowedTokens: [reader.id],
+      requiredContexts: [],
+    },
+    {
+      pattern: "refs/heads/a",
+      noForce: false,
+      noDelete: true,
+      fastForwardOnly: true,
+      allowedTokens: null,
+      requiredContexts: ["ci/ü"],
+    },
   ];
   const set = async (token: string, json: unknown) => (await ask(path, token, { method: "PUT", json })).status;
   expect(await set(writer.token, { rules })).toBe(403);
@@ -297,6 +345,8 @@ test("rules are set by admins, shown to readers, kept in their order, and bounde
   const rule = { pattern: "refs/heads/a" };
   expect(await set(ADMIN, { rules: Array.from({ length: 101 }, () => rule) })).toBe(422);
   expect(await set(ADMIN, { rules: [{ pattern: "heads/a" }] })).toBe(422);
+  expect(await set(ADMIN, { rules: [{ ...rule, requiredContexts: ["a\nb"] }] })).toBe(422);
+  expect(await set(ADMIN, { rules: [{ ...rule, requiredContexts: Array(21).fill("ci") }] })).toBe(422);
   expect(await set(ADMIN, { rules: [{ pattern: "refs/heads/\na" }] })).toBe(422);
   expect(await set(ADMIN, { rules: [] })).toBe(200);
 });

@@ -80,6 +80,8 @@ export interface PushedOptions {
   readonly codec?: Codec;
   /** Default: there are no other repositories. */
   readonly family?: FamilyPort;
+  /** Default: nothing is outside. */
+  readonly outside?: Partial<Outside>;
 }
 
 /** Nobody listens. */
@@ -136,6 +138,7 @@ export class PushedRepository {
     registry,
     codec = instantiateCodec(wasm),
     family = NO_FAMILY,
+    outside,
   }: PushedOptions = {}) {
     this.sql = sql;
     this.chunks = chunks;
@@ -148,7 +151,7 @@ export class PushedRepository {
         readStanding: async () => ANYONE,
       },
       family,
-      outside: NOTHING_OUTSIDE,
+      outside: { ...NOTHING_OUTSIDE, ...outside },
       erase: async () => sql.erase(),
       sql,
       transactor: transactor ?? new NodeTransactor(sql),

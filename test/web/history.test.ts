@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
 import { startBrowser } from "../harness/browser.ts";
 import { git, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
@@ -98,6 +99,24 @@ test("a merge with conflicts says where, and keeps what was typed", async () => 
   expect(refused.status).toBe(409);
   expect(text).toMatch(/<bdi>side\.txt<\/bdi>: content/);
   expect(text).toContain("My &lt;words&gt;");
+});
+
+test("a merge waits for the checks that a branch requires", async () => {
+  await git(dir, "checkout", "-q", "-B", "checked", "main");
+  await git(dir, "commit", "-q", "--allow-empty", "-m", "checked");
+  await git(dir, "push", "-q", at, "checked", "main:refs/heads/kept");
+  const rules = [{ pattern: "refs/heads/kept", requiredContexts: ["ci/<tests>"] }];
+  await askApi(server, "/repos/told/history/protected-refs", { method: "PUT", json: { rules } });
+  const [base, head] = [await git(dir, "rev-parse", "main"), await git(dir, "rev-parse", "checked")];
+  const merge = () =>
+    send("/compare/kept...checked", { base, head, message: "", name: "Eve", email: "eve@example.com" });
+  const refused = await merge();
+  expect(refused.status).toBe(403);
+  expect(await refused.text()).toContain(`have not succeeded: ci/&lt;tests&gt; (not set) for ${head.slice(0, 12)}`);
+  const json = { state: "success", context: "ci/<tests>" };
+  await askApi(server, "/repos/told/history/commits/checked/statuses", { method: "POST", json });
+  expect((await merge()).status).toBe(303);
+  await askApi(server, "/repos/told/history/protected-refs", { method: "PUT", json: { rules: [] } });
 });
 
 test("branches are created and deleted, tags deleted", async () => {

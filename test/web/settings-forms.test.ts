@@ -98,17 +98,22 @@ test("protected refs bind pushes at once", async () => {
   await page.locator("#tokens-0").fill("");
   await page.locator("#pattern-1").fill("refs/tags/**");
   await page.locator("#fastForwardOnly-1").check();
+  await page.locator("#checks-1").fill(`ci/tests\n${"x".repeat(201)}`);
+  expect(await send("Save")).toBe(422);
+  expect(await page.locator("#checks-1-fault").innerText()).toContain("200 characters");
+  await page.locator("#checks-1").fill("ci/tests\n\n lint ");
   expect(await send("Save")).toBe(303);
   const rules = await askApi(server, "/repos/settled/guarded/protected-refs", OPERATOR);
   expect(rules.body).toMatchObject({
     rules: [
       { pattern: "refs/heads/main", noDelete: true, noForce: false, fastForwardOnly: false, allowedTokens: null },
-      { pattern: "refs/tags/**", fastForwardOnly: true },
+      { pattern: "refs/tags/**", fastForwardOnly: true, requiredContexts: ["ci/tests", "lint"] },
     ],
   });
   await page.locator("#pattern-0").fill("");
   expect(await send("Save")).toBe(303);
   expect(await page.locator("#pattern-0").inputValue()).toBe("refs/tags/**");
+  expect(await page.locator("#checks-0").inputValue()).toBe("ci/tests\nlint");
 });
 
 test("who may not move a branch is offered another one", async () => {

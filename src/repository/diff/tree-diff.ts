@@ -36,7 +36,7 @@ export interface TreeDiff {
  * @throws GitError "storage-failed"
  * @see git-diff-tree(1) -r */
 export async function diffTrees(
-  reader: ObjectReader,
+  reader: Pick<ObjectReader, "readTrees">,
   old: number,
   next: number,
   maxChanges: number,
@@ -65,7 +65,7 @@ export async function diffTrees(
 }
 
 async function readTrees(
-  reader: ObjectReader,
+  reader: Pick<ObjectReader, "readTrees">,
   directories: readonly ChangedDirectory[],
 ): Promise<Map<ObjectNumber, NamedTree>> {
   const numbers = new Set(directories.flatMap(({ old, next }) => [old, next]));

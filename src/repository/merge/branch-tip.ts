@@ -35,6 +35,7 @@ export interface BranchAnswer<Kind extends string> {
 export class BranchTip {
   readonly #repository: OpenRepository;
   readonly #request: BranchRequest;
+  readonly #merged: Oid | null;
   readonly oid: Oid;
   /** In the graph. */
   readonly position: GraphPosition;
@@ -45,9 +46,10 @@ export class BranchTip {
   }
 
   /** @param field of the request, that names the branch
+   * @param merged the commit that is merged or picked into the branch; null: none is
    * @throws GitError "not-found" when the branch does not exist, "stale" when its tip is not the
    * expected one */
-  constructor(repository: OpenRepository, request: BranchRequest, field: string) {
+  constructor(repository: OpenRepository, request: BranchRequest, field: string, merged: Oid | null) {
     const { branch, expected } = request;
     const { refs, graph } = repository.tables;
     const oid = refs.get(BranchTip.refOf(request))?.oid;
@@ -55,6 +57,7 @@ export class BranchTip {
     if (expected !== null && expected !== toHex(oid)) throw staleRef(branch, fromHex(expected), oid);
     this.#repository = repository;
     this.#request = request;
+    this.#merged = merged;
     this.oid = oid;
     this.position = graph.position(repository.numberOf(oid));
   }
@@ -75,12 +78,7 @@ export class BranchTip {
     newObjects: readonly NewObject[],
   ): Promise<BranchAnswer<Kind>> {
     const oid = made.add("commit", encodeCommit(commit));
-    const ref = BranchTip.refOf(this.#request);
-    if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
-    else {
-      const move = { name: ref, old: this.oid, new: oid };
-      await publish(this.#repository, [move], [...newObjects, made.find(oid)!]);
-    }
+    await this.#move(oid, [...newObjects, made.find(oid)!]);
     const shown = this.#request.isDryRun ? null : toHex(oid);
     return this.#answer(kind, shown, commit.tree, commit.parents);
   }
@@ -93,12 +91,16 @@ export class BranchTip {
     const oidAt = (at: number): Oid => revisionOf(this.#repository, graph.number(at)).oid;
     const oid = oidAt(position);
     const parents = Array.from(graph.parents(position), oidAt);
-    const ref = BranchTip.refOf(this.#request);
-    if (!equalOids(oid, this.oid)) {
-      if (this.#request.isDryRun) checkForwardMove(this.#repository, ref);
-      else await publish(this.#repository, [{ name: ref, old: this.oid, new: oid }], []);
-    }
+    if (!equalOids(oid, this.oid)) await this.#move(oid, []);
     return this.#answer(kind, toHex(oid), this.treeOf(position), parents);
+  }
+
+  async #move(oid: Oid, objects: readonly NewObject[]): Promise<void> {
+    const name = BranchTip.refOf(this.#request);
+    const merged = this.#merged;
+    if (this.#request.isDryRun) checkForwardMove(this.#repository, name, merged);
+    else
+      await publish(this.#repository, [{ name, old: this.oid, new: oid }], objects, merged === null ? {} : { merged });
   }
 
   #answer<Kind extends string>(kind: Kind, commit: string | null, tree: Oid, parents: readonly Oid[]) {

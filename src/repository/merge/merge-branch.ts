@@ -60,7 +60,7 @@ async function mergeOnce(
   head: Revision,
 ): Promise<BranchAnswer<MergeKind>> {
   const { branch, fastForward, author, committer } = request;
-  const tip = new BranchTip(repository, request, "base");
+  const tip = new BranchTip(repository, request, "base", head.oid);
   const { graph } = repository.tables;
   const theirs = graph.position(head.number);
   if (graph.isAncestor(theirs, tip.position)) return tip.moveTo("up-to-date", tip.position);

@@ -92,7 +92,7 @@ function pick<Kind extends string>(
     request.expected !== null,
     async () => {
       const change = await findChange(repository, request);
-      const tip = new BranchTip(repository, request, "branch");
+      const tip = new BranchTip(repository, request, "branch", kind === "picked" ? change.oid : null);
       const { committer } = request;
       const { from, to, ...rest } = effectOf(change);
       const made = new NewObjects(repository.state.platform.codec);

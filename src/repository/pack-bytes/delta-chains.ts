@@ -65,6 +65,9 @@ const COPIES = 3;
 /** The delta chains of a plan. */
 export type ChainPlan = Pick<PackPlan, "extents" | "chains">;
 
+/** Delta chains as they are read: rows may be added meanwhile. */
+type ReadChains = Pick<PackPlan, "extents"> & { readonly chains: ArrayLike<number> };
+
 /** How `#resolve` treats objects. */
 interface Use {
   /** Intermediate objects are cached only if other plans can find them. */
@@ -88,7 +91,7 @@ class Scratch {
 
 /** Resolves the stored delta chains in a plan's `chains` to whole objects. */
 export class DeltaChains {
-  readonly #plan: ChainPlan;
+  readonly #plan: ReadChains;
   readonly #store: ChunkStore;
   readonly #codec: DeltaCodec;
   readonly #memory: MemoryBudget | null;
@@ -99,7 +102,7 @@ export class DeltaChains {
 
   /** @param memory the budget from which large objects reserve memory; null: the caller has
    * reserved it */
-  constructor(plan: ChainPlan, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
+  constructor(plan: ReadChains, store: ChunkStore, codec: DeltaCodec, memory: MemoryBudget | null = ISOLATE_MEMORY) {
     this.#memory = memory;
     this.#plan = plan;
     this.#store = store;

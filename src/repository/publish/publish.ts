@@ -6,6 +6,7 @@ import type { PushRequest, RefCommand } from "../state/push.ts";
 import { findRefused, refusalError } from "../state/ref-refusal.ts";
 import { packBytesOf } from "../push/push-steps.ts";
 import { ALLOW_MISSING_LFS } from "../push/pushed-pointers.ts";
+import { checksOf } from "../push/required-checks.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
 import { keepTree } from "../objects/tree-contents.ts";
 import type { NewObject } from "./new-objects.ts";
@@ -32,7 +33,7 @@ export async function publish(
   repository: OpenRepository,
   moves: readonly RefMove[],
   objects: readonly NewObject[],
-  options: Pick<PushRequest, "head"> = {},
+  options: Pick<PushRequest, "head" | "merged"> = {},
 ): Promise<void> {
   const { codec } = repository.state.platform;
   const pack = objects.length === 0 ? null : encodeNewPack(codec, objects);
@@ -95,7 +96,7 @@ async function send(
   repository: OpenRepository,
   moves: readonly RefMove[],
   pack: Uint8Array | null,
-  options: Pick<PushRequest, "head" | "steps" | "note">,
+  options: Pick<PushRequest, "head" | "merged" | "steps" | "note">,
 ): Promise<void> {
   const push = new ReceivePack(repository.state, {
     commands: moves.map(toCommand),
@@ -120,10 +121,11 @@ function keepTrees(objects: readonly NewObject[]): void {
 
 /** For a dry run: refuses a fast-forward of a branch that the rules for refs forbid.
  * @param name full, byte string
+ * @param merged the commit that is merged or picked; null: none is
  * @throws GitError "forbidden" */
-export function checkForwardMove({ tables, requester }: OpenRepository, name: string): void {
+export function checkForwardMove({ tables, requester }: OpenRepository, name: string, merged: Oid | null): void {
   const rules = new RefRules(tables.refRules.all(), requester);
-  const reason = rules.refuse({ name, kind: "move", isForward: () => true });
+  const reason = rules.refuse({ name, kind: "move", isForward: () => true, ...checksOf(tables.statuses, merged) });
   if (reason !== null) throw refusalError(name, { kind: "forbidden", reason });
 }
 

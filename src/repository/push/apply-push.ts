@@ -21,6 +21,7 @@ import { type PreparedPush, preparePush, type PushContents } from "./prepare-pus
 import { enterPointers } from "./pushed-pointers.ts";
 import type { Target } from "./push-graph.ts";
 import { listSteps, refuseSteps } from "./push-steps.ts";
+import { checksOf } from "./required-checks.ts";
 import type { ReturnedTrees } from "./returned-trees.ts";
 import { TagPeeling } from "../objects/tag-peeling.ts";
 
@@ -42,6 +43,8 @@ export interface PushToApply extends PushContents {
   readonly denied: DeniedRefs;
   /** HEAD's new target; null: it stays. */
   readonly head: string | null;
+  /** The commit that is merged or picked; null: none is. */
+  readonly merged: Oid | null;
 }
 
 /** The result of applying a push. */
@@ -157,7 +160,7 @@ class PushApplication {
    * expected value */
   #forbid(changes: RefChanges, command: RefCommand, target: Target | null): string | null {
     // A ref with a missing target cannot move, whatever the rules say.
-    const { steps, denied } = this.#push;
+    const { steps, denied, merged } = this.#push;
     if ((this.#rules.isEmpty && steps === null && denied.size === 0) || (target === null && !isNullOid(command.new)))
       return null;
     const actual = changes.get(command.name);
@@ -165,9 +168,8 @@ class PushApplication {
     const reason = denied.get(command.name);
     if (reason !== undefined) return reason;
     if (steps !== null) return refuseSteps(this.#tables.refRules.all(), command.name, steps);
-    return this.#rules.refuse(
-      changeOf(command, () => actual !== null && target !== null && this.#reaches(actual, target)),
-    );
+    const isForward = (): boolean => actual !== null && target !== null && this.#reaches(actual, target);
+    return this.#rules.refuse({ ...changeOf(command, isForward), ...checksOf(this.#tables.statuses, merged) });
   }
 
   /** Whether an object is a descendant of another, or the same.

@@ -21,6 +21,7 @@ import type { PackSource, PushRequest, ReceivedPush, AppliedPush } from "../stat
 import { type RefOutcome, refuseUnpacked, refuseWhole } from "../state/ref-refusal.ts";
 import { splitAtSteps } from "./push-steps.ts";
 import { isPolicyFailure, PolicyCheck } from "./ask-policy.ts";
+import { tellNewCommits } from "./new-commits.ts";
 import { isStale, renewStanding } from "./renew-standing.ts";
 import type { PushCost } from "../state/repository-event.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -121,7 +122,7 @@ export class ReceivePack {
     const forbidden = this.#forbid();
     if (forbidden !== null) return forbidden;
     // Without a policy, what brings no objects moves before anything else can come between.
-    const denied = this.#repository.platform.outside.askPolicy === null ? null : await this.#askPolicy();
+    const denied = this.#policy.isAsked ? await this.#askPolicy() : null;
     if (denied !== null) return denied;
     this.#repository.activePrefixes.add(this.#keyPrefix);
     const startMs = Date.now();
@@ -180,9 +181,9 @@ export class ReceivePack {
   }
 
   /** @returns the outcomes if the policy lets no ref move; null: some may
-   * @throws GitError @see PolicyCheck.ask */
+   * @throws GitError @see PolicyCheck.askByNames */
   async #askPolicy(): Promise<RefOutcome[] | null> {
-    await this.#policy.ask();
+    await this.#policy.askByNames();
     const outcomes = this.#request.commands.map(({ name }): RefOutcome => {
       const reason = this.#policy.denied.get(name);
       return { name, refusal: reason === undefined ? null : { kind: "forbidden", reason } };
@@ -250,10 +251,10 @@ export class ReceivePack {
   async #apply(pack: IndexedPack | null): Promise<Exclude<ApplyOutcome, { kind: "unread" }>> {
     const returned = new ReturnedTrees();
     for (;;) {
+      if (this.#policy.isAsked)
+        await this.#policy.askByCommits((commands) => tellNewCommits(this.#repository, pack, this.#chunks, commands));
       const early = await this.#prepare(pack, returned);
       if (this.#requesters.some((requester) => isStale(requester, Date.now()))) await this.#renewStanding();
-      // A push may have taken hours since.
-      if (this.#repository.platform.outside.askPolicy !== null) await this.#policy.ask();
       const prepared = early?.layout === this.#repository.layout ? early : null;
       const isNew = this.#repository.tables === null;
       const { upload } = this.#request;
@@ -321,7 +322,7 @@ export class ReceivePack {
   /** The push in the form in which it is applied now. */
   #describe(tables: Tables, pack: IndexedPack | null, pushed?: PushedObjects): PushToApply {
     const { limits } = this.#repository.platform;
-    const { commands, atomic, shallow, head, steps, upload } = this.#request;
+    const { commands, atomic, shallow, head, merged, steps, upload } = this.#request;
     const chunks = pack?.chunks ?? [];
     const quotaCheck = this.#checkQuota(tables);
     return {
@@ -339,6 +340,7 @@ export class ReceivePack {
       checkQuota: (addedBytes, addedObjects) => quotaCheck.check(addedBytes, addedObjects),
       denied: this.#policy.denied,
       head: head ?? null,
+      merged: merged ?? null,
     };
   }
 

@@ -1,3 +1,4 @@
+import type { Oid } from "../../format/oid.ts";
 import type { Requester } from "../../access/caller.ts";
 import type { GitError } from "../../format/errors.ts";
 import type { FetchSource } from "./fetch-source.ts";
@@ -85,6 +86,9 @@ export interface PushRequest {
   readonly requester: Requester;
   /** HEAD's new target; without it, HEAD stays. */
   readonly head?: string;
+  /** The commit that is merged or picked: rules for refs may require checks of it. 20 bytes; without
+   * it, this is another change. */
+  readonly merged?: Oid;
   /** The changes that the single command consists of, each a push of its own in the reflog; without
    * them, the command is one change. */
   readonly steps?: readonly PushStep[];

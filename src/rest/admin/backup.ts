@@ -175,6 +175,7 @@ function packError(error: GitError): GitError {
   const reason = decodeText(error.message);
   switch (error.code) {
     case "too-large":
+    case "unavailable":
       return error;
     // The right was lost while the bundle was arriving.
     case "unauthenticated":

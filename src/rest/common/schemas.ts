@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { MAX_PATTERN_BYTES } from "../../access/ref-rules.ts";
+import { MAX_CONTEXT_CHARS, MAX_PATTERN_BYTES } from "../../access/ref-rules.ts";
 import { encodeText } from "../../format/byte-string.ts";
 import { type Ident, isPersonText, MAX_PERSON_TEXT } from "../../format/ident.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
@@ -84,6 +84,11 @@ export const CommitSchema = z
 export const TextSchema = z
   .string()
   .refine((text) => text.isWellFormed() && !text.includes("\0"), "it must be well-formed Unicode without NUL");
+
+/** What a status judges. It is told in one line. */
+export const ContextSchema = TextSchema.min(1)
+  .max(MAX_CONTEXT_CHARS)
+  .refine((text) => !/\p{Cc}/u.test(text), "it must be without control characters");
 
 /** The name of a ref below a folder.
  * @param folder such as `refs/heads/` */

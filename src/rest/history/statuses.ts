@@ -2,14 +2,11 @@ import { z } from "@hono/zod-openapi";
 import { type CommitStatuses, STATUS_STATES } from "../../repository/events/statuses.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { json, OidSchema, RefSchema, RepositoryParams, TextSchema } from "../common/schemas.ts";
+import { ContextSchema, json, OidSchema, RefSchema, RepositoryParams, TextSchema } from "../common/schemas.ts";
 
 const Fields = {
   state: z.enum(STATUS_STATES),
-  context: TextSchema.min(1)
-    .max(200)
-    .default("default")
-    .openapi({ description: "what is judged", example: "ci/tests" }),
+  context: ContextSchema.default("default").openapi({ description: "what is judged", example: "ci/tests" }),
   description: TextSchema.max(1_000).nullable().default(null),
   url: z
     .url({ protocol: /^https?$/ })

@@ -1,11 +1,16 @@
 import { z } from "@hono/zod-openapi";
-import { MAX_ALLOWED_TOKENS, MAX_PROTECTED, type ProtectedRefs } from "../../access/ref-rules.ts";
+import {
+  MAX_ALLOWED_TOKENS,
+  MAX_PROTECTED,
+  MAX_REQUIRED_CONTEXTS,
+  type ProtectedRefs,
+} from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { failures } from "../common/error.ts";
 import type { Place, TokenDesk } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
-import { RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
+import { ContextSchema, RefPatternSchema, RepositoryParams, json } from "../common/schemas.ts";
 
 const Rule = z
   .strictObject({
@@ -22,6 +27,15 @@ const Rule = z
       description:
         "ids of the tokens that may create, move or delete these refs, besides admins; null: everyone with the right to write",
     }),
+    requiredContexts: z
+      .array(ContextSchema)
+      .max(MAX_REQUIRED_CONTEXTS)
+      .default([])
+      .openapi({
+        description:
+          "contexts in which a commit must have the status `success` before it is merged or cherry-picked into these refs; pushes and commits need none",
+        example: ["ci/tests"],
+      }),
   })
   .openapi("ProtectedRefsRule");
 
@@ -82,8 +96,9 @@ async function demandTokens(tokens: TokenDesk, place: Required<Place>, ids: read
 
 function show(rules: readonly ProtectedRefs[]): z.output<typeof Rules> {
   return {
-    rules: rules.map(({ pattern, allowedTokens, ...rest }) => ({
+    rules: rules.map(({ pattern, allowedTokens, requiredContexts, ...rest }) => ({
       ...rest,
+      requiredContexts: [...requiredContexts],
       pattern: decodeText(pattern),
       allowedTokens: allowedTokens && [...allowedTokens],
     })),

@@ -8,7 +8,7 @@ import type { FsckSetting } from "../../codec/fsck-messages.ts";
 import type { Sql } from "./sql.ts";
 
 /** The newest schema; `repository.schema` has a database's own. */
-export const SCHEMA_VERSION = 12;
+export const SCHEMA_VERSION = 13;
 
 /** Separate from the other tables: the first push records where it writes before there is a
  * repository. */

@@ -1,6 +1,13 @@
-import { MAX_ALLOWED_TOKENS, MAX_PATTERN_BYTES, MAX_PROTECTED, type ProtectedRefs } from "../../access/ref-rules.ts";
+import {
+  MAX_ALLOWED_TOKENS,
+  MAX_CONTEXT_CHARS,
+  MAX_PATTERN_BYTES,
+  MAX_PROTECTED,
+  MAX_REQUIRED_CONTEXTS,
+  type ProtectedRefs,
+} from "../../access/ref-rules.ts";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
-import { Choice, type Faults, FaultNote, NO_FAULTS, TextField } from "../parts/fields.tsx";
+import { Choice, type Faults, FaultNote, NO_FAULTS, TextArea, TextField } from "../parts/fields.tsx";
 import { invalid, type Refusal } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
 import { patternFault } from "../parts/ref-pattern.ts";
@@ -20,9 +27,18 @@ interface TypedRule {
   readonly fastForwardOnly: boolean;
   /** Ids with blanks between them; "": everyone with the right to write. */
   readonly tokens: string;
+  /** Contexts, one a line. */
+  readonly checks: string;
 }
 
-const NO_RULE: TypedRule = { pattern: "", noForce: false, noDelete: false, fastForwardOnly: false, tokens: "" };
+const NO_RULE: TypedRule = {
+  pattern: "",
+  noForce: false,
+  noDelete: false,
+  fastForwardOnly: false,
+  tokens: "",
+  checks: "",
+};
 
 /** What each rule forbids, and how that is said. */
 const FLAGS = [
@@ -43,9 +59,9 @@ export async function saveProtected(context: PageContext): Promise<Response> {
   const { owner, name } = context.get("place");
   const faults: Record<string, string> = {};
   if (typed.length > MAX_PROTECTED) faults[""] = `There are at most ${MAX_PROTECTED} rules.`;
-  for (const [i, { pattern, tokens }] of typed.entries()) {
-    const fault = patternFault(pattern);
-    if (fault !== null) faults[`pattern-${i}`] = fault;
+  for (const [i, { pattern, tokens, checks }] of typed.entries()) {
+    const found = { [`pattern-${i}`]: patternFault(pattern), [`checks-${i}`]: contextsFault(linesIn(checks)) };
+    for (const [name, fault] of Object.entries(found)) if (fault !== null) faults[name] = fault;
     const ids = idsIn(tokens);
     if (ids.length > MAX_ALLOWED_TOKENS) faults[`tokens-${i}`] = `At most ${MAX_ALLOWED_TOKENS}.`;
     else if (ids.length > 0) {
@@ -65,7 +81,8 @@ function readRules(form: URLSearchParams): TypedRule[] {
     if (pattern === "") continue;
     const [noForce, noDelete, fastForwardOnly] = FLAGS.map(([flag]) => form.has(`${flag}-${i}`));
     const tokens = textOf(form, `tokens-${i}`).trim();
-    rules.push({ pattern, noForce: noForce!, noDelete: noDelete!, fastForwardOnly: fastForwardOnly!, tokens });
+    const checks = textOf(form, `checks-${i}`).trim();
+    rules.push({ pattern, noForce: noForce!, noDelete: noDelete!, fastForwardOnly: fastForwardOnly!, tokens, checks });
   }
   return rules;
 }
@@ -74,13 +91,26 @@ function idsIn(tokens: string): string[] {
   return tokens.split(/[\s,]+/).filter((id) => id !== "");
 }
 
-function toRule({ pattern, tokens, ...flags }: TypedRule): ProtectedRefs {
-  const ids = idsIn(tokens);
-  return { ...flags, pattern: encodeText(pattern), allowedTokens: ids.length === 0 ? null : ids };
+function contextsFault(contexts: readonly string[]): string | null {
+  if (contexts.length > MAX_REQUIRED_CONTEXTS) return `At most ${MAX_REQUIRED_CONTEXTS}.`;
+  const isWrong = (one: string): boolean => one.length > MAX_CONTEXT_CHARS || /\p{Cc}/u.test(one);
+  return contexts.some(isWrong) ? `Each has at most ${MAX_CONTEXT_CHARS} characters, and no control characters.` : null;
 }
 
-function toTyped({ pattern, allowedTokens, ...flags }: ProtectedRefs): TypedRule {
-  return { ...flags, pattern: decodeText(pattern), tokens: (allowedTokens ?? []).join(" ") };
+function linesIn(text: string): string[] {
+  const lines = text.split("\n").map((line) => line.trim());
+  return lines.filter((line) => line !== "");
+}
+
+function toRule({ pattern, tokens, checks, ...flags }: TypedRule): ProtectedRefs {
+  const ids = idsIn(tokens);
+  const allowedTokens = ids.length === 0 ? null : ids;
+  return { ...flags, pattern: encodeText(pattern), allowedTokens, requiredContexts: linesIn(checks) };
+}
+
+function toTyped({ pattern, allowedTokens, requiredContexts, ...flags }: ProtectedRefs): TypedRule {
+  const tokens = (allowedTokens ?? []).join(" ");
+  return { ...flags, pattern: decodeText(pattern), tokens, checks: requiredContexts.join("\n") };
 }
 
 function showForm(context: PageContext, rules: readonly TypedRule[], refused: Refusal | null): Promise<Response> {
@@ -91,6 +121,7 @@ function showForm(context: PageContext, rules: readonly TypedRule[], refused: Re
     shown.flatMap((_, i) => [
       [`pattern-${i}`, "Refs"],
       [`tokens-${i}`, "Only these tokens"],
+      [`checks-${i}`, "Required checks"],
     ]),
   );
   return showSettings(context, "protected", {
@@ -138,6 +169,15 @@ function Rule({ rule, index, faults, isNew }: { rule: TypedRule; index: number; 
         value={rule.tokens}
         spellcheck={false}
         hint="Ids, with blanks between them. Admins may always; without ids everyone may who may write."
+      />
+      <TextArea
+        name={`checks-${index}`}
+        label="Required checks"
+        faults={faults}
+        text={rule.checks}
+        rows={2}
+        spellcheck={false}
+        hint="One a line, such as ci/tests. A commit is merged or cherry-picked here only when all have succeeded."
       />
     </fieldset>
   );

@@ -4,11 +4,22 @@ import { Tables } from "../../../src/store/tables.ts";
 import { PushedRepository } from "../../repository/pushing.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
 
-const RULE = { pattern: "refs/heads/a", noForce: true, noDelete: false, fastForwardOnly: false, allowedTokens: null };
+const RULE = {
+  pattern: "refs/heads/a",
+  noForce: true,
+  noDelete: false,
+  fastForwardOnly: false,
+  allowedTokens: null,
+  requiredContexts: [],
+};
 
 test("rules are kept in their order, and replaced as a whole", () => {
   const table = new RefRuleTable(new NodeSql());
-  const rules = [RULE, { ...RULE, pattern: "refs/**", noDelete: true, allowedTokens: ["b", "a"] }, RULE];
+  const rules = [
+    RULE,
+    { ...RULE, pattern: "refs/**", noDelete: true, allowedTokens: ["b", "a"], requiredContexts: ["ci/ü", "lint"] },
+    RULE,
+  ];
   table.replace(rules);
   expect(table.all()).toEqual(rules);
   table.replace([RULE]);

@@ -1,0 +1,202 @@
+import { NO_INDEX, type PackEntry, type PackIndex, STORED } from "../../codec/pack-index.ts";
+import { checkLimit } from "../../format/limits.ts";
+import { COMMIT, TAG } from "../../format/object.ts";
+import { equalOids, type Oid } from "../../format/oid.ts";
+import { parseTree, type TreeEntry, typeOfMode } from "../../format/tree.ts";
+import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { GraphPosition, ObjectNumber } from "../../store/numbers/kinds.ts";
+import { NumberSet } from "../../store/numbers/number-set.ts";
+import type { Tables } from "../../store/tables.ts";
+import { type NamedTree, ObjectReader } from "../objects/object-reader.ts";
+import { DeltaChains, type DeltaCodec } from "../pack-bytes/delta-chains.ts";
+import { collectChains } from "../pack/collect-chains.ts";
+import { PackDraft } from "../pack/pack-draft.ts";
+import { CHAIN_STRIDE, type Extent, NO_BASE } from "../pack/pack-plan.ts";
+import type { WrittenChunk } from "./chunk-writer.ts";
+import type { PushedObjects } from "./pushed-objects.ts";
+
+/** The largest commit or tree that is read (bytes): the push has no memory reserved for more. */
+const MAX_READ_BYTES = 4 * 1024 * 1024;
+
+/** A commit or tag, as the graph will have it. */
+export interface PendingNode {
+  readonly type: number;
+  /** A commit's parents, a tag's target. */
+  readonly next: readonly ObjectNumber[];
+  /** Of a commit; 0 of a tag. */
+  readonly tree: ObjectNumber;
+  readonly timeSeconds: number;
+}
+
+/** The objects of a push that has not been applied, beside those that are stored: by the numbers that
+ * they would get. */
+export class PendingObjects {
+  readonly #tables: Tables;
+  readonly #pushed: PushedObjects;
+  readonly #written: readonly WrittenChunk[];
+  readonly #stored: ObjectReader;
+  /** The chains of entries that have been read, and their rows. Its first extents are the written
+   * chunks. */
+  readonly #plan: { readonly extents: Extent[]; readonly chains: number[] };
+  readonly #rows = new Map<PackEntry, number>();
+  readonly #deltas: DeltaChains;
+
+  constructor(
+    tables: Tables,
+    { pushed, written }: { readonly pushed: PushedObjects; readonly written: readonly WrittenChunk[] },
+    chunks: ChunkStore,
+    codec: DeltaCodec,
+  ) {
+    this.#tables = tables;
+    this.#pushed = pushed;
+    this.#written = written;
+    this.#plan = { extents: written.map(toExtent), chains: [] };
+    this.#deltas = new DeltaChains(this.#plan, chunks, codec, null);
+    this.#stored = new ObjectReader(tables, chunks, codec, null);
+  }
+
+  /** What the graph has of an object, or would have; null: it is no commit or tag. */
+  node(number: ObjectNumber): PendingNode | null {
+    const entry = this.#entryOf(number);
+    if (entry !== null) {
+      const type = this.#index.kinds[entry]!;
+      if (type !== COMMIT && type !== TAG) return null;
+      const packNode = this.#index.entryNodes[entry]!;
+      const named = Array.from(this.#pushed.references(packNode), (one) => this.#pushed.numbers[one]!);
+      const timeSeconds = this.#pushed.time(packNode);
+      if (type === TAG) return { type, next: named, tree: 0, timeSeconds };
+      return { type, next: named.slice(1), tree: named[0]!, timeSeconds };
+    }
+    const { graph, objects } = this.#tables;
+    const position = graph.position(number);
+    const type = objects.locate(NumberSet.of(number)).type[0]!;
+    if (position < 0 || (type !== COMMIT && type !== TAG)) return null;
+    const next = Array.from(graph.parents(position as GraphPosition), (parent) => graph.number(parent));
+    const tree = graph.tree(position as GraphPosition);
+    const timeSeconds = graph.time(position as GraphPosition);
+    // A tag of a tree or blob has that as its tree.
+    return type === TAG && next.length === 0
+      ? { type, next: [tree], tree: 0, timeSeconds }
+      : { type, next, tree, timeSeconds };
+  }
+
+  oid(number: ObjectNumber): Oid {
+    return this.#pushed.freshOid(number) ?? this.#tables.objects.locate(NumberSet.of(number)).oid;
+  }
+
+  /** The size of an object (bytes). */
+  sizeBytes(number: ObjectNumber): number {
+    const entry = this.#entryOf(number);
+    return entry === null ? this.#tables.objects.locate(NumberSet.of(number)).size[0]! : this.#index.sizes[entry]!;
+  }
+
+  /** Reads a commit.
+   * @throws GitError "too-large", "storage-failed" */
+  async read(number: ObjectNumber): Promise<Uint8Array> {
+    for await (const [, bytes] of this.#readEach(NumberSet.of(number))) return bytes;
+    throw new RangeError(`object ${number} was not read`);
+  }
+
+  /** Reads trees. @see ObjectReader.readTrees
+   * @throws GitError "too-large", "storage-failed" */
+  async *readTrees(trees: NumberSet): AsyncGenerator<NamedTree, void, void> {
+    const [stored, fresh] = this.#split(trees);
+    for (const number of stored.toArray()) this.#checkSize(number);
+    yield* this.#stored.readTrees(stored);
+    for await (const [number, bytes] of this.#readEach(fresh)) {
+      const entries = parseTree(bytes);
+      yield { number, entries, numbers: this.#numbersOf(number, entries) };
+    }
+  }
+
+  /** The numbers of a fresh tree's entries: the index has them in order, without gitlinks. */
+  #numbersOf(tree: ObjectNumber, entries: readonly TreeEntry[]): Uint32Array {
+    const named = this.#pushed.references(this.#index.entryNodes[this.#entryOf(tree)!]!);
+    let at = 0;
+    return Uint32Array.from(entries, ({ mode, oid }) => {
+      if (typeOfMode(mode) === "commit") return 0;
+      const packNode = named[at++]!;
+      if (!equalOids(this.#pushed.oid(packNode), oid)) throw new RangeError("a tree's entries are out of step");
+      return this.#pushed.numbers[packNode]!;
+    });
+  }
+
+  async *#readEach(numbers: NumberSet): AsyncGenerator<[number: ObjectNumber, bytes: Uint8Array], void, void> {
+    for (const number of numbers.toArray()) this.#checkSize(number);
+    const [stored, fresh] = this.#split(numbers);
+    for await (const [number, { bytes }] of this.#stored.readEach(stored)) yield [number, bytes];
+    const entries = Array.from(fresh.toArray(), (number) => this.#entryOf(number)!);
+    this.#addChains(entries);
+    for (const [i, number] of fresh.toArray().entries())
+      yield [number, (await this.#deltas.resolve(this.#rows.get(entries[i]!)!)).bytes];
+  }
+
+  /** Adds the delta chains of entries of the pack, which may go on among stored objects. */
+  #addChains(entries: readonly PackEntry[]): void {
+    const { count, entryNodes } = this.#index;
+    const { extents, chains } = this.#plan;
+    const inPack = new Set<PackEntry>();
+    const outside = new Set<PackEntry>();
+    for (const entry of entries) {
+      for (let at = entry; at !== NO_INDEX && !this.#rows.has(at) && !inPack.has(at); at = this.#baseOf(at))
+        (at < count ? inPack : outside).add(at);
+    }
+    const draft = new PackDraft(this.#tables.chunks);
+    const numbers = Array.from(outside, (entry) => this.#pushed.numbers[entryNodes[entry]!]!);
+    const stored = collectChains(this.#tables.objects, draft, numbers);
+    const [firstExtent, firstRow] = [extents.length, chains.length / CHAIN_STRIDE];
+    for (const extent of draft.finish(0, stored.chains, stored.undeltified).extents) extents.push(extent);
+    for (let at = 0; at < stored.chains.length; at += CHAIN_STRIDE) {
+      const [extent, offset, length, base] = stored.chains.subarray(at) as unknown as [number, number, number, number];
+      chains.push(firstExtent + extent, offset, length, base === NO_BASE ? NO_BASE : firstRow + base);
+    }
+    for (const [i, entry] of [...outside].entries()) this.#rows.set(entry, firstRow + stored.undeltified[i]!);
+    for (const [i, entry] of [...inPack].entries()) this.#rows.set(entry, chains.length / CHAIN_STRIDE + i);
+    for (const entry of inPack) {
+      const { chunk, offset, length } = this.#place(entry);
+      const base = this.#baseOf(entry);
+      chains.push(chunk, offset, length, base === NO_INDEX ? NO_BASE : this.#rows.get(base)!);
+    }
+  }
+
+  /** The delta base of an entry; `NO_INDEX`: it is stored whole, or elsewhere. */
+  #baseOf(entry: PackEntry): PackEntry {
+    const { bases, stored, count } = this.#index;
+    return entry >= count || stored[entry] === STORED.made ? NO_INDEX : bases[entry]!;
+  }
+
+  /** Where an entry is written. */
+  #place(entry: PackEntry): { chunk: number; offset: number; length: number } {
+    const { offsets, end, made, count } = this.#index;
+    const offset = made.get(entry)?.offset ?? offsets[entry]!;
+    const length = made.get(entry)?.length ?? (entry + 1 < count ? offsets[entry + 1]! : end) - offset;
+    const chunk = this.#written.findIndex(
+      ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
+    );
+    return { chunk, offset: offset - this.#written[chunk]!.packOffset, length };
+  }
+
+  #checkSize(number: ObjectNumber): void {
+    checkLimit("a commit or tree (bytes)", MAX_READ_BYTES, this.sizeBytes(number));
+  }
+
+  #split(numbers: NumberSet): [stored: NumberSet, fresh: NumberSet] {
+    const isStored = (number: ObjectNumber): boolean => number < this.#pushed.firstNumber;
+    const all = numbers.toArray();
+    return [NumberSet.fromSorted(all.filter(isStored)), NumberSet.fromSorted(all.filter((one) => !isStored(one)))];
+  }
+
+  /** The entry of a fresh object; null: it is stored. */
+  #entryOf(number: ObjectNumber): PackEntry | null {
+    const { fresh, firstNumber } = this.#pushed;
+    return number < firstNumber ? null : fresh[number - firstNumber]!;
+  }
+
+  get #index(): PackIndex {
+    return this.#pushed.index;
+  }
+}
+
+function toExtent({ key, bytes, sizeBytes, checksum }: WrittenChunk): Extent {
+  return key === null ? { bytes: bytes! } : { key, start: 0, length: sizeBytes, checksum };
+}
