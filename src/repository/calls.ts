@@ -6,7 +6,8 @@ import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
-import { addLfsObject, beginLfsObject, dropLfsObject, findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { addLfsObject, beginLfsObject, dropLfsObject, findLfsUpload } from "./lfs/lfs-uploads.ts";
 import { lfsState } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
@@ -91,6 +92,7 @@ const CALLS = {
   lfsBatch,
   findLfsObject,
   beginLfsObject,
+  findLfsUpload,
   addLfsObject,
   dropLfsObject,
   lockFile,

@@ -55,11 +55,23 @@ export interface LfsSums {
 /** The folder of the R2 keys below the repository's id: `<id>/lfs/<oid>-<random>`. */
 const FOLDER = "lfs";
 
+/** The prefix of the keys of a repository's LFS objects.
+ * @param repository its key */
+export function lfsPrefix(repository: string): string {
+  return `${repository}/${FOLDER}/`;
+}
+
 /** A key for an LFS object. Each upload has its own, so that none can overwrite or remove what
  * another one has written.
  * @param repository its key */
 export function newLfsKey(repository: string, oid: LfsOid): string {
-  return `${repository}/${FOLDER}/${oid}-${crypto.randomUUID().slice(0, 8)}`;
+  return lfsKey(repository, oid, crypto.randomUUID().slice(0, 8));
+}
+
+/** The key of one upload of an LFS object.
+ * @param upload what distinguishes it */
+export function lfsKey(repository: string, oid: LfsOid, upload: string): string {
+  return `${lfsPrefix(repository)}${oid}-${upload}`;
 }
 
 const COLUMNS = "oid, size AS sizeBytes, key";
