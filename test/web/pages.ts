@@ -56,6 +56,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "protected refs", path: "/walk/repo/settings/protected", says: "Each rule binds everyone" },
   { name: "tokens", path: "/walk/repo/settings/tokens", says: "There are none" },
   { name: "webhooks", path: "/walk/repo/settings/webhooks", says: "A webhook is an address" },
+  { name: "Git LFS", path: "/walk/repo/settings/lfs", says: "No file is locked" },
   { name: "push log", path: "/walk/repo/settings/pushes", says: "refs/heads/feature/one" },
   { name: "push log without a push", path: "/walk/empty/settings/pushes", says: "no push in the last 90 days" },
   { name: "maintenance", path: "/walk/repo/settings/maintenance", says: "Commits" },

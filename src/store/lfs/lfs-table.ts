@@ -32,6 +32,12 @@ export interface StoredLfsObject {
   readonly key: string;
 }
 
+/** An LFS object that a pointer file names. */
+export interface NamedLfsObject extends Omit<StoredLfsObject, "key"> {
+  /** Null: it is not there. */
+  readonly key: string | null;
+}
+
 /** A blob that is a pointer file. */
 export interface LfsPointer {
   /** Its number. */
@@ -183,18 +189,21 @@ export class LfsTable {
     return rows.filter(({ object }) => objects.has(object));
   }
 
-  /** The object that a blob is a pointer to; its key is null if it is not there. Null: the blob is no
-   * pointer file, as far as is known. */
-  namedBy(blob: ObjectNumber): (Omit<StoredLfsObject, "key"> & { readonly key: string | null }) | null {
-    if (!this.#exists) return null;
-    const [pointer] = this.#sql
-      .exec<{ oid: string; sizeBytes: number }>(
-        "SELECT oid, size AS sizeBytes FROM lfs_pointers WHERE object = ?",
-        blob,
-      )
-      .toArray();
-    if (pointer === undefined) return null;
-    return this.find(pointer.oid) ?? { ...pointer, key: null };
+  /** The objects that some blobs are pointers to, by blob; without blobs that are no pointer files, as
+   * far as is known. */
+  namedByEach(blobs: readonly ObjectNumber[]): Map<ObjectNumber, NamedLfsObject> {
+    if (!this.#exists) return new Map();
+    const query = `SELECT lfs_pointers.object, lfs_pointers.oid, lfs_objects.key,
+      ifnull(lfs_objects.size, lfs_pointers.size) AS sizeBytes
+      FROM lfs_pointers LEFT JOIN lfs_objects ON lfs_objects.oid = lfs_pointers.oid
+      WHERE lfs_pointers.object IN (SELECT value FROM json_each(?))`;
+    const rows = this.#sql.exec<Record<keyof NamedLfsObject | "object", never>>(query, JSON.stringify(blobs)).toArray();
+    return new Map(rows.map(({ object, ...named }: NamedLfsObject & { object: ObjectNumber }) => [object, named]));
+  }
+
+  /** The object that a blob is a pointer to. Null: the blob is no pointer file, as far as is known. */
+  namedBy(blob: ObjectNumber): NamedLfsObject | null {
+    return this.namedByEach([blob]).get(blob) ?? null;
   }
 
   /** Up to which number objects may be pointer files that were not noted; 0: all are noted. */

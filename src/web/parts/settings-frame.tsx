@@ -10,6 +10,7 @@ const SECTIONS = [
   { id: "protected", label: "Protected refs", below: "settings/protected" },
   { id: "tokens", label: "Tokens", below: "settings/tokens" },
   { id: "webhooks", label: "Webhooks", below: "settings/webhooks" },
+  { id: "lfs", label: "Git LFS", below: "settings/lfs" },
   { id: "pushes", label: "Push log", below: "settings/pushes" },
   { id: "maintenance", label: "Maintenance", below: "settings/maintenance" },
   { id: "worktrees", label: "Files in R2", below: "settings/worktrees" },
