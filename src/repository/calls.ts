@@ -8,7 +8,7 @@ import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
 import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
 import { addLfsObject, beginLfsObject, dropLfsObject, findLfsUpload } from "./lfs/lfs-uploads.ts";
-import { lfsState } from "./lfs/lfs-state.ts";
+import { lfsState, listLfsObjects } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
@@ -89,6 +89,7 @@ const CALLS = {
   syncImport,
   endImport,
   lfsState,
+  listLfsObjects,
   lfsBatch,
   findLfsObject,
   beginLfsObject,

@@ -80,6 +80,9 @@ export function lfsKey(repository: string, oid: LfsOid, upload: string): string 
   return `${lfsPrefix(repository)}${oid}-${upload}`;
 }
 
+/** SQL: whether a pointer's object is not there. */
+const IS_MISSING = "NOT EXISTS (SELECT 1 FROM lfs_objects WHERE lfs_objects.oid = lfs_pointers.oid)";
+
 const COLUMNS = "oid, size AS sizeBytes, key";
 
 /** The LFS objects of a repository, and which blobs name them: tables `lfs_objects`, `lfs_pointers` and
@@ -130,6 +133,22 @@ export class LfsTable {
     if (!this.#exists) return [];
     const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE oid > ? ORDER BY oid LIMIT ?`;
     return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, after, limit).toArray();
+  }
+
+  /** Some of the objects that pointer files name and that are not there, by id.
+   * @param after only those with higher ids; "": from the first on */
+  missing(after: LfsOid, limit: number): Omit<StoredLfsObject, "key">[] {
+    if (!this.#exists) return [];
+    const query = `SELECT oid, max(size) AS sizeBytes FROM lfs_pointers WHERE oid > ? AND ${IS_MISSING}
+      GROUP BY oid ORDER BY oid LIMIT ?`;
+    return this.#sql.exec<{ oid: string; sizeBytes: number }>(query, after, limit).toArray();
+  }
+
+  /** How many objects pointer files name that are not there. Reads a row for each pointer file. */
+  countMissing(): number {
+    if (!this.#exists) return 0;
+    const query = `SELECT count(DISTINCT oid) AS count FROM lfs_pointers WHERE ${IS_MISSING}`;
+    return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
   /** How many objects there are, and their bytes. Read once. */
