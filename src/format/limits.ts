@@ -34,13 +34,17 @@ export const MAX_UPLOAD_TIPS = 90_000;
 export const UPLOAD_LIFE_MS = 24 * 60 * 60_000;
 
 /** Bytes of one LFS object: what R2 takes in one request. */
-export const MAX_LFS_OBJECT_BYTES = 5 * GIB - 1;
+export const MAX_LFS_OBJECT_BYTES = 5 * GIB - 5 * MIB;
 
 /** Bytes per second at which an LFS object must arrive. */
 export const MIN_LFS_BYTES_PER_SECOND = 50_000;
 
 /** LFS objects of a repository: their keys are told to forks in one call, which takes 32 MiB. */
 export const MAX_LFS_OBJECTS = 100_000;
+
+/** LFS objects of a repository that clients may be sending to the bucket themselves at a time, with those
+ * that are about to be removed: each has a row among the jobs. */
+export const MAX_LFS_UPLOADS = 10_000;
 
 /** LFS objects in one batch request. The client asks for 100 at a time. */
 export const MAX_LFS_BATCH = 1_000;

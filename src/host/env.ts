@@ -42,6 +42,13 @@ export interface Env {
   /** Bytes that the platform takes in a request's body, which depends on the plan; default, and "":
    * any. */
   readonly MAX_BODY_BYTES?: string;
+  /** The bucket by its S3 API, with which clients send and read LFS objects themselves: where R2 answers
+   * (`https://<account>.r2.cloudflarestorage.com`), the bucket's name, and the key for it. All four or
+   * none. The last is a secret. */
+  readonly S3_ENDPOINT?: string;
+  readonly S3_BUCKET?: string;
+  readonly S3_ACCESS_KEY_ID?: string;
+  readonly S3_SECRET_ACCESS_KEY?: string;
   /** Limits lowered by the deployment: a JSON object, see `Limits` in format/limits. */
   readonly LIMITS?: string;
 }

@@ -6,6 +6,7 @@ import { noCreation } from "../protocol/receive-pack.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { PUSHED_DETAILS } from "../store/registry/repository-rows.ts";
+import { newSignedRequests } from "./bucket-door.ts";
 import { type Env } from "./env.ts";
 import type { HostRequest } from "./host-request.ts";
 import { traffic } from "./isolate.ts";
@@ -28,6 +29,8 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
         url: `${origin}${path["repository"]}`,
         chunks: new R2ChunkStore(env.BUCKET, newChunkCounters()),
         maxBodyBytes: maxBodyBytes(env),
+        maxObjectBytes: configuredLimits(env).maxLfsObjectBytes,
+        signed: newSignedRequests(env),
         open: async (needed) => (await host.open(name, needed)).client(() => undefined),
         create: async () => {
           if (env.CREATE_ON_PUSH === "off") throw noCreation();
@@ -43,11 +46,11 @@ export async function serveLfsRequest(host: HostRequest, owner: string, reposito
   }
 }
 
-/** Bytes of the largest LFS object that a request can bring.
+/** Bytes that a request can bring.
  * @throws RangeError when `MAX_BODY_BYTES` is not a number */
 function maxBodyBytes(env: Env): number {
   const bodyBytes = Number(env.MAX_BODY_BYTES || Number.MAX_SAFE_INTEGER);
   if (!(Number.isSafeInteger(bodyBytes) && bodyBytes > 0))
     throw new RangeError(`MAX_BODY_BYTES must be a number of bytes, not ${env.MAX_BODY_BYTES}`);
-  return Math.min(bodyBytes, configuredLimits(env).maxLfsObjectBytes);
+  return bodyBytes;
 }

@@ -6,8 +6,9 @@ import type { Requester } from "../access/caller.ts";
 import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
-import { addLfsObject, beginLfsObject, dropLfsObject, findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
-import { lfsState } from "./lfs/lfs-state.ts";
+import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
+import { addLfsObject, beginLfsObject, dropLfsObject, findLfsUpload } from "./lfs/lfs-uploads.ts";
+import { lfsState, listLfsObjects } from "./lfs/lfs-state.ts";
 import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts";
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
@@ -104,9 +105,11 @@ const CALLS = {
   syncMirror,
   deleteMirror,
   lfsState,
+  listLfsObjects,
   lfsBatch,
   findLfsObject,
   beginLfsObject,
+  findLfsUpload,
   addLfsObject,
   dropLfsObject,
   lockFile,

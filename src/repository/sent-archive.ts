@@ -41,6 +41,8 @@ export interface ArchiveRequest {
   readonly path: string;
   /** Prepended to every path. */
   readonly prefix: string;
+  /** Whether files that are pointers of Git LFS have the content of their objects. */
+  readonly lfs: boolean;
 }
 
 /** An archive that has been planned. */
@@ -73,11 +75,11 @@ export function nameArchive(repository: string, ref: string): string {
  * @throws GitError "not-found" for the path, and as `planFiles` */
 export async function planArchive(
   repository: RepositoryClient,
-  { ref, path, prefix }: ArchiveRequest,
+  { ref, path, prefix, lfs }: ArchiveRequest,
   reading: Reading,
 ): Promise<SentArchive> {
   const plan = (revision: string, after: string, steps: number): Promise<FilesPlan> =>
-    repository.planFiles({ ref: revision, after, path, globs: [], purpose: "archive", steps });
+    repository.planFiles({ ref: revision, after, path, globs: [], purpose: "archive", lfs, steps });
   const first = await plan(ref, "", MAX_WALK_STEPS);
   if (path !== "" && first.files.paths.length === 0) throw new GitError("not-found", { what: "path" });
   const open = async (format: ArchiveFormat): Promise<ReadableStream<Uint8Array>> => {
@@ -93,7 +95,8 @@ export async function planArchive(
       if (restMs > REST_MS) await pause(restMs);
       return window;
     };
-    const archive = await openArchive({ ...first, prefix, files: readPlanned(first, planNext, reader) });
+    const files = readPlanned(first, planNext, reader);
+    const archive = await openArchive({ ...first, prefix, files, openLfs: (object) => reader.openLfs(object) });
     isOpen = true;
     return makeBody(archive, format, reader);
   };

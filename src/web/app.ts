@@ -25,6 +25,7 @@ import { blobPage, treePage } from "./pages/path.tsx";
 import { rawPage } from "./pages/raw.ts";
 import { repositoryPage } from "./pages/repository.tsx";
 import { searchPage } from "./pages/search.tsx";
+import { lfsPage, unlockLocked } from "./pages/settings-lfs.tsx";
 import { maintenancePage, runCheck, runMaintenance } from "./pages/settings-maintenance.tsx";
 import { protectedPage, saveProtected } from "./pages/settings-protected.tsx";
 import { pushesPage, saveQuota } from "./pages/settings-pushes.tsx";
@@ -108,6 +109,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/settings/mirrors", needed: "admin", show: mirrorsPage },
   { method: "POST", path: "/:owner/:repo/settings/mirrors", needed: "admin", show: makeMirror },
   { method: "POST", path: "/:owner/:repo/settings/mirrors/change", needed: "admin", show: changeMirror },
+  { method: "GET", path: "/:owner/:repo/settings/lfs", needed: "admin", show: lfsPage },
+  { method: "POST", path: "/:owner/:repo/settings/lfs", needed: "admin", show: unlockLocked },
   { method: "GET", path: "/:owner/:repo/settings/pushes", needed: "admin", show: pushesPage },
   { method: "POST", path: "/:owner/:repo/settings/pushes", needed: "operate", show: saveQuota },
   { method: "GET", path: "/:owner/:repo/settings/maintenance", needed: "admin", show: maintenancePage },

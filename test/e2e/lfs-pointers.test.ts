@@ -116,6 +116,7 @@ test("a backup with pointers is restored, and a fork has the objects that its br
   const body = new Uint8Array(await backup.arrayBuffer());
   const restored = await fetch(`${server.url}/api/repos/pointers/restored/backup.bundle`, { method: "PUT", body });
   expect(restored.status, await restored.text()).toBe(201);
+  await restoreObjects("origin", "restored", [kept, other]);
 
   const fork = { owner: "pointers", name: "fork", branches: ["main"] };
   expect((await askApi(server, "/repos/pointers/origin/forks", { method: "POST", json: fork })).status).toBe(201);
@@ -123,6 +124,37 @@ test("a backup with pointers is restored, and a fork has the objects that its br
   expect([(await forked.get(kept.oid)).status, (await forked.get(other.oid)).status]).toEqual([200, 404]);
   expect(await findProblems(urlOf("fork"))).toEqual([]);
 });
+
+/** Brings the objects of a backup from one repository to another, by the list and one by one. */
+async function restoreObjects(from: string, to: string, expected: readonly ClientObject[]): Promise<void> {
+  type Page = { objects: { oid: string; size: number }[]; nextCursor: string | null };
+  const list = async (name: string, query: string): Promise<Page["objects"]> => {
+    const found: Page["objects"] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const path: string = `/repos/pointers/${name}/lfs/objects?limit=1&${query}${cursor === "" ? "" : `&cursor=${cursor}`}`;
+      const { body }: { body: Page } = await askApi<Page>(server, path);
+      found.push(...body.objects);
+      cursor = body.nextCursor;
+    }
+    return found;
+  };
+  const sorted = expected.map(({ oid, size }) => ({ oid, size })).toSorted((a, b) => (a.oid < b.oid ? -1 : 1));
+  expect(await list(to, "which=missing")).toEqual(sorted);
+  expect((await askApi(server, `/repos/pointers/${to}/lfs`)).body).toMatchObject({
+    objects: 0,
+    missing: sorted.length,
+  });
+  expect(await list(from, "")).toEqual(sorted);
+  const [source, target] = [new LfsClient(urlOf(from)), new LfsClient(urlOf(to))];
+  for (const { oid } of sorted) {
+    const bytes = Buffer.from(await (await source.get(oid)).arrayBuffer());
+    expect((await target.put({ oid, bytes })).status).toBe(200);
+  }
+  expect(await list(to, "which=stored")).toEqual(sorted);
+  expect(await list(to, "which=missing")).toEqual([]);
+  expect((await askApi(server, `/repos/pointers/${to}/lfs/objects?cursor=none`)).status).toBe(422);
+  expect(await findProblems(urlOf(to))).toEqual([]);
+}
 
 /** Runs what is due until objects are gone. */
 async function awaitMissing(name: string, gone: readonly ClientObject[]): Promise<void> {
@@ -192,8 +224,14 @@ test("what is kept is counted, and a check finds objects that are missing or cha
   const fork = { owner: "pointers", name: "checked-fork" };
   expect((await askApi(server, "/repos/pointers/checked/forks", { method: "POST", json: fork })).status).toBe(201);
   const stateOf = async (name: string) => (await askApi(server, `/repos/pointers/${name}/lfs`)).body;
-  expect(await stateOf("checked")).toEqual({ objects: 3, sizeBytes: 27_000, sharedBytes: 0, locks: 1 });
-  expect(await stateOf("checked-fork")).toEqual({ objects: 3, sizeBytes: 27_000, sharedBytes: 27_000, locks: 0 });
+  expect(await stateOf("checked")).toEqual({ objects: 3, sizeBytes: 27_000, sharedBytes: 0, missing: 0, locks: 1 });
+  expect(await stateOf("checked-fork")).toEqual({
+    objects: 3,
+    sizeBytes: 27_000,
+    sharedBytes: 27_000,
+    missing: 0,
+    locks: 0,
+  });
   expect(await findProblems(urlOf("checked"))).toEqual([]);
 
   expect(await server.loseObjects(objects[1]!.oid)).toBe(1);

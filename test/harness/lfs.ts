@@ -129,7 +129,7 @@ export interface LfsBody {
   readonly objects: readonly {
     readonly oid: string;
     readonly size: number;
-    readonly actions?: Record<string, { readonly href: string; readonly header: Record<string, string> }>;
+    readonly actions?: Record<string, ActionBody>;
     readonly error?: { readonly code: number; readonly message: string };
   }[];
   readonly lock: LockBody;
@@ -137,6 +137,12 @@ export interface LfsBody {
   readonly ours: readonly LockBody[];
   readonly theirs: readonly LockBody[];
   readonly next_cursor?: string;
+}
+
+export interface ActionBody {
+  readonly href: string;
+  readonly header: Record<string, string>;
+  readonly expires_in?: number;
 }
 
 export interface LockBody {

@@ -9,16 +9,19 @@ import { once } from "node:events";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4MiniflareOptions } from "miniflare";
 import type { Limits } from "../../src/format/configured-limits.ts";
 import { watchRuntimes } from "../../scripts/start/runtime-process.ts";
 import type { RepositoryEvent } from "../../src/repository/state/repository-event.ts";
+import type { BucketDoor } from "../../src/store/chunks/signed-requests.ts";
 import { buildWorker, readMiniflareOptions } from "./build.ts";
 import { readUsage, type Usage } from "./process.ts";
 import { makeTempDir } from "./temp-dir.ts";
 import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 
 const BUCKET_WORKER = join(import.meta.dirname, "bucket-worker.mjs");
+const S3_ENTRY = join(import.meta.dirname, "s3-entry.mjs");
 
 /** Options for starting a server; all are optional. */
 export interface ServerOptions {
@@ -29,6 +32,9 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** The module of a Worker that is the deployment's policy; default: there is none. */
   readonly policy?: string;
+  /** An S3 server that the Worker's bucket shares its LFS objects with, as R2 and its S3 API do.
+   * @see s3-entry.mjs */
+  readonly s3?: BucketDoor;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
@@ -81,9 +87,20 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = await findFreePort();
   const log = new WorkerLog();
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
-  const vars = { ACCESS: "open", ...options.vars, LIMITS: JSON.stringify(limits) };
-  const { inspectorPort, constants = {}, policy } = options;
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants, policy });
+  const { inspectorPort, constants = {}, policy, s3 } = options;
+  const vars = {
+    ACCESS: "open",
+    ...(s3 !== undefined && {
+      S3_ENDPOINT: s3.endpoint,
+      S3_BUCKET: s3.bucket,
+      S3_ACCESS_KEY_ID: s3.accessKeyId,
+      S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    }),
+    ...options.vars,
+    LIMITS: JSON.stringify(limits),
+  };
+  const modules = { constants, sharesBucket: s3 !== undefined };
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, modules, policy });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -163,7 +180,7 @@ async function configure(settings: {
   readonly vars: Readonly<Record<string, string>>;
   readonly log: WorkerLog;
   readonly inspectorPort: number | undefined;
-  readonly constants: Readonly<Record<string, number>>;
+  readonly modules: ModuleSettings;
   readonly policy: string | undefined;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
@@ -183,7 +200,7 @@ async function configure(settings: {
         name: "holdfast",
         bindings: { ...(workerOptions["bindings"] as Record<string, string>), ...settings.vars },
         modulesRoot: dir,
-        modules: await readModules(dir, settings.constants),
+        modules: await readModules(dir, settings.modules),
         ...(settings.policy !== undefined && { serviceBindings: { POLICY: "policy" } }),
       },
       ...(settings.policy === undefined ? [] : [await describePolicy(settings.policy)]),
@@ -204,22 +221,42 @@ async function describePolicy(path: string) {
   return { name: "policy", modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
 }
 
-async function readModules(
-  dir: string,
-  constants: Readonly<Record<string, number>>,
-): Promise<{ type: "ESModule" | "CompiledWasm"; path: string; contents: Uint8Array }[]> {
-  const names = await readdir(dir);
-  const wasm = names.filter((name) => name.endsWith(".wasm"));
-  const modules = await Promise.all(
-    // The first module is the entry point.
-    ["worker.js", ...wasm].map(async (name) => ({
-      type: name.endsWith(".wasm") ? ("CompiledWasm" as const) : ("ESModule" as const),
-      path: join(dir, name),
-      contents: await readFile(join(dir, name)),
-    })),
+interface ModuleSettings {
+  readonly constants: Readonly<Record<string, number>>;
+  readonly sharesBucket: boolean;
+}
+
+interface WorkerModule {
+  readonly type: "ESModule" | "CompiledWasm";
+  readonly path: string;
+  readonly contents: Uint8Array;
+}
+
+/** The first module is the entry point. */
+async function readModules(dir: string, { constants, sharesBucket }: ModuleSettings): Promise<WorkerModule[]> {
+  const wasm = (await readdir(dir)).filter((name) => name.endsWith(".wasm"));
+  const code = (await readFile(join(dir, "worker.js"))).toString();
+  return [
+    ...(sharesBucket ? await readEntry(dir) : []),
+    { type: "ESModule", path: join(dir, "worker.js"), contents: Buffer.from(setConstants(code, constants)) },
+    ...(await Promise.all(
+      wasm.map(async (name): Promise<WorkerModule> => {
+        const path = join(dir, name);
+        return { type: "CompiledWasm", path, contents: await readFile(path) };
+      }),
+    )),
+  ];
+}
+
+/** The module that gives the Worker a bucket of its own, with what it imports. */
+async function readEntry(dir: string): Promise<WorkerModule[]> {
+  const sources = [S3_ENTRY, fileURLToPath(import.meta.resolve("aws4fetch"))];
+  return Promise.all(
+    sources.map(async (source, i): Promise<WorkerModule> => {
+      const path = join(dir, i === 0 ? "s3-entry.mjs" : "aws4fetch.mjs");
+      return { type: "ESModule", path, contents: await readFile(source) };
+    }),
   );
-  modules[0]!.contents = Buffer.from(setConstants(modules[0]!.contents.toString(), constants));
-  return modules;
 }
 
 /** Replaces constants of the built Worker.

@@ -57,6 +57,7 @@ export const PAGES: readonly WalkedPage[] = [
   { name: "tokens", path: "/walk/repo/settings/tokens", says: "There are none" },
   { name: "webhooks", path: "/walk/repo/settings/webhooks", says: "A webhook is an address" },
   { name: "mirrors", path: "/walk/repo/settings/mirrors", says: "A mirror is a repository" },
+  { name: "Git LFS", path: "/walk/repo/settings/lfs", says: "No file is locked" },
   { name: "push log", path: "/walk/repo/settings/pushes", says: "refs/heads/feature/one" },
   { name: "push log without a push", path: "/walk/empty/settings/pushes", says: "no push in the last 90 days" },
   { name: "maintenance", path: "/walk/repo/settings/maintenance", says: "Commits" },

@@ -2,10 +2,13 @@ import { z } from "zod";
 import { GitError, isGitError } from "../../format/errors.ts";
 import { isLfsOid, type LfsOid } from "../../format/lfs.ts";
 import { MAX_LFS_BATCH } from "../../format/limits.ts";
-import type { LfsBatch } from "../../repository/lfs/lfs-objects.ts";
+import type { LfsBatch, LfsBatchAnswer } from "../../repository/lfs/lfs-objects.ts";
+import type { LfsObject } from "../../repository/lfs/lfs-uploads.ts";
+import { batchActions, type LfsActions } from "./batch-actions.ts";
 import { lfsAnswer, lfsFailure, lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
 import { readLfsJson, Ref } from "./lfs-request.ts";
+import { refuseSize } from "./size-limits.ts";
 
 const Batch = z.object({
   operation: z.enum(["upload", "download"]),
@@ -18,15 +21,10 @@ const Batch = z.object({
 
 type WantedObject = z.output<typeof Batch>["objects"][number];
 
-interface LfsAction {
-  readonly href: string;
-  readonly header: Readonly<Record<string, string>>;
-}
-
 /** An object in the answer, with what the client has to do for it: nothing, if it is there. */
 type AnsweredObject = WantedObject & {
   readonly authenticated?: true;
-  readonly actions?: Partial<Readonly<Record<"upload" | "download", LfsAction>>>;
+  readonly actions?: LfsActions;
   readonly error?: { readonly code: number; readonly message: string };
 };
 
@@ -48,62 +46,51 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
     });
   }
   const known = new Map<LfsOid, number>();
-  for (const { oid, size } of objects) if (refuse({ oid, size }) === null) known.set(oid, size);
-  const wanted = Array.from(known, ([oid, sizeBytes]) => ({ oid, sizeBytes }));
-  let found: Map<LfsOid, number>;
+  for (const wanted of objects) if (refuse(context, operation, wanted) === null) known.set(wanted.oid, wanted.size);
+  const wanted: LfsObject[] = Array.from(known, ([oid, sizeBytes]) => ({ oid, sizeBytes }));
+  const signedAboveBytes = context.signed === null ? null : context.maxBodyBytes;
+  let found: LfsBatchAnswer;
   try {
-    found = await find(context, { operation, ref, objects: wanted });
+    found = await find(context, { operation, ref, objects: wanted, signedAboveBytes });
   } catch (error) {
     // A batch whose objects do not fit is not one of too many objects, for which the client asks in
     // smaller ones.
     if (!isGitError(error, "too-large")) throw error;
     return lfsRefusal(507, (await (await lfsFailure(error)).json<{ message: string }>()).message);
   }
-  const answered = objects.map((object) => answer(context, operation, object, found.get(object.oid) ?? null));
+  const sizes = new Map(found.found.map(({ oid, sizeBytes }) => [oid, sizeBytes]));
+  const actions = await batchActions(context, operation, wanted, found);
+  const answered = objects.map((object): AnsweredObject => {
+    const message = refuse(context, operation, object) ?? refuseStored(object, sizes.get(object.oid) ?? null);
+    if (message !== null) return { ...object, error: { code: 422, message } };
+    const needed = actions.get(object.oid);
+    if (needed !== undefined) return { ...object, authenticated: true, actions: needed };
+    if (operation === "upload") return object;
+    return { ...object, error: { code: 404, message: "the repository does not have this object" } };
+  });
   return lfsAnswer(200, { transfer: "basic", objects: answered, hash_algo: "sha256" });
 }
 
-/** Asks the repository, which the first upload makes.
- * @returns the sizes of those that are there */
-async function find(context: LfsContext, batch: LfsBatch): Promise<Map<LfsOid, number>> {
+/** Asks the repository, which the first upload makes. */
+async function find(context: LfsContext, batch: LfsBatch): Promise<LfsBatchAnswer> {
   const needed = batch.operation === "upload" ? "write" : "read";
   const ask = async () => (await context.open(needed)).lfsBatch(batch);
-  const found = await ask().catch(async (error: unknown) => {
+  return ask().catch(async (error: unknown) => {
     if (batch.operation === "download" || !isGitError(error, "not-found")) throw error;
     await context.create();
     return ask();
   });
-  return new Map(found.map(({ oid, sizeBytes }) => [oid, sizeBytes]));
+}
+
+/** Why an object cannot be one, or cannot be sent; null: it can. */
+function refuse(context: LfsContext, operation: LfsBatch["operation"], { oid, size }: WantedObject): string | null {
+  if (!isLfsOid(oid)) return "the id must be a SHA-256, 64 digits of lowercase hex";
+  if (!Number.isSafeInteger(size) || size < 0) return "the size must be a number of bytes";
+  return operation === "upload" ? refuseSize(context, size) : null;
 }
 
 /** @param storedBytes of the object; null: it is not there */
-function answer(
-  { request, url, maxBodyBytes }: LfsContext,
-  operation: LfsBatch["operation"],
-  { oid, size }: WantedObject,
-  storedBytes: number | null,
-): AnsweredObject {
-  const fail = (code: number, message: string) => ({ oid, size, error: { code, message } });
-  const refusal = refuse({ oid, size });
-  if (refusal !== null) return fail(422, refusal);
-  if (storedBytes !== null && storedBytes !== size)
-    return fail(422, `the object has ${storedBytes} bytes, not ${size}`);
-  if (operation === "download" && storedBytes === null) return fail(404, "the repository does not have this object");
-  if (operation === "upload" && storedBytes !== null) return { oid, size };
-  if (operation === "upload" && size > maxBodyBytes) return fail(422, explainLimit(size, maxBodyBytes));
-  // The caller's own, so that its client need not look for it again for each object.
-  const authorization = request.headers.get("Authorization");
-  const header = authorization === null ? {} : { Authorization: authorization };
-  return { oid, size, authenticated: true, actions: { [operation]: { href: `${url}/objects/${oid}`, header } } };
-}
-
-/** Why an object cannot be one; null: it can. */
-function refuse({ oid, size }: WantedObject): string | null {
-  if (!isLfsOid(oid)) return "the id must be a SHA-256, 64 digits of lowercase hex";
-  return Number.isSafeInteger(size) && size >= 0 ? null : "the size must be a number of bytes";
-}
-
-/** What to do about an object that no body can bring. */
-export function explainLimit(sizeBytes: number, maxBodyBytes: number): string {
-  return `the object has ${sizeBytes} bytes, and a request to this server may have ${maxBodyBytes}: the operator can raise MAX_BODY_BYTES as far as the platform's plan allows`;
+function refuseStored({ size }: WantedObject, storedBytes: number | null): string | null {
+  if (storedBytes === null || storedBytes === size) return null;
+  return `the object has ${storedBytes} bytes, not ${size}`;
 }

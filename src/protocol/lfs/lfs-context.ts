@@ -1,6 +1,7 @@
 import type { Right } from "../../access/caller.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
+import type { SignedRequests } from "../../store/chunks/signed-requests.ts";
 
 /** A request of the LFS client to a repository, and what serving it needs. */
 export interface LfsContext {
@@ -8,8 +9,12 @@ export interface LfsContext {
   /** Where the repository's LFS routes begin, without a trailing slash. */
   readonly url: string;
   readonly chunks: ChunkStore;
-  /** Bytes of the largest object that a request's body can bring. */
+  /** Bytes that a request's body can bring. */
   readonly maxBodyBytes: number;
+  /** Bytes of the largest object. */
+  readonly maxObjectBytes: number;
+  /** Signs requests with which clients reach the bucket themselves; null: the deployment cannot. */
+  readonly signed: SignedRequests | null;
   /** Opens the repository, if the caller has the right. Its calls throw GitError "not-found" when
    * there is none. @throws GitError as `authorise` */
   readonly open: (needed: Right) => Promise<RepositoryClient>;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { GitError } from "../../format/errors.ts";
+import { isLfsOid, type LfsOid } from "../../format/lfs.ts";
 import { MAX_LFS_JSON_BYTES, MAX_PATH_BYTES } from "../../format/limits.ts";
 import { isPushableRefName } from "../../format/ref-name.ts";
 import { encodeText } from "../../format/byte-string.ts";
@@ -64,4 +65,10 @@ function check<Schema extends z.ZodType>(value: unknown, schema: Schema): z.outp
   const [{ path, message }] = read.error.issues as [z.core.$ZodIssue];
   const reason = `${path.length === 0 ? "it" : path.join(".")}: ${message}`;
   throw new GitError("invalid", { what: "request", reason });
+}
+
+/** @throws GitError "invalid" unless a text is an object's id */
+export function checkOid(oid: string): LfsOid {
+  if (isLfsOid(oid)) return oid;
+  throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
 }

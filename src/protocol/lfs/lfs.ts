@@ -2,7 +2,8 @@ import { serveBatch } from "./batch.ts";
 import { LFS_TYPE, lfsFailure, lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
 import { createLock, listLocks, unlock, verifyLocks } from "./locks.ts";
-import { downloadObject, uploadObject, verifyObject } from "./objects.ts";
+import { downloadObject, uploadObject } from "./objects.ts";
+import { verifyObject } from "./verify.ts";
 
 type Serve = (context: LfsContext, id: string) => Promise<Response>;
 

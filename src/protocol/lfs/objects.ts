@@ -1,13 +1,11 @@
-import { z } from "zod";
 import { answerBytes } from "../../format/conditional-request.ts";
 import { GitError } from "../../format/errors.ts";
-import { isLfsOid, type LfsOid } from "../../format/lfs.ts";
-import { type LfsObject, lfsWaitMs } from "../../repository/lfs/lfs-objects.ts";
+import { type LfsObject, lfsWaitMs } from "../../repository/lfs/lfs-uploads.ts";
 import { storePart } from "../../repository/upload/part-upload.ts";
-import { explainLimit } from "./batch.ts";
-import { lfsAnswer, lfsRefusal } from "./lfs-answer.ts";
+import { lfsRefusal } from "./lfs-answer.ts";
 import type { LfsContext } from "./lfs-context.ts";
-import { readLfsJson } from "./lfs-request.ts";
+import { checkOid } from "./lfs-request.ts";
+import { refuseSize } from "./size-limits.ts";
 
 /** Headers that keep a browser from running what somebody has stored. */
 const INERT = {
@@ -44,17 +42,17 @@ export async function downloadObject({ request, chunks, open }: LfsContext, oid:
  * right. Anything else leaves nothing that can be seen, and nothing that stays.
  * @throws GitError "invalid" when the bytes are not the object's, "too-large", "storage-failed",
  * "timeout" */
-export async function uploadObject(
-  { request, chunks, maxBodyBytes, open }: LfsContext,
-  oid: string,
-): Promise<Response> {
+export async function uploadObject(context: LfsContext, oid: string): Promise<Response> {
+  const { request, chunks, open } = context;
   const client = await open("write");
   const declared = request.headers.get("Content-Length");
   if (declared === null || !/^\d{1,15}$/.test(declared))
     throw new GitError("invalid", { what: "LFS object", reason: "the header Content-Length is needed" });
   const object: LfsObject = { oid: checkOid(oid), sizeBytes: Number(declared) };
   const { sizeBytes } = object;
-  if (sizeBytes > maxBodyBytes) return lfsRefusal(413, explainLimit(sizeBytes, maxBodyBytes));
+  // What a signed request could bring is too much for this one all the same.
+  const refusal = refuseSize({ ...context, signed: null }, sizeBytes);
+  if (refusal !== null) return lfsRefusal(413, refusal);
   const key = await client.beginLfsObject(object);
   const body = request.body ?? emptyBody();
   if (key === null) {
@@ -65,27 +63,13 @@ export async function uploadObject(
   try {
     const sent = { what: "LFS object", waitMs: lfsWaitMs(sizeBytes) };
     await storePart(chunks, key, body, { sizeBytes, checksum: oid }, sent);
-    await client.addLfsObject({ ...object, key });
+    if (!(await client.addLfsObject({ ...object, key }))) await client.dropLfsObject(key);
   } catch (error) {
     // If this fails as well, the job that removes it is due later.
     await client.dropLfsObject(key).catch(() => undefined);
     throw error;
   }
   return new Response(null, { status: 200 });
-}
-
-/** Serves `POST verify`: whether an object is there.
- * @see git-lfs, docs/api/basic-transfers.md */
-export async function verifyObject({ request, open }: LfsContext): Promise<Response> {
-  const { oid, size } = await readLfsJson(request, z.object({ oid: z.string(), size: z.number() }));
-  const { sizeBytes } = await (await open("write")).findLfsObject(checkOid(oid));
-  return sizeBytes === size ? lfsAnswer(200, {}) : lfsRefusal(422, `the object has ${sizeBytes} bytes, not ${size}`);
-}
-
-/** @throws GitError "invalid" */
-function checkOid(oid: string): LfsOid {
-  if (isLfsOid(oid)) return oid;
-  throw new GitError("invalid", { what: "id", reason: "it must be a SHA-256, 64 digits of lowercase hex" });
 }
 
 /** An empty body arrives as none. */

@@ -2,6 +2,7 @@ import { toByteString } from "../../format/byte-string.ts";
 import { isDirectory } from "../../format/tar.ts";
 import { checkLimit, MAX_ARCHIVE_PATH_BYTES, MAX_OMITTED_PATHS } from "../../format/limits.ts";
 import { SYMLINK_MODE, TREE_MODE } from "../../format/tree.ts";
+import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { CONVERT } from "./export-attributes.ts";
 import { convertFile } from "./converted-file.ts";
 import { type PlannedFile, readPieces, readWhole } from "./planned-files.ts";
@@ -11,7 +12,7 @@ export interface ArchiveEntry {
   /** Byte string, with the archive's prefix. A directory's path ends in "/". */
   readonly path: string;
   readonly mode: number;
-  /** Hex. */
+  /** Hex; of an LFS object, its own. */
   readonly oid: string;
   /** Bytes of `content`. */
   readonly sizeBytes: number;
@@ -32,6 +33,7 @@ export interface ArchiveSource {
   /** Byte string put before all paths. */
   readonly prefix: string;
   readonly files: AsyncIterable<PlannedFile>;
+  readonly openLfs: (object: StoredLfsObject) => Promise<ReadableStream<Uint8Array>>;
 }
 
 /** An archive being made. Each entry is read when it is requested. */
@@ -67,7 +69,7 @@ export async function openArchive(source: ArchiveSource): Promise<Archive> {
  * @throws GitError "too-large" when there are too many paths, or too many consecutive ones are left
  * out
  * @see git's archive.c: write_archive_entries() */
-async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
+async function* archiveEntries({ prefix, files, openLfs }: ArchiveSource): AsyncGenerator<ArchiveEntry, void, void> {
   /** Directories in which no file was met so far, each inside the one before it. */
   let waiting: ArchiveEntry[] = [];
   let pathBytes = 0;
@@ -91,7 +93,7 @@ async function* archiveEntries({ prefix, files }: ArchiveSource): AsyncGenerator
     if ((file.conversion & CONVERT.omit) !== 0) continue;
     omitted = 0;
     if (isDirectory(mode)) yield { path: `${path}/`, mode, oid, ...NOTHING };
-    else yield await toEntry(path, file);
+    else yield file.lfs === null ? await toEntry(path, file) : toLfsEntry(path, file, file.lfs, openLfs);
   }
 }
 
@@ -104,4 +106,18 @@ async function toEntry(path: string, file: PlannedFile): Promise<ArchiveEntry> {
   if (conversion === 0) return { path, mode, oid, sizeBytes, target: "", content: readPieces(file) };
   const converted = convertFile(await readWhole(file), conversion, oid);
   return { path, mode, oid, sizeBytes: converted.length, target: "", content: [converted] };
+}
+
+/** A file with the content of the LFS object that its blob names, as it is. */
+function toLfsEntry(
+  path: string,
+  { mode }: PlannedFile,
+  object: StoredLfsObject,
+  openLfs: ArchiveSource["openLfs"],
+): ArchiveEntry {
+  const { oid, sizeBytes } = object;
+  const read = async function* () {
+    if (sizeBytes > 0) yield* await openLfs(object);
+  };
+  return { path, mode, oid, sizeBytes, target: "", content: read() };
 }

@@ -1,5 +1,6 @@
 import { STREAM_THRESHOLD_BYTES } from "../../format/limits.ts";
 import { type ChunkStore, newChunkCounters } from "../../store/chunks/chunk-store.ts";
+import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { DeltaChains, type ChainPlan } from "../pack-bytes/delta-chains.ts";
 import { CHAIN_STRIDE, NO_BASE } from "../pack/pack-plan.ts";
 import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
@@ -70,6 +71,11 @@ export class BlobReader {
    * @returns null when it is missing or another version */
   openWritten({ key, etag }: WrittenFile, start: number, length: number): Promise<ReadableStream<Uint8Array> | null> {
     return this.#store.openFile(key, etag, start, length);
+  }
+
+  /** Opens an LFS object. @throws GitError "storage-failed" */
+  openLfs({ key, sizeBytes }: StoredLfsObject): Promise<ReadableStream<Uint8Array>> {
+    return this.#store.stream(key, 0, sizeBytes);
   }
 
   /** Counts bytes sent to the client. */

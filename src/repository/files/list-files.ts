@@ -9,6 +9,7 @@ import { readTree } from "../objects/tree-contents.ts";
 import { entryAt } from "../objects/tree-path.ts";
 import { WalkBudget } from "../pacing/walk-budget.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
+import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { findLastCommits, type LastCommits } from "./last-commits.ts";
 import { type TreeFile, walkFiles } from "./tree-files.ts";
 
@@ -25,6 +26,8 @@ export interface DirectoryRequest {
   readonly path: string;
   /** Whether to find the commit that last touched each entry. */
   readonly lastCommits: boolean;
+  /** Whether to say which entries are pointers of Git LFS. */
+  readonly lfs?: boolean;
 }
 
 /** A directory of a commit. */
@@ -35,15 +38,17 @@ export interface Directory {
   /** Names instead of paths. */
   readonly entries: FileColumns;
   readonly lastCommits: LastCommits | null;
+  /** Those of the entries that are pointers of Git LFS, if asked for. */
+  readonly lfs: readonly LfsFile[];
 }
 
 /** Lists a directory. Reads its tree and those on the way there, and no blobs.
  * @throws GitError "not-found", "wrong-type" when the path is a file's, and as `resolveCommit` */
 export async function listDirectory(
   repository: OpenRepository,
-  { ref, path, lastCommits }: DirectoryRequest,
+  { ref, path, ...wanted }: DirectoryRequest,
 ): Promise<Directory> {
-  return readDirectory(repository, await resolveCommit(repository, ref), path, lastCommits);
+  return readDirectory(repository, await resolveCommit(repository, ref), path, wanted);
 }
 
 /** Reads a directory of a commit. @see listDirectory */
@@ -51,15 +56,17 @@ export async function readDirectory(
   repository: OpenRepository,
   commit: Revision,
   path: string,
-  lastCommits: boolean,
+  { lastCommits, lfs = false }: Pick<DirectoryRequest, "lastCommits" | "lfs">,
 ): Promise<Directory> {
   const tree = await treeAt(repository, commit, path);
   const entries = parseTree(await readTree(repository, tree.oid));
   const files = entries.map(({ name, mode, oid }) => ({ path: name, mode, oid }));
+  const columns = toFileColumns(repository.tables.objects, files);
   return {
     commit: toHex(commit.oid),
     tree: toHex(tree.oid),
-    entries: toFileColumns(repository.tables.objects, files),
+    entries: columns,
+    lfs: lfs ? findLfsFiles(repository.tables, columns) : [],
     lastCommits: lastCommits ? await findLastCommits(repository, commit.number, path, entries) : null,
   };
 }
@@ -73,12 +80,16 @@ export interface FilesRequest {
   /** `next` of the previous page, "" for the first page. */
   readonly after: string;
   readonly limit: number;
+  /** Whether to say which files are pointers of Git LFS. */
+  readonly lfs?: boolean;
 }
 
 /** Files of a commit, in the order of their paths' bytes. */
 export interface FilesPage {
   readonly commit: string;
   readonly files: FileColumns;
+  /** Those of the files that are pointers of Git LFS, if asked for. */
+  readonly lfs: readonly LfsFile[];
   /** `after` for the next page; null: this is the last page. */
   readonly next: string | null;
 }
@@ -89,7 +100,7 @@ export interface FilesPage {
  * first file are too large, or a path is too long */
 export async function listFiles(
   repository: OpenRepository,
-  { ref, path, after, limit }: FilesRequest,
+  { ref, path, after, limit, lfs = false }: FilesRequest,
 ): Promise<FilesPage> {
   const commit = await resolveCommit(repository, ref);
   const tree = (await treeAt(repository, commit, path)).oid;
@@ -115,7 +126,9 @@ export async function listFiles(
     files.push(file);
     budget.keep(file.path);
   }
-  return { commit: toHex(commit.oid), files: toFileColumns(repository.tables.objects, files), next };
+  const columns = toFileColumns(repository.tables.objects, files);
+  const pointers = lfs ? findLfsFiles(repository.tables, columns) : [];
+  return { commit: toHex(commit.oid), files: columns, lfs: pointers, next };
 }
 
 /** Finds the directory at a path.

@@ -1,5 +1,5 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
-import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
+import type { NamedLfsObject } from "../../store/lfs/lfs-table.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import { fromTypeNumber, type ObjectType } from "../../format/object.ts";
@@ -38,9 +38,8 @@ export interface LocatedFile extends Omit<LocatedBlob, "plan"> {
   readonly mode: number;
   /** Null: not written, or empty. */
   readonly written: WrittenFile | null;
-  /** The LFS object that the file is a pointer to, with the R2 object that it is in, null: it is not
-   * there; null: the file is no pointer. */
-  readonly lfs: (Omit<StoredLfsObject, "key"> & { readonly key: string | null }) | null;
+  /** The LFS object that the file is a pointer to; null: it is none. */
+  readonly lfs: NamedLfsObject | null;
   /** Where its blob is stored. Null: to be requested with `locateBlob` if the written file is
    * missing. */
   readonly plan: BlobPlan | null;

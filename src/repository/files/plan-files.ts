@@ -9,6 +9,7 @@ import { type BlobPlan, planBlobs } from "./blob-plan.ts";
 import { isStreamed } from "./blob-reader.ts";
 import { CONVERT, ExportAttributes } from "./export-attributes.ts";
 import { type FileColumns, toFileColumns } from "./file-columns.ts";
+import { findLfsFiles, type LfsFile } from "./lfs-files.ts";
 import { PathGlobs } from "./path-globs.ts";
 import { type TreeFile, walkFiles } from "./tree-files.ts";
 
@@ -35,6 +36,8 @@ export interface FilesPlanRequest {
   /** `archive`: with directories, without anything marked `export-ignore`. `search`: regular files
    * only. */
   readonly purpose: "archive" | "search";
+  /** Whether to say which files are pointers of Git LFS. */
+  readonly lfs?: boolean;
   /** Steps that the window may take, from what is left of the request's budget. By default the
    * whole budget. */
   readonly steps?: number;
@@ -53,6 +56,8 @@ export interface FilesPlan {
   readonly plan: BlobPlan;
   /** How each file is changed for an archive: bits of `CONVERT`. */
   readonly conversions: Uint8Array;
+  /** Those of the files that are read and are pointers of Git LFS, if asked for. */
+  readonly lfs: readonly LfsFile[];
   /** Whether there may be more. */
   readonly more: boolean;
   /** Steps that were spent. */
@@ -72,13 +77,16 @@ export async function planFiles(repository: OpenRepository, request: FilesPlanRe
   const columns = toFileColumns(objects, found.files);
   const conversions = Uint8Array.from(found.conversions);
   const window = cutWindow(repository, columns, conversions);
+  const files = firstRows(columns, window.count);
+  const pointers = request.lfs === true ? findLfsFiles(repository.tables, files) : [];
   return {
     commit: toHex(commit.oid),
     tree: toHex(tree.oid),
     timeSeconds: graph.time(graph.position(commit.number)),
-    files: firstRows(columns, window.count),
+    files,
     plan: window.plan,
     conversions: conversions.slice(0, window.count),
+    lfs: pointers.filter(({ index }) => isRead(columns, conversions, index) && isFileMode(columns.modes[index]!)),
     more: found.more || window.count < found.files.length,
     steps: budget.spent,
   };

@@ -1,7 +1,9 @@
 import type { ObjectNumber } from "../../store/numbers/kinds.ts";
+import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import { toHex, OID_BYTES } from "../../format/oid.ts";
 import type { BlobReader, OpenBlobs } from "./blob-reader.ts";
 import type { FileColumns } from "./file-columns.ts";
+import { requireStored } from "./lfs-files.ts";
 import { type FilesPlan, isRead } from "./plan-files.ts";
 
 /** A file being read, or a directory or gitlink, which has no content. */
@@ -18,12 +20,14 @@ export interface PlannedFile {
   readonly blob: ObjectNumber;
   /** The blobs of its window. */
   readonly blobs: OpenBlobs;
+  /** The LFS object whose content it has instead of its blob's; null: it has its own. */
+  readonly lfs: StoredLfsObject | null;
 }
 
 /** Reads planned files window by window, in their order. A window's bytes are read when its first
  * file is requested.
  * @param first the first window @param planNext requests the window after a path
- * @throws GitError as `planNext`, "storage-failed" */
+ * @throws GitError as `planNext`, "storage-failed", "not-found" when a file's LFS object is not there */
 export async function* readPlanned(
   first: FilesPlan,
   planNext: (after: string) => Promise<FilesPlan>,
@@ -38,6 +42,7 @@ export async function* readPlanned(
       [...sizes].filter((_, i) => isBlob(i)),
     );
     let blob = 0;
+    const lfs = new Map(plan.lfs.map((file) => [file.index, requireStored(file, paths[file.index]!)]));
     for (const [i, path] of paths.entries()) {
       yield {
         path,
@@ -47,6 +52,7 @@ export async function* readPlanned(
         conversion: conversions[i]!,
         blob: isBlob(i) ? blob++ : -1,
         blobs,
+        lfs: lfs.get(i) ?? null,
       };
     }
     plan = plan.more ? await planNext(paths.at(-1)!) : null;

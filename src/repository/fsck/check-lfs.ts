@@ -1,12 +1,9 @@
-import { createHash } from "node:crypto";
+import { hashStored } from "../../store/chunks/stored-hash.ts";
 import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { FsckRun, FsckStage } from "./fsck-run.ts";
 
 /** Rows read at a time. */
 const PAGE_ROWS = 100;
-
-/** Bytes read at a time. */
-const WINDOW_BYTES = 8 * 1024 * 1024;
 
 /** Checks that the R2 objects of LFS objects exist, and that their bytes have the size and the hash
  * of their row, by id. A large one is hashed as a whole, whatever time that takes. */
@@ -32,13 +29,9 @@ async function findFault(run: FsckRun, { key, oid, sizeBytes }: StoredLfsObject)
   const stat = await run.store.stat(key);
   if (stat === null) return "its R2 object is missing";
   if (stat.sizeBytes !== sizeBytes) return `its R2 object has ${stat.sizeBytes} bytes instead of ${sizeBytes}`;
-  const hash = createHash("sha256");
-  for (let from = 0; from < sizeBytes; from += WINDOW_BYTES) {
-    const bytes = await run.store.read(key, from, Math.min(WINDOW_BYTES, sizeBytes - from));
-    hash.update(bytes);
-    run.checked.bytes += bytes.length;
-    await run.step(bytes.length);
-  }
-  const actual = hash.digest("hex");
+  const actual = await hashStored(run.store, key, sizeBytes, async (bytes) => {
+    run.checked.bytes += bytes;
+    await run.step(bytes);
+  });
   return actual === oid ? null : `its bytes have the SHA-256 ${actual}`;
 }

@@ -1,4 +1,6 @@
+import type { LfsOid } from "../../format/lfs.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import type { LfsObject } from "./lfs-uploads.ts";
 
 /** What a repository keeps for Git LFS. */
 export interface LfsState {
@@ -6,11 +8,36 @@ export interface LfsState {
   readonly sizeBytes: number;
   /** Bytes that others of the family keep for it; they count against no quota of its own. */
   readonly sharedBytes: number;
+  /** Objects that pointer files name and that are not there. */
+  readonly missing: number;
   readonly locks: number;
+}
+
+/** Objects to list. */
+export interface LfsListRequest {
+  /** Whether those that are there, or those that pointer files name and that are not. */
+  readonly which: "stored" | "missing";
+  /** Only those with higher ids; "": from the first on. */
+  readonly after: LfsOid;
+  readonly limit: number;
 }
 
 /** Counts what a repository keeps for Git LFS. */
 export async function lfsState({ tables }: OpenRepository): Promise<LfsState> {
   const { count, sizeBytes, ownBytes } = tables.lfs.sums();
-  return { objects: count, sizeBytes, sharedBytes: sizeBytes - ownBytes, locks: tables.locks.count() };
+  return {
+    objects: count,
+    sizeBytes,
+    sharedBytes: sizeBytes - ownBytes,
+    missing: tables.lfs.countMissing(),
+    locks: tables.locks.count(),
+  };
+}
+
+/** Lists objects by id.
+ * @returns one more than the limit, if there are more */
+export async function listLfsObjects({ tables }: OpenRepository, request: LfsListRequest): Promise<LfsObject[]> {
+  const { which, after, limit } = request;
+  const found = which === "stored" ? tables.lfs.page(after, limit + 1) : tables.lfs.missing(after, limit + 1);
+  return found.map(({ oid, sizeBytes }) => ({ oid, sizeBytes }));
 }

@@ -1,6 +1,7 @@
 import { GitError } from "../../format/errors.ts";
 import { toHex } from "../../format/oid.ts";
-import { isTreeMode, typeOfMode } from "../../format/tree.ts";
+import { isFileMode, isTreeMode, typeOfMode } from "../../format/tree.ts";
+import type { NamedLfsObject } from "../../store/lfs/lfs-table.ts";
 import { isBinary } from "../diff/binary-patch.ts";
 import { findLastCommits } from "../files/last-commits.ts";
 import { type Directory, readDirectory } from "../files/list-files.ts";
@@ -52,6 +53,8 @@ export interface ShownFile {
   /** Null: not asked for, binary, or more than `MAX_SHOWN_FILE_BYTES`. */
   readonly content: Uint8Array | null;
   readonly isBinary: boolean;
+  /** The Git LFS object that it is a pointer to; null: it is none. */
+  readonly lfs: NamedLfsObject | null;
 }
 
 /** A commit of another repository. */
@@ -82,7 +85,7 @@ export async function pathPage(repository: OpenRepository, { parts, content }: P
 }
 
 async function showDirectory(repository: OpenRepository, commit: Revision, path: string): Promise<ShownDirectory> {
-  const directory = await readDirectory(repository, commit, path, true);
+  const directory = await readDirectory(repository, commit, path, { lastCommits: true });
   return { kind: "directory", directory, readme: await readReadme(repository, directory.entries) };
 }
 
@@ -96,7 +99,8 @@ async function showEntry(
   const isRead = wanted && sizeBytes <= MAX_SHOWN_FILE_BYTES;
   const content = isRead ? (await repository.reader.read(number)).bytes : null;
   const binary = content !== null && isBinary(content);
-  return { kind: "file", mode, oid: toHex(oid), sizeBytes, content: binary ? null : content, isBinary: binary };
+  const lfs = isFileMode(mode) ? repository.tables.lfs.namedBy(number) : null;
+  return { kind: "file", mode, oid: toHex(oid), sizeBytes, content: binary ? null : content, isBinary: binary, lfs };
 }
 
 /** The last commit that touched one entry, found in the directory that holds it. */

@@ -42,7 +42,7 @@ export async function repositoryPage(repository: OpenRepository): Promise<Reposi
 
 async function readHead(repository: OpenRepository): Promise<HeadPart> {
   const { revision, commit } = await openTarget(repository, []);
-  const directory = await readDirectory(repository, commit, "", true);
+  const directory = await readDirectory(repository, commit, "", { lastCommits: true });
   return {
     revision,
     commit: await readCommit(repository, commit),

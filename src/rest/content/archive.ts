@@ -19,6 +19,10 @@ const Query = z.object({
     .regex(/^(?!\/)(?!(.*\/)?\.\.(\/|$))[^\u0000-\u001f\u007f]*$/, "it must be a relative path")
     .default("")
     .openapi({ description: "prepended to every path; end it with a slash to name a directory", example: "my-repo/" }),
+  lfs: z.enum(["true", "false"]).default("false").openapi({
+    description:
+      "whether files that are pointers of Git LFS have the content of their objects: 404 if one of these is not there",
+  }),
 });
 
 const content = { schema: z.string().openapi({ format: "binary" }) };
@@ -29,7 +33,7 @@ const read = defineRoute("read", {
   tags: ["files"],
   summary: "Download the files of a commit as an archive",
   description:
-    "`file` is a ref followed by `.tar`, `.tar.gz` or `.zip`. The contents are the same as those of `git archive`.",
+    "`file` is a ref followed by `.tar`, `.tar.gz` or `.zip`. The contents are the same as those of `git archive`, unless `lfs` is true.",
   request: {
     params: RepositoryParams.extend({ file: z.string().openapi({ example: "main.tar.gz" }) }),
     query: Query,
@@ -54,9 +58,12 @@ serveBelow(archiveRoutes, read, "/repos/:owner/:repo/archive/*", async (context)
     const field = issue!.path.join(".");
     throw new GitError("invalid", { what: field, field, reason: issue!.message });
   }
-  const request = { ref, path: encodeText(parsed.data.path), prefix: encodeText(parsed.data.prefix) };
+  const { path, prefix, lfs } = parsed.data;
+  const request = { ref, path: encodeText(path), prefix: encodeText(prefix), lfs: lfs === "true" };
   const archive = await planArchive(repositoryOf(context), request, context.get("reading"));
-  return answerByIds(context, [archive.commit, format], isHexOid(ref), async () => {
+  // What is missing may come.
+  const isImmutable = isHexOid(ref) && lfs === "false";
+  return answerByIds(context, [archive.commit, format, lfs], isImmutable, async () => {
     const name = `${nameArchive(context.req.param("repo"), ref)}.${format}`;
     const headers = {
       "Content-Type": ARCHIVE_TYPES[format],

@@ -4,6 +4,7 @@ import { encodeCursor } from "../../format/cursor.ts";
 import { isHexOid, OID_BYTES, toHex } from "../../format/oid.ts";
 import { formatMode, isTreeMode, SYMLINK_MODE, typeOfMode } from "../../format/tree.ts";
 import type { FileColumns } from "../../repository/files/file-columns.ts";
+import type { LfsFile } from "../../repository/files/lfs-files.ts";
 import { MAX_FILES_PER_PAGE } from "../../repository/files/list-files.ts";
 import { answerByIds } from "../common/conditional.ts";
 import { failures } from "../common/error.ts";
@@ -25,6 +26,12 @@ const Entry = z.object({
   mode: ModeSchema,
   oid: OidSchema,
   size: z.number().int().nullable().openapi({ description: "bytes; null for directories and submodules" }),
+  lfs: z
+    .union([z.object({ oid: z.string(), size: z.number().int() }), z.null()])
+    .optional()
+    .openapi({
+      description: "if asked for, the Git LFS object that the file is a pointer to; null: it is no pointer",
+    }),
 });
 
 const DirectorySchema = z
@@ -52,6 +59,11 @@ const FilesSchema = z
 const Ref = RefSchema.default("HEAD");
 const Path = PathSchema.default("").openapi({ description: "a directory; default: the root" });
 
+const Lfs = z
+  .enum(["true", "false"])
+  .default("false")
+  .openapi({ description: "whether to say which files are pointers of Git LFS" });
+
 const list = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/files",
@@ -66,6 +78,7 @@ const list = defineRoute("read", {
         .enum(["true", "false"])
         .default("false")
         .openapi({ description: "whether to include the last commit that changed each entry" }),
+      lfs: Lfs,
     }),
   },
   responses: {
@@ -87,6 +100,7 @@ const listAll = defineRoute("read", {
       path: Path,
       limit: z.coerce.number().int().min(1).max(MAX_FILES_PER_PAGE).default(MAX_FILES_PER_PAGE),
       cursor: PageQuery.shape.cursor,
+      lfs: Lfs,
     }),
   },
   responses: {
@@ -106,13 +120,14 @@ const Cursor = z.object({ commit: OidSchema, after: z.string() });
  * commit. */
 export const filesRoutes = newRoutes()
   .openapi(list, async (context) => {
-    const { ref, path: text, lastCommit } = context.req.valid("query");
+    const { ref, path: text, lastCommit, lfs } = context.req.valid("query");
     const path = encodeText(text);
-    const lastCommits = lastCommit === "true";
-    const directory = await repositoryOf(context).listDirectory({ ref: encodeText(ref), path, lastCommits });
+    const wanted = { lastCommits: lastCommit === "true", lfs: lfs === "true" };
+    const directory = await repositoryOf(context).listDirectory({ ref: encodeText(ref), path, ...wanted });
     const { commits = [], indexes } = directory.lastCommits ?? {};
     const oids = commits.map(({ oid }) => oid);
-    const entries = showFiles(directory.entries, path === "" ? "" : `${path}/`).map((entry, i) => ({
+    const files = showFiles(directory.entries, path === "" ? "" : `${path}/`);
+    const entries = (wanted.lfs ? withLfs(files, directory.lfs) : files).map((entry, i) => ({
       name: decodeText(directory.entries.paths[i]!),
       ...entry,
       ...(indexes === undefined ? {} : { lastCommit: oids[indexes[i]!] ?? null }),
@@ -132,11 +147,14 @@ export const filesRoutes = newRoutes()
       path: encodeText(query.path),
       after: cursor?.after ?? "",
       limit: query.limit,
+      lfs: query.lfs === "true",
     });
     const { commit, next } = page;
+    const shown = showFiles(page.files, "");
+    const files = query.lfs === "true" ? withLfs(shown, page.lfs) : shown;
     const answer = () => {
       const nextCursor = next === null ? null : encodeCursor({ commit, after: next });
-      return context.json({ commit, files: showFiles(page.files, ""), nextCursor }, 200);
+      return context.json({ commit, files, nextCursor }, 200);
     };
     const isImmutable = cursor !== null || isHexOid(query.ref);
     return (await answerByIds(context, [commit], isImmutable, answer)) as ReturnType<typeof answer>;
@@ -156,4 +174,10 @@ function showFiles({ paths, modes, oids, sizes }: FileColumns, prefix: string): 
       size: type === "blob" ? sizes[i]! : null,
     };
   });
+}
+
+/** The same entries, with what they are pointers to. */
+function withLfs(entries: z.infer<typeof Entry>[], found: readonly LfsFile[]): z.infer<typeof Entry>[] {
+  const named = new Map(found.map(({ index, oid, sizeBytes }) => [index, { oid, size: sizeBytes }]));
+  return entries.map((entry, i) => ({ ...entry, lfs: named.get(i) ?? null }));
 }

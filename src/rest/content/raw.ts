@@ -2,9 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { contentDisposition } from "../../format/content-disposition.ts";
 import { safeContentType } from "../../format/content-type.ts";
 import { answerBytes } from "../../format/conditional-request.ts";
-import { GitError } from "../../format/errors.ts";
-import { newChunkCounters } from "../../store/chunks/chunk-store.ts";
+import type { StoredLfsObject } from "../../store/lfs/lfs-table.ts";
 import type { LocatedFile } from "../../repository/files/locate-file.ts";
+import { readLfsObject, requireStored } from "../../repository/files/lfs-files.ts";
 import { readFile } from "../../repository/files/read-file.ts";
 import { FOR_EVER } from "../common/conditional.ts";
 import { ErrorSchema, failures } from "../common/error.ts";
@@ -56,8 +56,8 @@ const read = defineRoute("read", {
 export const rawRoutes = newRoutes();
 serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
   const file = await repositoryOf(context).locateFile(pathParts(context));
-  const isFollowed = new URL(context.req.url).searchParams.get("lfs") === "true";
-  return answerFile(context.req.raw, file, isFollowed ? file.lfs : null, context.var);
+  const isFollowed = new URL(context.req.url).searchParams.get("lfs") === "true" && file.lfs !== null;
+  return answerFile(context.req.raw, file, isFollowed ? requireStored(file.lfs!, file.path) : null, context.var);
 });
 
 /** Answers with a file, or the LFS object that it names, with ranges and conditions.
@@ -65,16 +65,11 @@ serveBelow(rawRoutes, read, "/repos/:owner/:repo/raw/*", async (context) => {
 async function answerFile(
   request: Request,
   file: LocatedFile,
-  lfs: LocatedFile["lfs"],
+  lfs: StoredLfsObject | null,
   variables: RestEnv["Variables"],
 ): Promise<Response> {
   const { path } = file;
   const { oid, sizeBytes } = lfs ?? file;
-  if (lfs?.key === null) {
-    const reason = `the file names ${oid}, which was not sent: git lfs push --all`;
-    throw new GitError("not-found", { what: "LFS object", reason });
-  }
-  // What is missing may come, but an object of LFS never changes.
   const cacheControl = file.isImmutable ? FOR_EVER : "private, no-cache";
   const answer = answerBytes(request, { etag: `"${oid}"`, sizeBytes, cacheControl });
   switch (answer.kind) {
@@ -91,12 +86,12 @@ async function answerFile(
   headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
   headers.set("Content-Security-Policy", SANDBOX);
   headers.set("X-Content-Type-Options", "nosniff");
-  if (request.method === "HEAD" || (lfs !== null && range.length === 0)) return new Response(null, { status, headers });
+  if (request.method === "HEAD") return new Response(null, { status, headers });
   const { reading, repository } = variables;
   const body =
     lfs === null
       ? await readFile(file, range, reading, repository.locateBlob)
-      : await reading.openChunks(newChunkCounters()).open(lfs.key, range.start, range.length);
+      : await readLfsObject(lfs, range, reading);
   return new Response(body, { status, headers });
 }
 

@@ -52,6 +52,8 @@ export interface ObjectStat {
   readonly sizeBytes: number;
   /** As returned by `putFile`. */
   readonly etag: string;
+  /** Of its bytes, hex, as the store checked it when they came; absent: it did not. */
+  readonly sha256?: string;
 }
 
 /** A stream of known length. */

@@ -52,6 +52,8 @@ export interface BucketObject {
   readonly etag: string;
   /** Size of the whole object, bytes. */
   readonly size: number;
+  /** What the bucket checked when the object was written. */
+  readonly checksums?: { readonly sha256?: ArrayBuffer };
 }
 
 /** An object's bytes in the requested range. */
@@ -158,7 +160,13 @@ export class R2ChunkStore implements ChunkStore {
   async stat(key: string): Promise<ObjectStat | null> {
     this.#counters.gets += 1;
     const object = await storing(key, "head", () => this.#bucket.head(key));
-    return object === null ? null : { sizeBytes: object.size, etag: object.etag };
+    if (object === null) return null;
+    const sha256 = object.checksums?.sha256;
+    return {
+      sizeBytes: object.size,
+      etag: object.etag,
+      ...(sha256 !== undefined && { sha256: Buffer.from(sha256).toString("hex") }),
+    };
   }
 
   async *list(prefix: string, after?: string): AsyncGenerator<string> {

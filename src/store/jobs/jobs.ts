@@ -135,6 +135,14 @@ export class JobQueue {
     return this.#select("WHERE kind = ? AND key = ?", kind, key)[0] ?? null;
   }
 
+  /** How many jobs of a kind have keys that begin with a text.
+   * @param prefix it ends with a slash */
+  count(kind: JobKind, prefix: string): number {
+    const query = "SELECT count(*) AS count FROM jobs WHERE kind = ? AND key > ? AND key < ?";
+    // "0" follows "/".
+    return this.#sql.exec<{ count: number }>(query, kind, prefix, `${prefix.slice(0, -1)}0`).one().count;
+  }
+
   /** Removes a job that is no longer needed. */
   cancel(kind: JobKind, key: string): void {
     this.#running.delete(idOf({ kind, key }));

@@ -32,6 +32,12 @@ export interface StoredLfsObject {
   readonly key: string;
 }
 
+/** An LFS object that a pointer file names. */
+export interface NamedLfsObject extends Omit<StoredLfsObject, "key"> {
+  /** Null: it is not there. */
+  readonly key: string | null;
+}
+
 /** A blob that is a pointer file. */
 export interface LfsPointer {
   /** Its number. */
@@ -55,12 +61,27 @@ export interface LfsSums {
 /** The folder of the R2 keys below the repository's id: `<id>/lfs/<oid>-<random>`. */
 const FOLDER = "lfs";
 
+/** The prefix of the keys of a repository's LFS objects.
+ * @param repository its key */
+export function lfsPrefix(repository: string): string {
+  return `${repository}/${FOLDER}/`;
+}
+
 /** A key for an LFS object. Each upload has its own, so that none can overwrite or remove what
  * another one has written.
  * @param repository its key */
 export function newLfsKey(repository: string, oid: LfsOid): string {
-  return `${repository}/${FOLDER}/${oid}-${crypto.randomUUID().slice(0, 8)}`;
+  return lfsKey(repository, oid, crypto.randomUUID().slice(0, 8));
 }
+
+/** The key of one upload of an LFS object.
+ * @param upload what distinguishes it */
+export function lfsKey(repository: string, oid: LfsOid, upload: string): string {
+  return `${lfsPrefix(repository)}${oid}-${upload}`;
+}
+
+/** SQL: whether a pointer's object is not there. */
+const IS_MISSING = "NOT EXISTS (SELECT 1 FROM lfs_objects WHERE lfs_objects.oid = lfs_pointers.oid)";
 
 const COLUMNS = "oid, size AS sizeBytes, key";
 
@@ -112,6 +133,22 @@ export class LfsTable {
     if (!this.#exists) return [];
     const query = `SELECT ${COLUMNS} FROM lfs_objects WHERE oid > ? ORDER BY oid LIMIT ?`;
     return this.#sql.exec<Record<keyof StoredLfsObject, never>>(query, after, limit).toArray();
+  }
+
+  /** Some of the objects that pointer files name and that are not there, by id.
+   * @param after only those with higher ids; "": from the first on */
+  missing(after: LfsOid, limit: number): Omit<StoredLfsObject, "key">[] {
+    if (!this.#exists) return [];
+    const query = `SELECT oid, max(size) AS sizeBytes FROM lfs_pointers WHERE oid > ? AND ${IS_MISSING}
+      GROUP BY oid ORDER BY oid LIMIT ?`;
+    return this.#sql.exec<{ oid: string; sizeBytes: number }>(query, after, limit).toArray();
+  }
+
+  /** How many objects pointer files name that are not there. Reads a row for each pointer file. */
+  countMissing(): number {
+    if (!this.#exists) return 0;
+    const query = `SELECT count(DISTINCT oid) AS count FROM lfs_pointers WHERE ${IS_MISSING}`;
+    return this.#sql.exec<{ count: number }>(query).one().count;
   }
 
   /** How many objects there are, and their bytes. Read once. */
@@ -171,18 +208,21 @@ export class LfsTable {
     return rows.filter(({ object }) => objects.has(object));
   }
 
-  /** The object that a blob is a pointer to; its key is null if it is not there. Null: the blob is no
-   * pointer file, as far as is known. */
-  namedBy(blob: ObjectNumber): (Omit<StoredLfsObject, "key"> & { readonly key: string | null }) | null {
-    if (!this.#exists) return null;
-    const [pointer] = this.#sql
-      .exec<{ oid: string; sizeBytes: number }>(
-        "SELECT oid, size AS sizeBytes FROM lfs_pointers WHERE object = ?",
-        blob,
-      )
-      .toArray();
-    if (pointer === undefined) return null;
-    return this.find(pointer.oid) ?? { ...pointer, key: null };
+  /** The objects that some blobs are pointers to, by blob; without blobs that are no pointer files, as
+   * far as is known. */
+  namedByEach(blobs: readonly ObjectNumber[]): Map<ObjectNumber, NamedLfsObject> {
+    if (!this.#exists) return new Map();
+    const query = `SELECT lfs_pointers.object, lfs_pointers.oid, lfs_objects.key,
+      ifnull(lfs_objects.size, lfs_pointers.size) AS sizeBytes
+      FROM lfs_pointers LEFT JOIN lfs_objects ON lfs_objects.oid = lfs_pointers.oid
+      WHERE lfs_pointers.object IN (SELECT value FROM json_each(?))`;
+    const rows = this.#sql.exec<Record<keyof NamedLfsObject | "object", never>>(query, JSON.stringify(blobs)).toArray();
+    return new Map(rows.map(({ object, ...named }: NamedLfsObject & { object: ObjectNumber }) => [object, named]));
+  }
+
+  /** The object that a blob is a pointer to. Null: the blob is no pointer file, as far as is known. */
+  namedBy(blob: ObjectNumber): NamedLfsObject | null {
+    return this.namedByEach([blob]).get(blob) ?? null;
   }
 
   /** Up to which number objects may be pointer files that were not noted; 0: all are noted. */

@@ -10,7 +10,7 @@ export async function archivePage(context: PageContext): Promise<Response> {
   const place = context.get("place");
   const { ref, format } = splitArchiveName(urlParts(context).join("/"));
   const name = nameArchive(place.name, ref);
-  const request = { ref, path: "", prefix: `${name}/` };
+  const request = { ref, path: "", prefix: `${name}/`, lfs: false };
   const archive = await planArchive(context.get("repository"), request, context.get("host").reading);
   const headers = {
     ...PAGE_HEADERS,

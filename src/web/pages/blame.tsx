@@ -117,7 +117,7 @@ function FileHead({
   const place = context.get("place");
   return (
     <div class="head">
-      <span>{describeFile(file, file.content === null ? null : lineCount)}</span>
+      <span>{describeFile(file, file.content === null ? null : lineCount, true)}</span>
       <span class="muted row" aria-hidden="true">
         newest
         {raw(

@@ -2,13 +2,15 @@ import { answerBytes } from "../../format/conditional-request.ts";
 import { contentDisposition } from "../../format/content-disposition.ts";
 import { safeContentType } from "../../format/content-type.ts";
 import { GitError } from "../../format/errors.ts";
+import { readLfsObject, requireStored } from "../../repository/files/lfs-files.ts";
 import { readFile } from "../../repository/files/read-file.ts";
 import { PAGE_HEADERS, RAW_POLICY, UNLISTED } from "../parts/page-headers.ts";
 import { urlParts } from "../parts/url-parts.ts";
 import type { PageContext } from "../parts/web-env.ts";
 
 /** `/{owner}/{repo}/raw/{rev}/{path}`: the bytes of a file. Nothing in them can act here: whatever
- * could hold a script is plain text, but for SVG in an image, where browsers run none.
+ * could hold a script is plain text, but for SVG in an image, where browsers run none. With `?lfs=true`, the
+ * bytes of the Git LFS object that the file is a pointer to.
  * @see RFC 9110, sections 13 and 14 */
 export async function rawPage(context: PageContext): Promise<Response> {
   const request = context.req.raw;
@@ -16,7 +18,10 @@ export async function rawPage(context: PageContext): Promise<Response> {
   const parts = urlParts(context);
   if (parts.length < 2) throw new GitError("not-found", { what: "path" });
   const file = await repository.locateFile(parts);
-  const { path, oid, sizeBytes } = file;
+  const { path } = file;
+  const isFollowed = new URL(request.url).searchParams.get("lfs") === "true" && file.lfs !== null;
+  const lfs = isFollowed ? requireStored(file.lfs!, path) : null;
+  const { oid, sizeBytes } = lfs ?? file;
   const answer = answerBytes(request, { etag: `"${oid}"`, sizeBytes, cacheControl: "private, no-cache" });
   switch (answer.kind) {
     case "unchanged":
@@ -34,10 +39,12 @@ export async function rawPage(context: PageContext): Promise<Response> {
   headers.set("Content-Type", isSvgImage(path, request) ? "image/svg+xml" : safeContentType(path));
   headers.set("Content-Security-Policy", RAW_POLICY);
   headers.set("Content-Disposition", contentDisposition("inline", path.slice(path.lastIndexOf("/") + 1)));
+  if (request.method === "HEAD") return new Response(null, { status, headers });
+  const { reading } = context.get("host");
   const body =
-    request.method === "HEAD"
-      ? null
-      : await readFile(file, range, context.get("host").reading, (blob) => repository.locateBlob(blob));
+    lfs === null
+      ? await readFile(file, range, reading, (blob) => repository.locateBlob(blob))
+      : await readLfsObject(lfs, range, reading);
   return new Response(body, { status, headers });
 }
 

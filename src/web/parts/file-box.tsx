@@ -39,37 +39,26 @@ export function FileBox({
   path: string;
   children: Child;
 }) {
-  const rawUrl = pathUrl(place, "raw", revision.name, path);
-  const code = file.content === null ? null : visibleText(UTF_8.decode(file.content));
-  const lineCount = code === null ? 0 : countLines(code);
+  const lfs = isPlain ? null : file.lfs;
+  const rawUrl = pathUrl(place, "raw", revision.name, path) + (lfs === null ? "" : "?lfs=true");
+  const code = file.content === null || lfs !== null ? null : visibleText(UTF_8.decode(file.content));
+  const lineCount = code === null ? null : countLines(code);
   const isRendered = isFileMode(file.mode) && !isPlain && (isMarkdown(path) || isImage(path));
-  const here = pathUrl(place, "blob", revision.name, path);
+  const isPicture = isRendered && isImage(path) && lfs?.key !== null;
   return (
     <section class="box" aria-labelledby="file">
       <h2 id="file" class="hush">
         {visibleName(path)}
       </h2>
       {children}
-      <div class="head">
-        <span>{describeFile(file, code === null ? null : lineCount)}</span>
-        <span class="push row">
-          {isFileMode(file.mode) && (isMarkdown(path) || /\.svg$/i.test(path)) && (
-            <a href={isPlain ? here : `${here}?plain=1`}>{isPlain ? "Rendered" : "Source"}</a>
-          )}
-          {code !== null && <a href={pathUrl(place, "blame", revision.name, path)}>Blame</a>}
-          <a href={rawUrl}>Raw</a>
-          {revision.name !== revision.commit && (
-            <a href={pathUrl(place, "blob", revision.commit, path)} data-with="key" data-key="y">
-              Permalink
-            </a>
-          )}
-        </span>
-      </div>
-      {isRendered && isImage(path) ? (
+      <FileHead {...{ file, isPlain, place, revision, path, rawUrl, lineCount }} />
+      {isPicture ? (
         <p class="picture">
           <img src={rawUrl} alt="The file, as an image" />
         </p>
-      ) : code === null || lineCount > MAX_LINES ? (
+      ) : lfs !== null ? (
+        <LfsNote lfs={lfs} rawUrl={rawUrl} />
+      ) : code === null || lineCount === null || lineCount > MAX_LINES ? (
         <p class="told">
           {file.isBinary ? "A binary file, which is not shown." : `Too large to be shown here.`}{" "}
           <a href={rawUrl}>Download it</a>
@@ -88,6 +77,49 @@ export function FileBox({
   );
 }
 
+/** The head of a file's box: the file in a few words, and where else it is shown. */
+function FileHead({
+  file,
+  isPlain,
+  place,
+  revision,
+  path,
+  rawUrl,
+  lineCount,
+}: Omit<Parameters<typeof FileBox>[0], "children"> & { rawUrl: string; lineCount: number | null }) {
+  const here = pathUrl(place, "blob", revision.name, path);
+  const hasSource = isFileMode(file.mode) && (isMarkdown(path) || /\.svg$/i.test(path));
+  return (
+    <div class="head">
+      <span>{describeFile(file, lineCount, isPlain)}</span>
+      <span class="push row">
+        {file.lfs !== null ? (
+          <a href={isPlain ? here : `${here}?plain=1`}>{isPlain ? "Content" : "Pointer"}</a>
+        ) : (
+          hasSource && <a href={isPlain ? here : `${here}?plain=1`}>{isPlain ? "Rendered" : "Source"}</a>
+        )}
+        {lineCount !== null && <a href={pathUrl(place, "blame", revision.name, path)}>Blame</a>}
+        <a href={rawUrl}>Raw</a>
+        {revision.name !== revision.commit && (
+          <a href={pathUrl(place, "blob", revision.commit, path)} data-with="key" data-key="y">
+            Permalink
+          </a>
+        )}
+      </span>
+    </div>
+  );
+}
+
+/** What there is to say of a file whose content Git LFS keeps. */
+function LfsNote({ lfs: { oid, key }, rawUrl }: { lfs: NonNullable<ShownFile["lfs"]>; rawUrl: string }) {
+  return (
+    <p class="told">
+      Git LFS keeps its content, by the id <code>{oid}</code>.{" "}
+      {key === null ? "Nobody has sent it yet: git lfs push --all" : <a href={rawUrl}>Download it</a>}
+    </p>
+  );
+}
+
 /** The code of a file, in colours if its language is known. */
 function ColouredCode({ code, lineCount, path }: { code: string; lineCount: number; path: string }) {
   const { html, isPartial } = highlight(code, codeLanguageOf(path));
@@ -100,8 +132,10 @@ function ColouredCode({ code, lineCount, path }: { code: string; lineCount: numb
 }
 
 /** A file in a few words: its lines, its size.
- * @param lineCount null: the lines are not known */
-export function describeFile({ mode, sizeBytes }: ShownFile, lineCount: number | null): string {
+ * @param lineCount null: the lines are not known
+ * @param isPlain whether a pointer of Git LFS is described, not what it points to */
+export function describeFile({ mode, sizeBytes, lfs }: ShownFile, lineCount: number | null, isPlain = false): string {
+  if (lfs !== null && !isPlain) return `${showSize(lfs.sizeBytes)} · Git LFS`;
   const kind = mode === SYMLINK_MODE ? "symbolic link" : isExecutable(mode) ? "executable" : null;
   const lines = lineCount === null ? null : `${lineCount.toLocaleString("en")} ${lineCount === 1 ? "line" : "lines"}`;
   return [lines, showSize(sizeBytes), kind].filter((part) => part !== null).join(" · ");

@@ -11,6 +11,7 @@ const SECTIONS = [
   { id: "tokens", label: "Tokens", below: "settings/tokens" },
   { id: "webhooks", label: "Webhooks", below: "settings/webhooks" },
   { id: "mirrors", label: "Mirrors", below: "settings/mirrors" },
+  { id: "lfs", label: "Git LFS", below: "settings/lfs" },
   { id: "pushes", label: "Push log", below: "settings/pushes" },
   { id: "maintenance", label: "Maintenance", below: "settings/maintenance" },
   { id: "worktrees", label: "Files in R2", below: "settings/worktrees" },

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { storePart } from "../../../src/repository/upload/part-upload.ts";
 import type { CallName } from "../../../src/repository/calls.ts";
 import { GitError } from "../../../src/format/errors.ts";
+import type { LfsBatchAnswer } from "../../../src/repository/lfs/lfs-objects.ts";
+import type { StoredLfsObject } from "../../../src/store/lfs/lfs-table.ts";
 import { newChunkCounters } from "../../../src/store/chunks/chunk-store.ts";
 import { type ClientObject, objectOf, pointerOf } from "../../harness/lfs.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";
@@ -17,6 +19,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const first = makeVersion(null, "first");
 const named = objectOf("content that a pointer names");
 const unnamed = objectOf("content that nothing names");
+const sent = objectOf("content that the client sends to the bucket");
 const pointer = makeObject("blob", pointerOf(named));
 const tree = makeTree(["100644", "a.bin", pointer]);
 const commit = makeCommit(tree, [first.commit.oid], "pointer\n");
@@ -44,6 +47,24 @@ function put({ oid, size, bytes }: ClientObject): Step {
   };
 }
 
+/** As a client sends an object to the bucket itself, and has it verified. */
+function send({ oid, size, bytes }: ClientObject): Step {
+  return {
+    name: "send",
+    async run(world) {
+      const objects = [{ oid, sizeBytes: size }];
+      const batch = { operation: "upload", objects, ref: null, signedAboveBytes: 0 };
+      const { begun } = (await ask(world, "lfsBatch", batch)) as LfsBatchAnswer;
+      if (begun.length === 0) return;
+      const [{ key }] = begun as [StoredLfsObject];
+      await world.repository.repository.state.platform.openChunks(newChunkCounters()).put(key, bytes);
+      const upload = key.slice(key.lastIndexOf("-") + 1);
+      assert.equal(await ask(world, "findLfsUpload", { oid, upload }), key);
+      await ask(world, "addLfsObject", { oid, sizeBytes: size, key });
+    },
+  };
+}
+
 /** Objects of Git LFS, a push that names one, and what becomes of the others. */
 export const LFS_SCENARIOS: readonly Scenario[] = [
   {
@@ -56,6 +77,7 @@ export const LFS_SCENARIOS: readonly Scenario[] = [
     steps: [
       put(named),
       put(unnamed),
+      send(sent),
       push({ [MAIN]: commit.oid }, Buffer.from(packOf(commit, tree, pointer))),
       alarms(30 * DAY_MS),
     ],

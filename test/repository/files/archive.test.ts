@@ -9,14 +9,15 @@ const OID = "12".repeat(20);
 function planned(path: string, mode: number): PlannedFile {
   // None of them is read.
   const blobs = null as unknown as PlannedFile["blobs"];
-  return { path, mode, oid: OID, sizeBytes: 0, conversion: 0, blob: -1, blobs };
+  return { path, mode, oid: OID, sizeBytes: 0, conversion: 0, blob: -1, blobs, lfs: null };
 }
 
 async function pathsOf(files: readonly PlannedFile[]): Promise<string[]> {
   async function* each(): AsyncGenerator<PlannedFile> {
     yield* files;
   }
-  const archive = await openArchive({ timeSeconds: 0, commit: OID, tree: OID, prefix: "", files: each() });
+  const openLfs = (): never => expect.unreachable();
+  const archive = await openArchive({ timeSeconds: 0, commit: OID, tree: OID, prefix: "", files: each(), openLfs });
   const paths: string[] = [];
   for await (const { path } of archive.entries) paths.push(path);
   return paths;
