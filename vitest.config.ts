@@ -53,8 +53,9 @@ process.env["NODE_COMPILE_CACHE"] ??= new URL("node_modules/.cache/compiled", im
 const IN_NODE = {
   globalSetup: "test/harness/build.ts",
   setupFiles: "test/harness/read-at-least.ts",
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
+  // Far above what any test takes on an idle machine: it ends what hangs, and measures nothing.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
 };
 
 export default defineConfig({
@@ -87,7 +88,7 @@ export default defineConfig({
       {
         // Code that needs a Durable Object's storage or R2: runs inside the runtime.
         plugins: [textModules, cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 60_000, isolate: false },
+        test: { name: "workers", include: [WORKERS], exclude: [LARGE], testTimeout: 600_000, isolate: false },
       },
       {
         // Benchmarks and load scripts on a small scale: `npm run test:commands`.
@@ -95,14 +96,14 @@ export default defineConfig({
           name: "commands",
           include: [COMMANDS],
           globalSetup: "test/harness/build.ts",
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {
         // The real client of Git LFS, which Go builds: `npm run test:lfs`.
         plugins: [wasmModules, textModules],
-        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 300_000 },
+        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 600_000 },
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.

@@ -29,4 +29,4 @@ test("a mirror of 100,000 refs is pushed, cloned and told", async () => {
   } finally {
     await server.close();
   }
-}, 180_000);
+});

@@ -49,10 +49,10 @@ beforeAll(async () => {
   // everything.
   for (let i = 0; i < EDITS; i++) await push(`held-${i}`, "HEAD~2");
   await push("first");
-}, 120_000);
+});
 
 // Frees the memory of earlier tests.
-beforeEach(() => server.restart(), 60_000);
+beforeEach(() => server.restart());
 
 afterAll(() => server.close());
 
@@ -137,7 +137,7 @@ test("of many pushes with large objects in memory, few are under way at a time, 
   expect(rise.isolate).toBeLessThan(MAX_ISOLATE_MIB);
   stalled.end();
   for (const { unpack } of await stalled.ended) expect(unpack).toMatch(/corrupt/);
-}, 60_000);
+});
 
 test("large files that nobody takes, edits of large files, and clones, all at once", async () => {
   const answered: IncomingMessage[] = [];
@@ -173,4 +173,4 @@ test("large files that nobody takes, edits of large files, and clones, all at on
     expect(await git(bare, "fsck", "--full")).toBe("");
     expect(await listRefs(bare)).not.toBe("");
   }
-}, 120_000);
+});

@@ -183,7 +183,7 @@ test("connections that are cut at any place are taken up again", async () => {
   expect(code, stderr).toBe(0);
   expect(pieces).toBeGreaterThan(20);
   await expectSame(url, history);
-}, 120_000);
+});
 
 test("a file above the platform's limit: a plain push fails with 413, the helper sends it in parts", async () => {
   const { url, remote } = newRemote();

@@ -10,4 +10,4 @@ afterAll(() => server.close());
 
 test("a history pushed commit by commit: no fetch brings an object twice", async () => {
   await expectReplayed(`${server.url}/me/replay.git`, 129);
-}, 240_000);
+});

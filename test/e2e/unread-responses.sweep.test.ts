@@ -5,7 +5,7 @@ import { measureUnread, MIB, startWithLargeFile } from "./unread.ts";
 let server: Server;
 beforeAll(async () => {
   server = await startWithLargeFile();
-}, 180_000);
+});
 afterAll(() => server.close());
 
 // Six of 32 MiB each, minus what the sockets hold.
@@ -25,4 +25,4 @@ test.each([
 test("unread: sixty files", async () => {
   const paths = Array.from({ length: 60 }, () => "raw/main/large.txt");
   expect(await measureUnread(server, paths)).toBeLessThan(128);
-}, 180_000);
+});

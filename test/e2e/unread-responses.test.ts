@@ -7,7 +7,7 @@ import { measureUnread, startWithLargeFile } from "./unread.ts";
 let server: Server;
 beforeAll(async () => {
   server = await startWithLargeFile();
-}, 180_000);
+});
 afterAll(() => server.close());
 
 // Six of 32 MiB each, minus what the sockets hold.

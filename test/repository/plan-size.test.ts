@@ -32,4 +32,4 @@ test("a plan that no call can carry is refused in words, and small again when ho
   expect(await fetch(...tips.slice(1))).toMatchObject({ kind: "negotiated" });
   await repository.repository.call("maintain", [], ANYONE);
   expect(await fetch(...tips)).toMatchObject({ kind: "negotiated" });
-}, 120_000);
+});

@@ -135,7 +135,7 @@ test("a clone is served while the worktree is written; a crash meanwhile heals i
   expect(await server.takeEvent("job")).toMatchObject({ kind: "materialize", files: 1, operations: { puts: 1 } });
   const [changed] = [...(await server.readObjects("/worktrees/main/d7/f7")).values()];
   expect(changed!.bytes.toString()).toBe("changed");
-}, 120_000);
+});
 
 test("what cannot be chosen is refused, and changes nothing", async () => {
   await commitFiles(dir, "plain", { a: "a" });

@@ -24,7 +24,7 @@ test("saving a file shows the functions of src that do it, by their places", asy
   expect(written.samples).toHaveLength(written.timeDeltas.length);
   const ids = new Set(written.nodes.map(({ id }) => id));
   expect(written.samples.every((id) => ids.has(id))).toBe(true);
-}, 120_000);
+});
 
 test("a load that there is not, or a size that is none, is said", async () => {
   await expect(profile("--load", "dig")).rejects.toMatchObject({
@@ -37,4 +37,4 @@ test("a load that there is not, or a size that is none, is said", async () => {
   });
   const { stdout } = await profile("--help");
   expect(stdout).toMatch(/^ {2}storm-warm /m);
-}, 120_000);
+});

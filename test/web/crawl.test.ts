@@ -87,7 +87,7 @@ test("every link leads to a page, and no page has markup made of data", async ()
     expect(blobs).toContain(pathname);
   }
   expect(kinds.get("tree")).toBeGreaterThan(30);
-}, 300_000);
+});
 
 test("a browser finds nothing to complain of", async () => {
   const context = await browser.newContext();
@@ -109,7 +109,7 @@ test("a browser finds nothing to complain of", async () => {
     expect([url, problems.filter((problem) => !isMissingImage(problem))]).toEqual([url, []]);
   }
   await context.close();
-}, 120_000);
+});
 
 /** READMEs show images that the repository does not have; those further down are not waited for. */
 function isMissingImage(problem: string): boolean {

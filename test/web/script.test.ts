@@ -58,8 +58,8 @@ test("the lines that the URL names are marked and seen; a click with Shift names
   expect(line!.y).toBeGreaterThan(0);
   expect(line!.y).toBeLessThan(page.viewportSize()!.height);
   await page.locator("#L64").click();
-  expect(await marked.allInnerTexts()).toEqual(["64"]);
+  await expect.poll(() => marked.allInnerTexts()).toEqual(["64"]);
   await page.locator("#L66").click({ modifiers: ["Shift"] });
-  expect(await marked.allInnerTexts()).toEqual(["64", "65", "66"]);
+  await expect.poll(() => marked.allInnerTexts()).toEqual(["64", "65", "66"]);
   expect(new URL(page.url()).hash).toBe("#L64-L66");
 });

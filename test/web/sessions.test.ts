@@ -108,10 +108,10 @@ test("a session ends when its token is revoked, and when it expires", async () =
   expect(await read(cookie)).toBe(200);
   await askApi(server, `/tokens/${revoked.id}`, { method: "DELETE", headers });
   expect(await read(cookie)).toBe(404);
-  const short = await makeToken({ expiresAt: new Date(Date.now() + 2_000).toISOString() });
+  const short = await makeToken({ expiresAt: new Date(Date.now() + 5_000).toISOString() });
   const passing = await sessionOf(short.token);
   expect(await read(passing)).toBe(200);
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await new Promise((resolve) => setTimeout(resolve, 5_100));
   expect(await read(passing)).toBe(404);
 });
 
@@ -123,7 +123,7 @@ test("the operator's session is the operator's; the oldest of many sessions ends
   for (let i = 0; i < MAX_SESSIONS; i++) await sessionOf(ADMIN);
   // Until the isolate has forgotten it.
   await expect.poll(() => read(first), { timeout: 15_000, interval: 1_000 }).toBe(404);
-}, 30_000);
+});
 
 test("neither git nor the API takes a session", async () => {
   const headers = { Cookie: await sessionOf(ADMIN) };

@@ -29,4 +29,4 @@ test("what they wrote is not written again but for a slice", async () => {
   expect(writes).toBeGreaterThan(900);
   expect(writes).toBeLessThan(900 + 20 * 250);
   await expectFiles(repository, store, "main", tip, await listFiles(dir, tip));
-}, 60_000);
+});

@@ -60,7 +60,7 @@ test("a storm finds its responses stored the second time, and none where the cac
       expect(read(cache, "bodies MB", side)[0]).toBeGreaterThan(0.24);
     }
   }
-}, 120_000);
+});
 
 test("a storm of a server that asks for tokens: what it needs is said, and with it every fetch is let in", async () => {
   const vars = { ACCESS: "token", ADMIN_TOKEN: "operator" };
