@@ -1,5 +1,7 @@
+import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
+import type { RepositoryClient } from "../repository/calls.ts";
 import type { Listener } from "../rest/common/routes.ts";
 import { HostRequest } from "./host-request.ts";
 
@@ -37,12 +39,16 @@ class SocketListener implements Listener {
   }
 
   async events(query: Parameters<Listener["events"]>[0]): ReturnType<Listener["events"]> {
+    return (await this.open("read")).events(query);
+  }
+
+  async open(needed: Right): Promise<RepositoryClient> {
     // First: what happens while it reads wakes it again.
     this.#isAwake = false;
     // A request of its own, since the caller's right may have ended.
     const { request, env } = this.#request;
-    const repository = await new HostRequest(request, env).open(this.#name, "read");
-    return repository.client(() => undefined).events(query);
+    const repository = await new HostRequest(request, env).open(this.#name, needed);
+    return repository.client(() => undefined);
   }
 
   async wait(ms: number): Promise<void> {

@@ -13,7 +13,7 @@ import { listLocks, lockFile, unlockFile, verifyLocks } from "./lfs/lfs-locks.ts
 import { beginUpload, endUpload, readUpload } from "./upload/upload.ts";
 import { addPart, beginPart } from "./upload/upload-parts.ts";
 import { indexStep } from "./upload/upload-steps.ts";
-import { beginImport, endImport, readImport, syncImport } from "./import/import.ts";
+import { beginImport, changeImport, endImport, readImport, syncImport } from "./import/import.ts";
 import { commit } from "./commit/commit.ts";
 import { commitsBetween, compare } from "./history/compare.ts";
 import { diff, patch } from "./diff/diff.ts";
@@ -95,6 +95,7 @@ const CALLS = {
   completeUpload,
   beginImport,
   readImport,
+  changeImport,
   syncImport,
   endImport,
   mirrors,

@@ -199,6 +199,7 @@ const BODIES: Readonly<Record<string, (history: HostileHistory) => unknown>> = {
   "post /repos/{owner}/{repo}/uploads/{upload}/complete": ({ refs }) => ({
     refs: [{ name: "refs/heads/uploaded", old: null, new: refs.get("refs/heads/main")! }],
   }),
+  "patch /repos/{owner}/{repo}/import": () => ({ interval: 60 }),
   "post /repos/{owner}/{repo}/import": () => ({ url: "https://nowhere.invalid/none.git" }),
   "post /repos/{owner}/{repo}/mirrors": () => ({ url: "https://nowhere.invalid/none.git" }),
   "patch /repos/{owner}/{repo}/mirrors/{mirror}": () => ({ force: true }),

@@ -93,6 +93,51 @@ export async function syncImport(repository: OpenRepository): Promise<ImportStat
   return readImport(repository);
 }
 
+/** What may be changed of an import; absent: it stays. */
+export interface ImportChange {
+  /** Releases a mirror: its refs stay, and may be changed here from now on. */
+  readonly isMirror?: false;
+  /** Of a mirror. */
+  readonly intervalMs?: number;
+  /** As in `NewImport`. */
+  readonly authorization?: string | null;
+}
+
+/** Changes an import, or releases a mirror.
+ * @throws GitError "not-found" when there is none, "conflict" for the interval of an import that is no
+ * mirror and the credential of one that has ended, "unsupported" as `beginImport` */
+export async function changeImport(repository: OpenRepository, change: ImportChange): Promise<ImportStatus> {
+  const { state } = repository;
+  const {
+    id,
+    outside: { imports },
+  } = state.platform;
+  const { authorization } = change;
+  const sealed = authorization == null ? null : await seal(imports.secretsKey, id, authorization);
+  const { tables } = repository;
+  const record = find(tables);
+  checkChange(record, change);
+  state.transactAside(() => {
+    if (authorization !== undefined) tables.imports.begin(record, sealed);
+    if (change.isMirror === false && record.isMirror) {
+      // A run that is under way ends, as it belongs to another session.
+      const released = { ...record, session: crypto.randomUUID(), isMirror: false, state: "done" } as const;
+      tables.jobs.cancel("import", "");
+      endSession(state, tables, record.session);
+      tables.imports.update(released);
+    } else if (change.intervalMs !== undefined) {
+      tables.imports.update({ ...record, intervalMs: change.intervalMs });
+      if (record.state === "waiting") {
+        tables.jobs.cancel("import", "");
+        tables.jobs.add("import", "", Date.now() + change.intervalMs);
+      }
+    }
+    state.platform.outside.wakeListeners();
+  });
+  state.scheduleJobs();
+  return readImport(repository);
+}
+
 /** Ends an import, and forgets it: what has not become visible is removed. A mirror's refs stay, and
  * may be changed here from now on.
  * @throws GitError "not-found" when there is none */
@@ -118,6 +163,13 @@ function find({ imports }: Tables): ImportRecord {
   const record = imports.read();
   if (record === null) throw new GitError("not-found", { what: "import", reason: "none was begun; POST begins one" });
   return record;
+}
+
+function checkChange({ isMirror, state }: ImportRecord, { intervalMs, authorization }: ImportChange): void {
+  const refuse = (reason: string): GitError => new GitError("conflict", { what: "import", reason });
+  if (intervalMs !== undefined && !isMirror) throw refuse("it is no mirror, and looks only once");
+  const hasEnded = state === "done" || state === "failed";
+  if (authorization !== undefined && hasEnded) throw refuse("it has ended; POST begins another");
 }
 
 /** Refuses an import that would mix with something else. */

@@ -272,6 +272,7 @@ class ImportRun {
       endSession(this.#state, tables, this.#session);
       tables.imports.update({ ...this.#record, ...change, state: isMirror ? "waiting" : end });
       if (isMirror) tables.jobs.add("import", "", Date.now() + intervalMs);
+      this.#state.platform.outside.wakeListeners();
     });
   }
 

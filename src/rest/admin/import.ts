@@ -2,14 +2,27 @@ import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
-import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
+import { defineRoute, type Listener, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
 
 const PATH = "/repos/{owner}/{repo}/import";
 
+/** Between two looks at an import that runs, for a stream (ms). */
+const PROGRESS_MS = 1_000;
+
+type Status = Awaited<ReturnType<RepositoryClient["readImport"]>>;
+
 /** What a clone brings, and notes. Hosts have refs of their own beside them. */
 const DEFAULT_REFS = ["refs/heads/", "refs/tags/", "refs/notes/"];
+
+const Interval = z
+  .number()
+  .int()
+  .min(60)
+  .max(30 * 24 * 60 * 60)
+  .openapi({ description: "between two looks of a mirror (seconds)" });
 
 const NewImport = z
   .object({
@@ -21,13 +34,7 @@ const NewImport = z
     mirror: z.boolean().default(false).openapi({
       description: "whether to follow the upstream; until it is released, nobody else changes refs here",
     }),
-    interval: z
-      .number()
-      .int()
-      .min(60)
-      .max(30 * 24 * 60 * 60)
-      .default(600)
-      .openapi({ description: "between two looks of a mirror" }),
+    interval: Interval.default(600),
   })
   .openapi("NewImport", { example: { url: "https://git.example.com/ada/engine.git", mirror: true } });
 
@@ -77,8 +84,40 @@ const read = defineRoute("admin", {
   path: PATH,
   tags: ["import"],
   summary: "Show the import, and how far it is",
+  description:
+    "With `Accept: text/event-stream` the answer is a stream of Server-Sent Events, each of them an import as `GET` shows it: one now, and one after each change that is seen. It ends with the import, or after five minutes, to be opened again.",
   request: { params: RepositoryParams },
-  responses: { 200: { description: "The last import.", ...json(Import) }, ...failures() },
+  responses: {
+    200: {
+      description: "The last import, or a stream of its changes.",
+      content: { ...json(Import).content, "text/event-stream": { schema: z.string() } },
+    },
+    ...failures(),
+  },
+});
+
+const change = defineRoute("admin", {
+  method: "patch",
+  path: PATH,
+  tags: ["import"],
+  summary: "Change an import, or release a mirror",
+  description: "`mirror: false` releases it: its refs stay, and may be changed from now on.",
+  request: {
+    params: RepositoryParams,
+    body: {
+      required: true,
+      ...json(
+        z
+          .strictObject({
+            mirror: z.literal(false).optional(),
+            interval: Interval.optional(),
+            authorization: Authorization.optional().openapi({ description: `${AUTHORIZATION} the upstream wants` }),
+          })
+          .openapi("ImportChange", { example: { interval: 3_600 } }),
+      ),
+    },
+  },
+  responses: { 200: { description: "The import.", ...json(Import) }, ...failures(409) },
 });
 
 const sync = defineRoute("admin", {
@@ -114,14 +153,70 @@ export const importRoutes = newRoutes()
     });
     return context.json(show(begun), 202);
   })
-  .openapi(read, async (context) => context.json(show(await repositoryOf(context).readImport()), 200))
+  .openapi(read, async (context) => {
+    const first = await repositoryOf(context).readImport();
+    if (!wantsStream(context.req.header("Accept"))) return context.json(show(first), 200);
+    const { owner, repo } = context.req.valid("param");
+    const listener = await context.get("host").listen(owner, repo);
+    return new Response(streamImport(listener, first), { headers: STREAM_HEADERS }) as never;
+  })
+  .openapi(change, async (context) => {
+    const { mirror, interval, authorization } = context.req.valid("json");
+    const changed = await repositoryOf(context).changeImport({
+      ...(mirror !== undefined && { isMirror: mirror }),
+      ...(interval !== undefined && { intervalMs: interval * 1_000 }),
+      ...(authorization !== undefined && { authorization }),
+    });
+    return context.json(show(changed), 200);
+  })
   .openapi(sync, async (context) => context.json(show(await repositoryOf(context).syncImport()), 202))
   .openapi(end, async (context) => {
     await repositoryOf(context).endImport();
     return context.body(null, 204);
   });
 
-function show(status: Awaited<ReturnType<RepositoryClient["readImport"]>>) {
+/** Streams an import as it changes, until it ends. While it runs, it is looked at; while a mirror waits,
+ * its object may sleep. */
+function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  const endMs = Date.now() + STREAM_LIFE_MS;
+  let status: Status = first;
+  let told = "";
+  let toldMs = 0;
+  const tell = (controller: ReadableStreamDefaultController<Uint8Array>, text: string): void => {
+    toldMs = Date.now();
+    controller.enqueue(encoder.encode(text));
+  };
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          for (;;) {
+            const data = JSON.stringify(show(status));
+            if (data !== told) return tell(controller, `event: import\ndata: ${(told = data)}\n\n`);
+            const hasEnded = status.state === "done" || status.state === "failed";
+            if (hasEnded || Date.now() >= endMs) {
+              listener.close();
+              return controller.close();
+            }
+            if (Date.now() - toldMs >= HEARTBEAT_MS) return tell(controller, COMMENT);
+            await listener.wait(status.state === "running" ? PROGRESS_MS : HEARTBEAT_MS);
+            if (status.state === "running" || listener.isAwake)
+              status = await (await listener.open("admin")).readImport();
+          }
+        } catch {
+          // The caller's right, the import or the repository has gone. Who asks again is told by a status.
+          listener.close();
+          controller.close();
+        }
+      },
+      cancel: () => listener.close(),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function show(status: Status) {
   const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, ...rest } = status;
   const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {

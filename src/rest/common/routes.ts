@@ -18,11 +18,14 @@ export type Need = Right | "token" | "nothing";
 
 /** Hears when something happens to a repository. */
 export interface Listener {
-  /** Whether something may have happened since `events` was last called. */
+  /** Whether something may have happened since it last read. */
   readonly isAwake: boolean;
   /** Reads the event log, if the caller may still do so.
-   * @throws GitError as `Deployment.open` with the present rights, and as the call */
+   * @throws GitError as `open`, and as the call */
   events: RepositoryClient["events"];
+  /** Opens the repository to read something else, if the caller has the needed right now.
+   * @throws GitError as `Deployment.open` */
+  open(needed: Right): Promise<RepositoryClient>;
   /** Waits until something happens, or for this long (ms). Never fails. */
   wait(ms: number): Promise<void>;
   close(): void;

@@ -2,18 +2,13 @@ import { z } from "@hono/zod-openapi";
 import { EVENT_ID } from "../../format/event-id.ts";
 import type { EventPage } from "../../repository/events/events.ts";
 import { failures } from "../common/error.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
 import { defineRoute, type Listener, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** The longest that a request waits for an event (seconds): proxies end requests that are silent for
  * a minute. */
 const MAX_WAIT_SECONDS = 25;
-
-/** How long a stream is silent (ms) before it sends a comment, which shows whether it is still read. */
-const HEARTBEAT_MS = 25_000;
-
-/** How long a stream lasts (ms). Its reader then connects again, as browsers do by themselves. */
-const STREAM_LIFE_MS = 5 * 60_000;
 
 /** Events of one page of a stream. */
 const STREAM_PAGE = 30;
@@ -104,14 +99,13 @@ export const eventRoutes = newRoutes().openapi(read, async (context) => {
   const { owner, repo } = context.req.valid("param");
   const { after = null, limit, wait } = context.req.valid("query");
   context.header("Cache-Control", "no-store");
-  if (context.req.header("Accept")?.includes("text/event-stream") === true) {
+  if (wantsStream(context.req.header("Accept"))) {
     // An empty one is sent by a browser that has had none.
     const from = context.req.header("Last-Event-ID") || (after ?? "latest");
     const listener = await context.get("host").listen(owner, repo);
     // Before the answer begins, so that what is wrong has a status.
     const first = await closing(listener, () => listener.events({ after: from, limit: STREAM_PAGE }));
-    const headers = { "Content-Type": "text/event-stream", "Cache-Control": "no-store" };
-    return new Response(streamEvents(listener, first), { headers }) as never;
+    return new Response(streamEvents(listener, first), { headers: STREAM_HEADERS }) as never;
   }
   if (wait === 0) return context.json(show(await repositoryOf(context).events({ after, limit })), 200);
   const listener = await context.get("host").listen(owner, repo);
@@ -145,8 +139,7 @@ async function awaitEvents(
   return page;
 }
 
-/** Streams events as they happen. Reads on only as the client takes them.
- * @see https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Streams events as they happen. Reads on only as the client takes them. */
 function streamEvents(listener: Listener, first: EventPage): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const endMs = Date.now() + STREAM_LIFE_MS;
@@ -168,7 +161,7 @@ function streamEvents(listener: Listener, first: EventPage): ReadableStream<Uint
               return controller.close();
             } else {
               await listener.wait(HEARTBEAT_MS);
-              if (!listener.isAwake) return controller.enqueue(encoder.encode(":\n\n"));
+              if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
             }
           }
           const gap = page.missed ? "event: missed\ndata: {}\n\n" : "";

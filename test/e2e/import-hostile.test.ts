@@ -1,0 +1,179 @@
+/** Imports from upstreams that do wrong: they lie, drip, cut, or never end. */
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ImportBench } from "../harness/import-bench.ts";
+import { passOn, startUpstream, type Upstream } from "../harness/upstream.ts";
+
+/** A pack without objects. */
+const EMPTY_PACK = (() => {
+  const head = Buffer.from("PACK\0\0\0\x02\0\0\0\0", "latin1");
+  return Buffer.concat([head, createHash("sha1").update(head).digest()]);
+})();
+
+let bench: ImportBench;
+let upstream: Upstream;
+
+beforeAll(async () => {
+  bench = await ImportBench.open({ MAX_ATTEMPTS: 2, BODY_WAIT_MS: 1_000, ANSWER_WAIT_MS: 1_000 });
+  upstream = await startUpstream(() => undefined);
+});
+afterAll(async () => {
+  await upstream.close();
+  await bench.close();
+});
+
+const status =
+  (code: number): Upstream["handle"] =>
+  (_, response) =>
+    response.writeHead(code).end("no");
+
+/** Changes what comes after the list of refs. */
+const packAs =
+  (change: (pack: Buffer) => Buffer | null): Upstream["handle"] =>
+  (request, response) => {
+    passOn(bench.native.url, request, response, {}, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on("data", (piece: Buffer) => pieces.push(piece));
+      answer.on("end", () => {
+        const body = Buffer.concat(pieces);
+        const isPack = body.includes("PACK");
+        response.writeHead(answer.statusCode!, { "content-type": answer.headers["content-type"]! });
+        const changed = isPack ? change(body) : body;
+        if (changed === null) response.write(body.subarray(0, 2_000), () => response.destroy());
+        else response.end(changed);
+      });
+    });
+  };
+
+const pkt = (payload: Buffer): Buffer =>
+  Buffer.concat([Buffer.from((payload.length + 4).toString(16).padStart(4, "0")), payload]);
+const refsOf = (...lines: string[]): Buffer => Buffer.concat([...lines.map((line) => pkt(Buffer.from(line))), FLUSH]);
+const FLUSH = Buffer.from("0000");
+const advertise =
+  (body: () => Buffer): Upstream["handle"] =>
+  (_, response) => {
+    response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement" }).end(body());
+  };
+const oid = "1".repeat(40);
+
+test.each<[string, Upstream["handle"], RegExp]>([
+  ["401", status(401), /a valid credential for the upstream is needed: it answered 401/],
+  ["404", status(404), /the upstream repository was not found/],
+  ["500", status(500), /the upstream is unavailable for now: it answered 500/],
+  [
+    "a page",
+    (_, response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Welcome"),
+    /text\/html, not as a Git server does/,
+  ],
+  ["a connection that is cut", (request) => request.destroy(), /it cannot be reached/],
+  ["an answer that never begins", () => undefined, /it did not answer in/],
+  [
+    "a list that drips",
+    (_, response) => {
+      response.writeHead(200, { "content-type": "application/x-git-upload-pack-advertisement" });
+      response.write("00");
+    },
+    /it sent too little in/,
+  ],
+  ["a list that is cut", advertise(() => Buffer.from("00")), /the body ends inside a packet|was cut/],
+  ["a list that is none", advertise(() => Buffer.from("zzzz")), /bad pkt-line length/],
+  ["an error", advertise(() => refsOf("ERR go\x1b[31m away\n")), /go \[31m away/],
+  ["another hash", advertise(() => refsOf(`${oid} refs/heads/a\0object-format=sha256\n`)), /sha256 is not supported/],
+  ["a shallow one", advertise(() => refsOf(`${oid} refs/heads/a\0side-band-64k\n`, `shallow ${oid}\n`)), /shallow/],
+  ["bad names", advertise(() => refsOf(`${oid} refs/heads/../a\0side-band-64k\n`)), /not a valid ref name/],
+  [
+    "redirects without end",
+    (request, response) => void response.writeHead(302, { location: `${request.url}` }).end(),
+    /redirected more than 5 times/,
+  ],
+  [
+    "a redirect elsewhere",
+    (_, response) =>
+      void response.writeHead(302, { location: "ftp://example.com/info/refs?service=git-upload-pack" }).end(),
+    /only https: and http:/,
+  ],
+  ["a pack that is cut", packAs(() => null), /was cut/],
+  [
+    "a pack that ends early",
+    packAs((body) => Buffer.concat([body.subarray(0, body.indexOf("PACK") + 8), FLUSH])),
+    /cut|packet/,
+  ],
+  [
+    "a pack that is damaged",
+    packAs((body) => {
+      body[body.indexOf("PACK") + 200]! ^= 0xff;
+      return body;
+    }),
+    /corrupt/,
+  ],
+  [
+    "a pack that lacks what was asked for",
+    packAs(() =>
+      Buffer.concat([pkt(Buffer.from("packfile\n")), pkt(Buffer.concat([Buffer.from([1]), EMPTY_PACK])), FLUSH]),
+    ),
+    /it did not send all that its refs need/,
+  ],
+  [
+    "an error in the pack's place",
+    packAs(() => Buffer.concat([pkt(Buffer.from("packfile\n")), pkt(Buffer.from("\x03out of memory\n")), FLUSH])),
+    /out of memory/,
+  ],
+])(
+  "%s ends in an error that says so, and leaves nothing",
+  async (_, handle, error) => {
+    upstream.handle = handle;
+    const name = await bench.newRepository();
+    await bench.begin(name, { url: `${upstream.url}/history.git` });
+    const failed = await bench.settled(name);
+    expect(failed.error).toMatch(error);
+    expect(failed.state).toBe("failed");
+    await bench.expectNothingLeft(name);
+  },
+  60_000,
+);
+
+test("a pack without end stops at the limit", async () => {
+  upstream.handle = (request, response) => {
+    passOn(bench.native.url, request, response, {}, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on("data", (piece: Buffer) => pieces.push(piece));
+      answer.on("end", () => {
+        const body = Buffer.concat(pieces);
+        response.writeHead(200, { "content-type": answer.headers["content-type"]! });
+        const at = body.indexOf("PACK");
+        if (at < 0) return void response.end(body);
+        response.write(body.subarray(0, body.length - 4));
+        const junk = pkt(Buffer.concat([Buffer.from([1]), Buffer.alloc(60_000)]));
+        const more = (): void => {
+          while (!response.destroyed && response.write(junk));
+          response.once("drain", more);
+        };
+        more();
+      });
+    });
+  };
+  const name = await bench.newRepository();
+  await bench.begin(name, { url: `${upstream.url}/history.git`, refs: ["refs/tags/v0"] });
+  expect(await bench.settled(name)).toMatchObject({
+    state: "failed",
+    error: expect.stringMatching(/bytes follow its trailer/),
+  });
+  await bench.expectNothingLeft(name);
+});
+
+test("the credential goes to no other origin than it was given for", async () => {
+  const secret = "Bearer for-one-origin";
+  const elsewhere = await startUpstream((request, response) => passOn(bench.native.url, request, response));
+  try {
+    upstream.handle = (request, response) =>
+      void response.writeHead(302, { location: `${elsewhere.url}${request.url}` }).end();
+    await bench.importAll(`${upstream.url}/history.git`, { authorization: secret });
+    expect(upstream.requests.at(-1)!.headers.authorization).toBe(secret);
+    expect(elsewhere.requests.map(({ headers }) => headers.authorization)).toEqual(
+      elsewhere.requests.map(() => undefined),
+    );
+    expect(elsewhere.requests.length).toBeGreaterThan(1);
+  } finally {
+    await elsewhere.close();
+  }
+});
