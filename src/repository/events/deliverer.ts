@@ -21,10 +21,10 @@ const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
 
 /** How long a webhook may fail before nothing more is sent (ms). */
-const GIVE_UP_MS = 24 * 60 * 60_000;
+export const GIVE_UP_MS = 24 * 60 * 60_000;
 
 /** The answer of a webhook that wants nothing more. */
-const GONE = 410;
+export const GONE = 410;
 
 const BRANCHES = "refs/heads/";
 

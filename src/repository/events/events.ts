@@ -14,7 +14,7 @@ import { describePush } from "./described-push.ts";
 export interface RepositoryEventRecord {
   /** @see EventId */
   readonly id: string;
-  /** `push`, `repository` or `status`. */
+  /** `push`, `repository`, `status`, `lock` or `token`. */
   readonly type: string;
   /** ISO 8601. */
   readonly timestamp: string;
@@ -22,6 +22,14 @@ export interface RepositoryEventRecord {
   readonly who: string | null;
   /** Of a push: `DescribedPush`. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What happened to a token for the repository alone. */
+export interface TokenEvent {
+  readonly action: "created" | "revoked";
+  readonly id: string;
+  readonly name: string;
+  readonly right: string;
 }
 
 /** A page of the event log. */
@@ -59,7 +67,8 @@ export async function events(
   const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
   const found = eventsAfter(repository.state, repository.tables, from, limit + 1);
   const shown: RepositoryEventRecord[] = [];
-  const isShown = includesRight(repository.requester.right, "write");
+  const { right } = repository.requester;
+  const isShown = includesRight(right, "write");
   const endMs = Date.now() + CALL_MS;
   let last = from;
   let seen = 0;
@@ -67,7 +76,7 @@ export async function events(
     if (seen > 0 && Date.now() > endMs) break;
     seen += 1;
     last = event.id;
-    if (isTold(event)) {
+    if (isTold(event) && (!isOfToken(event) || includesRight(right, "admin"))) {
       const record = await describeEvent(repository, event);
       shown.push(isShown ? record : { ...record, who: null });
     }
@@ -105,6 +114,11 @@ export function newestEvent({ pushes, events: others }: Tables): EventId {
 /** Whether an event is told: a step of an upload moves nothing. */
 export function isTold(event: StoredEvent): boolean {
   return event.kind !== "push" || event.push.refCount > 0;
+}
+
+/** Tokens are shown to admins alone. */
+function isOfToken(event: StoredEvent): boolean {
+  return event.kind === "other" && event.event.type === "token";
 }
 
 /** Describes an event. */

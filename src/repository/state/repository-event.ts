@@ -14,7 +14,8 @@ export type RepositoryEvent =
   | JobEvent
   | JobFailedEvent
   | AnnouncementFailedEvent
-  | DeliveryFailedEvent;
+  | DeliveryFailedEvent
+  | EventLostEvent;
 
 /** A push of a git client ended, whether or not its refs moved. */
 export interface PushEvent extends PushCost {
@@ -146,6 +147,13 @@ export interface AnnouncementFailedEvent {
 export interface DeliveryFailedEvent {
   readonly event: "delivery-failed";
   readonly webhook: string;
+  readonly error: string;
+}
+
+/** What happened is not in the repository's event log, since the repository could not be told. */
+export interface EventLostEvent {
+  readonly event: "event-lost";
+  readonly type: string;
   readonly error: string;
 }
 

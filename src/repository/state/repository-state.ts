@@ -278,8 +278,9 @@ export class RepositoryState {
   }
 
   /** Deletes the repository. A job removes its bytes.
+   * @param follow adds jobs that outlive it, in the same transaction
    * @returns whether it existed */
-  delete(): boolean {
+  delete(follow: (tables: Tables) => void = () => undefined): boolean {
     const { tables } = this;
     if (tables === null) return false;
     const { jobs } = tables;
@@ -291,6 +292,7 @@ export class RepositoryState {
       jobs.cancelAllBut(["sweep", "unpin"]);
       for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
+      follow(tables);
       this.#change();
     });
     this.#record = { ...this.#record, deleted: true };
