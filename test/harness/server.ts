@@ -20,6 +20,8 @@ import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 
 const BUCKET_WORKER = join(import.meta.dirname, "bucket-worker.mjs");
 
+const QUEUE_WORKER = join(import.meta.dirname, "queue-worker.mjs");
+
 /** Options for starting a server; all are optional. */
 export interface ServerOptions {
   /** Where R2 and SQLite store their files; default: a directory that `close` removes. */
@@ -29,6 +31,8 @@ export interface ServerOptions {
   readonly vars?: Readonly<Record<string, string>>;
   /** The module of a Worker that is the deployment's policy; default: there is none. */
   readonly policy?: string;
+  /** The URL to which the consumer of the deployment's queue passes events on; default: there is no queue. */
+  readonly queue?: string;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
@@ -82,8 +86,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const log = new WorkerLog();
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
   const vars = { ACCESS: "open", ...options.vars, LIMITS: JSON.stringify(limits) };
-  const { inspectorPort, constants = {}, policy } = options;
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants, policy });
+  const { inspectorPort, constants = {}, policy, queue } = options;
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, constants, policy, queue });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -165,6 +169,7 @@ async function configure(settings: {
   readonly inspectorPort: number | undefined;
   readonly constants: Readonly<Record<string, number>>;
   readonly policy: string | undefined;
+  readonly queue: string | undefined;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
   // Everything that wrangler.toml declares is passed on unchanged.
@@ -185,8 +190,10 @@ async function configure(settings: {
         modulesRoot: dir,
         modules: await readModules(dir, settings.constants),
         ...(settings.policy !== undefined && { serviceBindings: { POLICY: "policy" } }),
+        ...(settings.queue !== undefined && { queueProducers: { EVENTS: "events" } }),
       },
-      ...(settings.policy === undefined ? [] : [await describePolicy(settings.policy)]),
+      ...(settings.policy === undefined ? [] : [await describeModule("policy", settings.policy)]),
+      ...(settings.queue === undefined ? [] : [await describeConsumer(settings.queue)]),
       {
         name: "bucket",
         modulesRoot: import.meta.dirname,
@@ -199,9 +206,14 @@ async function configure(settings: {
   return convertV4MiniflareOptions(options);
 }
 
-async function describePolicy(path: string) {
+async function describeConsumer(receiver: string) {
+  const worker = await describeModule("consumer", QUEUE_WORKER);
+  return { ...worker, bindings: { RECEIVER: receiver }, queueConsumers: { events: { maxBatchTimeout: 0.1 } } };
+}
+
+async function describeModule(name: string, path: string) {
   const contents = await readFile(path);
-  return { name: "policy", modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
+  return { name, modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
 }
 
 async function readModules(

@@ -30,7 +30,7 @@ interface Farewell {
 export async function deleteRepository(state: RepositoryState, caller: Requester["caller"] | null): Promise<boolean> {
   const { tables } = state;
   if (tables === null) return false;
-  const told = tables.webhooks.all().filter(({ disabled }) => disabled === null);
+  const told = tables.webhooks.subscribers().filter(({ disabled }) => disabled === null);
   const source = told.length === 0 ? null : await readSource(state);
   return state.delete(({ webhooks, events, jobs, pushes }) => {
     const nowMs = Date.now();
@@ -43,7 +43,7 @@ export async function deleteRepository(state: RepositoryState, caller: Requester
       who: who && decodeText(who),
       data: { action: "deleted" },
     };
-    for (const webhook of source === null ? [] : webhooks.all()) {
+    for (const webhook of source === null ? [] : webhooks.subscribers()) {
       const [message] = webhook.disabled === null ? messagesOf(webhook, source!, record) : [];
       const farewell = message && { webhook: webhook.id, event, message, deletedMs: nowMs };
       if (farewell !== undefined) jobs.add("part", JSON.stringify(farewell satisfies Farewell), nowMs);

@@ -51,7 +51,7 @@ export type StoredEvent =
   | { readonly kind: "other"; readonly id: EventId; readonly event: OtherEvent };
 
 /** Before the first event. */
-const START: EventId = { push: -1, other: 0 };
+export const START: EventId = { push: -1, other: 0 };
 
 /** The place of the event that tells of the repository's creation. */
 const CREATION: EventId = { push: 0, other: 0 };
@@ -153,7 +153,7 @@ export function addEvent(
   const push = tables.pushes.ends().newest;
   tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
   scheduleDeliveries(tables, Date.now());
-  state.teller.follow();
+  state.teller.follow(tables);
 }
 
 /** Records that the repository was renamed, published or hidden. The registry has done it. */

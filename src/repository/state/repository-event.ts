@@ -146,7 +146,8 @@ export interface AnnouncementFailedEvent {
 /** An event could not be read, or what became of its delivery not be written; it is tried again. */
 export interface DeliveryFailedEvent {
   readonly event: "delivery-failed";
-  readonly webhook: string;
+  /** Its id; null: none was reached. */
+  readonly webhook: string | null;
   readonly error: string;
 }
 
