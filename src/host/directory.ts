@@ -258,7 +258,7 @@ export class NamedRepository {
    * @see authorise */
   async delete(): Promise<boolean> {
     const deleted = await this.ask(
-      (repository) => repository.delete(),
+      (repository, { caller }) => repository.delete(caller),
       (existed) => !existed,
     );
     forgetRoute(this.#name);

@@ -34,6 +34,8 @@ export interface Env {
   readonly ALLOW_PRIVATE_IMPORTS?: "on" | "off";
   /** Whether webhooks may be at addresses of this machine and of private networks. Default: `off`. */
   readonly ALLOW_PRIVATE_HOSTS?: "on" | "off";
+  /** Gets every event of every repository. */
+  readonly EVENTS?: Queue;
   /** Is asked before refs change. @see PolicyQuestion */
   readonly POLICY?: Fetcher;
   /** Used by `npm start` instead of that secret: answers each request with the current admin token,

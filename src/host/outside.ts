@@ -5,13 +5,17 @@ import { wakeListeners } from "./listening.ts";
 
 /** What a repository's object reaches outside of it. */
 export function newOutside(context: DurableObjectState, env: Env): Outside {
-  const { POLICY } = env;
+  const { POLICY, EVENTS } = env;
   return {
     wakeListeners: () => wakeListeners(context),
     checkAddress: (url) => {
       if (env.ALLOW_PRIVATE_HOSTS !== "on") refusePrivateAddress(url);
     },
     fetch: (input, init) => fetch(input, init),
+    sendToQueue:
+      EVENTS === undefined
+        ? null
+        : async (event) => void (await EVENTS.send(JSON.parse(event), { contentType: "json" })),
     askPolicy:
       POLICY === undefined
         ? null

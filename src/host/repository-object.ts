@@ -5,6 +5,7 @@ import { lowerLimits, type Limits } from "../format/configured-limits.ts";
 import { type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
 import type { CallName, CallOutcome } from "../repository/calls.ts";
+import type { TokenEvent } from "../repository/events/events.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { FamilyMember, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "../repository/state/fetch-source.ts";
@@ -120,8 +121,13 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** @see Repository.delete */
-  delete(): Promise<boolean> {
-    return this.#repository.delete();
+  delete(caller: Requester["caller"]): Promise<boolean> {
+    return this.#repository.delete(caller);
+  }
+
+  /** @see Repository.noteToken */
+  noteToken(caller: Requester["caller"], change: TokenEvent): Promise<void> {
+    return this.#repository.noteToken(caller, change);
   }
 
   /** @see Repository.announce */

@@ -2,10 +2,13 @@ import { type Caller, may, type Token } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
 import type { Deployment, Place, TokenDesk } from "../repository/deployment.ts";
+import type { TokenEvent } from "../repository/events/events.ts";
 import { registryOf } from "./directory.ts";
 import type { Env } from "./env.ts";
+import { printEvent } from "./event-log.ts";
 import { findScope } from "./find-scope.ts";
 import { forgetToken } from "./identify.ts";
+import type { RepositoryObject } from "./repository-object.ts";
 import { forgetSessionsOf } from "./sessions.ts";
 
 /** Creates, shows and revokes tokens for one request, as far as its caller may.
@@ -34,6 +37,7 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: De
       checkExpiry(wanted, await caller());
       const made = await registry.createToken({ ...wanted, scope });
       if (made === null) throw new GitError("conflict", { what: "token", reason: "there are too many; revoke some" });
+      await noteToken(env, await caller(), "created", made.token);
       return made;
     },
     list: async (place, after, limit) => registry.listTokens(await demandScope(place), after, limit),
@@ -47,8 +51,22 @@ export function newTokenDesk(env: Env, caller: () => Promise<Caller>, demand: De
       await registry.revokeToken(token.id);
       forgetToken(token.id);
       forgetSessionsOf(token.id);
+      await noteToken(env, await caller(), "revoked", token);
     },
   };
+}
+
+/** Has the log of the repository that a token is for tell of it. The token is made or revoked, whatever
+ * becomes of that. */
+async function noteToken(env: Env, caller: Caller, action: TokenEvent["action"], token: Token): Promise<void> {
+  const { id, name, right, scope } = token;
+  if ("owner" in scope) return;
+  try {
+    const repository = (env.REPOSITORY as DurableObjectNamespace<RepositoryObject>).getByName(scope.repositoryId);
+    await repository.noteToken(caller, { action, id, name, right });
+  } catch (error) {
+    printEvent({ event: "event-lost", type: "token", error: String(error) }, { repository: scope.repositoryId });
+  }
 }
 
 /** @throws GitError "invalid" for a time in the past, "forbidden" for one after the creating

@@ -2,6 +2,8 @@ import type { Requester } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
+import { deleteRepository } from "./events/deletion.ts";
+import { addEvent, type TokenEvent } from "./events/events.ts";
 import { Deliverer } from "./events/deliverer.ts";
 import { fork, type ForkRequest } from "./forks/fork.ts";
 import { beginFork, readForkPart } from "./forks/origin.ts";
@@ -154,13 +156,22 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     }
   }
 
-  /** Deletes the repository at once; jobs remove its bytes.
+  /** Deletes the repository at once; jobs remove its bytes, and tell its webhooks.
+   * @param caller who does it; null: unknown
    * @returns whether it existed */
-  async delete(): Promise<boolean> {
-    const existed = this.state.delete();
+  async delete(caller: Requester["caller"] | null = null): Promise<boolean> {
+    const existed = await deleteRepository(this.state, caller);
     // Also if it was already deleted: a repeated request may be the first to reach the registry.
     if (this.state.isDeleted) await announceNow(this.state);
     return existed;
+  }
+
+  /** Records that somebody made or revoked a token for the repository. The registry has done it. */
+  async noteToken(caller: Requester["caller"], change: TokenEvent): Promise<void> {
+    const { state } = this;
+    const { tables } = state;
+    if (tables === null) return;
+    state.transactAside(() => addEvent(state, tables, { caller }, "token", { ...change }));
   }
 
   /** Reports the repository's state to the registry. @see announce */

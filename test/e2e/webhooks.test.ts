@@ -34,7 +34,13 @@ const open: Receiver[] = [];
 beforeAll(async () => {
   server = await startServer({
     vars: { ALLOW_PRIVATE_HOSTS: "on" },
-    constants: { DELIVERY_LEASE_MS: 1_500, FIRST_RETRY_MS: 300, ANSWER_MS: 1_000, GIVE_UP_MS: 4_000 },
+    constants: {
+      DELIVERY_LEASE_MS: 1_500,
+      FIRST_RETRY_MS: 300,
+      FIRST_AGAIN_MS: 500,
+      ANSWER_MS: 1_000,
+      GIVE_UP_MS: 4_000,
+    },
   });
   history = await makeHistory({ commits: 40, files: 3 });
 });
@@ -245,6 +251,31 @@ test("a change writes one row more while there is a webhook, and none before", a
   await hook("hooks/rows", { url: receiver.url });
   expect((await most("after")) - before).toBe(1);
 });
+
+test("the deletion of a repository is told, also when the endpoint or the server is gone for a while", async () => {
+  const [standard, github, later, off] = await Promise.all(Array.from({ length: 4 }, newReceiver));
+  await push("hooks/parting", "HEAD~39:refs/heads/main");
+  const made = await hook("hooks/parting", { url: standard!.url, events: ["repository"] });
+  await hook("hooks/parting", { url: github!.url, format: "github" });
+  const held = await hook("hooks/parting", { url: later!.url });
+  const { id } = await hook("hooks/parting", { url: off!.url });
+  await ask("PATCH", `hooks/parting/webhooks/${id}`, { enabled: false });
+  let left = 1;
+  later!.answer = (_, response) => response.writeHead(left-- > 0 ? 500 : 204).end();
+  await ask("DELETE", "hooks/parting");
+  const told = read(made.secret, (await standard!.count(1))[0]!);
+  expect(told).toMatchObject({
+    type: "repository",
+    id: "1.1",
+    data: { action: "deleted", repository: { owner: "hooks", name: "parting" } },
+  });
+  await later!.count(1);
+  const [first, again] = await later!.count(2);
+  expect(read(held.secret, again!)).toEqual(read(held.secret, first!));
+  expect(again!.headers["webhook-id"]).toBe(first!.headers["webhook-id"]);
+  await sleep(500);
+  expect([standard!, github!, later!, off!].map(({ received }) => received.length)).toEqual([1, 0, 2, 0]);
+}, 30_000);
 
 test("a deleted webhook is told nothing more, and there are at most twenty", async () => {
   const receiver = await newReceiver();

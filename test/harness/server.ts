@@ -23,6 +23,8 @@ import { type LoggedRequest, WorkerLog } from "./worker-log.ts";
 const BUCKET_WORKER = join(import.meta.dirname, "bucket-worker.mjs");
 const S3_ENTRY = join(import.meta.dirname, "s3-entry.mjs");
 
+const QUEUE_WORKER = join(import.meta.dirname, "queue-worker.mjs");
+
 /** Options for starting a server; all are optional. */
 export interface ServerOptions {
   /** Where R2 and SQLite store their files; default: a directory that `close` removes. */
@@ -35,6 +37,8 @@ export interface ServerOptions {
   /** An S3 server that the Worker's bucket shares its LFS objects with, as R2 and its S3 API do.
    * @see s3-entry.mjs */
   readonly s3?: BucketDoor;
+  /** The URL to which the consumer of the deployment's queue passes events on; default: there is no queue. */
+  readonly queue?: string;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
@@ -87,7 +91,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const port = await findFreePort();
   const log = new WorkerLog();
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
-  const { inspectorPort, constants = {}, policy, s3 } = options;
+  const { inspectorPort, constants = {}, policy, queue, s3 } = options;
   const vars = {
     ACCESS: "open",
     ...(s3 !== undefined && {
@@ -100,7 +104,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     LIMITS: JSON.stringify(limits),
   };
   const modules = { constants, sharesBucket: s3 !== undefined };
-  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, modules, policy });
+  const miniflareOptions = await configure({ port, persistDir, vars, log, inspectorPort, modules, policy, queue });
   let running = await startRuntime(miniflareOptions, port);
   const stop = async (): Promise<void> => running.miniflare.dispose();
   return {
@@ -182,6 +186,7 @@ async function configure(settings: {
   readonly inspectorPort: number | undefined;
   readonly modules: ModuleSettings;
   readonly policy: string | undefined;
+  readonly queue: string | undefined;
 }): Promise<ReturnType<typeof convertV4MiniflareOptions>> {
   const dir = (process.env["HOLDFAST_WORKER_DIR"] ??= await buildWorker());
   // Everything that wrangler.toml declares is passed on unchanged.
@@ -202,8 +207,10 @@ async function configure(settings: {
         modulesRoot: dir,
         modules: await readModules(dir, settings.modules),
         ...(settings.policy !== undefined && { serviceBindings: { POLICY: "policy" } }),
+        ...(settings.queue !== undefined && { queueProducers: { EVENTS: "events" } }),
       },
-      ...(settings.policy === undefined ? [] : [await describePolicy(settings.policy)]),
+      ...(settings.policy === undefined ? [] : [await describeModule("policy", settings.policy)]),
+      ...(settings.queue === undefined ? [] : [await describeConsumer(settings.queue)]),
       {
         name: "bucket",
         modulesRoot: import.meta.dirname,
@@ -216,9 +223,14 @@ async function configure(settings: {
   return convertV4MiniflareOptions(options);
 }
 
-async function describePolicy(path: string) {
+async function describeConsumer(receiver: string) {
+  const worker = await describeModule("consumer", QUEUE_WORKER);
+  return { ...worker, bindings: { RECEIVER: receiver }, queueConsumers: { events: { maxBatchTimeout: 0.1 } } };
+}
+
+async function describeModule(name: string, path: string) {
   const contents = await readFile(path);
-  return { name: "policy", modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
+  return { name, modulesRoot: dirname(path), modules: [{ type: "ESModule" as const, path, contents }] };
 }
 
 interface ModuleSettings {

@@ -89,6 +89,7 @@ export const NOTHING_OUTSIDE: Outside = {
   wakeListeners: () => undefined,
   checkAddress: () => undefined,
   fetch: () => Promise.reject(new Error("nothing is outside")),
+  sendToQueue: null,
   askPolicy: null,
   imports: {
     fetch: () => Promise.reject(new Error("there is no other host")),

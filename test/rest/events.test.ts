@@ -63,6 +63,47 @@ test("the log tells of pushes, and of changes of the repository, in their order"
   expect(deleted).toMatchObject({ name: "refs/heads/side", new: null, forced: false, commits: [] });
 });
 
+test("the log tells of locks, and admins of tokens for the repository", async () => {
+  await push("events/locked", "HEAD~25:refs/heads/main");
+  const call = async <Body>(method: string, path: string, json?: unknown, headers = OPERATOR): Promise<Body> => {
+    const answer = await askApi<Body>(server, path, { method, json, headers });
+    expect(answer.status).toBeLessThan(300);
+    return answer.body;
+  };
+  const lfs = async (path: string, json: object): Promise<{ lock: { id: string } }> => {
+    const headers = { ...OPERATOR, "Content-Type": "application/vnd.git-lfs+json" };
+    const answer = await fetch(`${server.url}/events/locked.git/info/lfs/locks${path}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(json),
+    });
+    return (await answer.json()) as { lock: { id: string } };
+  };
+  const { lock } = await lfs("", { path: "art/ü.psd" });
+  // A second attempt locks nothing.
+  await lfs("", { path: "art/ü.psd" });
+  await lfs(`/${lock.id}/unlock`, {});
+  const wanted = { owner: "events", repository: "locked", name: "reader", right: "read" };
+  const { id, token } = await call<{ id: string; token: string }>("POST", "/tokens", wanted);
+  await call("POST", "/tokens", { ...wanted, repository: undefined, name: "of all" });
+  const { body: seen } = await ask("/repos/events/locked/events?after=1", { Authorization: `Bearer ${token}` });
+  await call("DELETE", `/tokens/${id}`);
+  const told = (await readAll("events/locked")).slice(2).map(({ type, who, data }) => [type, who, data]);
+  const file = { id: lock.id, path: "art/ü.psd", ref: null };
+  const made = { id, name: "reader", right: "read" };
+  expect(told).toEqual([
+    ["lock", "operator", { action: "locked", ...file }],
+    ["lock", "operator", { action: "unlocked", ...file }],
+    ["token", "operator", { action: "created", ...made }],
+    ["token", "operator", { action: "revoked", ...made }],
+  ]);
+  expect(seen.events.map(({ type, who }) => [type, who])).toEqual([
+    ["lock", null],
+    ["lock", null],
+  ]);
+  expect(JSON.stringify(told)).not.toContain(token);
+});
+
 test("a push tells the newest twenty commits that a branch has gained", async () => {
   await push("events/commits", "HEAD~28:refs/heads/main");
   await push("events/commits", "HEAD~25:refs/heads/main", "HEAD~1:refs/heads/side");

@@ -50,6 +50,11 @@ const INSTEAD: readonly { readonly block: string; readonly reason: string; reado
     reason: "it is configuration; test/e2e/policy.test.ts has such a service",
     run: "true",
   },
+  {
+    block: "npx wrangler queues create holdfast-events",
+    reason: "it needs an account",
+    run: "npx wrangler queues create --help",
+  },
   { block: "npm run setup -- --deployed", reason: "it needs an account", run: "npm run setup -- --help" },
 ];
 

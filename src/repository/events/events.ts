@@ -14,7 +14,7 @@ import { describePush } from "./described-push.ts";
 export interface RepositoryEventRecord {
   /** @see EventId */
   readonly id: string;
-  /** `push`, `repository` or `status`. */
+  /** `push`, `repository`, `status`, `lock` or `token`. */
   readonly type: string;
   /** ISO 8601. */
   readonly timestamp: string;
@@ -22,6 +22,14 @@ export interface RepositoryEventRecord {
   readonly who: string | null;
   /** Of a push: `DescribedPush`. */
   readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What happened to a token for the repository alone. */
+export interface TokenEvent {
+  readonly action: "created" | "revoked";
+  readonly id: string;
+  readonly name: string;
+  readonly right: string;
 }
 
 /** A page of the event log. */
@@ -43,7 +51,7 @@ export type StoredEvent =
   | { readonly kind: "other"; readonly id: EventId; readonly event: OtherEvent };
 
 /** Before the first event. */
-const START: EventId = { push: -1, other: 0 };
+export const START: EventId = { push: -1, other: 0 };
 
 /** The place of the event that tells of the repository's creation. */
 const CREATION: EventId = { push: 0, other: 0 };
@@ -59,7 +67,8 @@ export async function events(
   const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
   const found = eventsAfter(repository.state, repository.tables, from, limit + 1);
   const shown: RepositoryEventRecord[] = [];
-  const isShown = includesRight(repository.requester.right, "write");
+  const { right } = repository.requester;
+  const isShown = includesRight(right, "write");
   const endMs = Date.now() + CALL_MS;
   let last = from;
   let seen = 0;
@@ -67,7 +76,7 @@ export async function events(
     if (seen > 0 && Date.now() > endMs) break;
     seen += 1;
     last = event.id;
-    if (isTold(event)) {
+    if (isTold(event) && (!isOfToken(event) || includesRight(right, "admin"))) {
       const record = await describeEvent(repository, event);
       shown.push(isShown ? record : { ...record, who: null });
     }
@@ -107,6 +116,11 @@ export function isTold(event: StoredEvent): boolean {
   return event.kind !== "push" || event.push.refCount > 0;
 }
 
+/** Tokens are shown to admins alone. */
+function isOfToken(event: StoredEvent): boolean {
+  return event.kind === "other" && event.event.type === "token";
+}
+
 /** Describes an event. */
 export async function describeEvent(repository: OpenRepository, event: StoredEvent): Promise<RepositoryEventRecord> {
   const id = formatEventId(event.id);
@@ -139,7 +153,7 @@ export function addEvent(
   const push = tables.pushes.ends().newest;
   tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
   scheduleDeliveries(tables, Date.now());
-  state.teller.follow();
+  state.teller.follow(tables);
 }
 
 /** Records that the repository was renamed, published or hidden. The registry has done it. */

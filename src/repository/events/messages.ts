@@ -9,8 +9,8 @@ import type { Message, MessageSource } from "./message.ts";
 /** Characters of a commit's message. */
 const MAX_MESSAGE_CHARS = 1_000;
 
-/** Characters of a body. A push that takes more is told without commits, and with few of its refs. */
-const MAX_BODY_CHARS = 64 * 1024;
+/** Bytes of a body: a queue takes 128 KB. A push that takes more is told without commits, and with few of its refs. */
+const MAX_BODY_BYTES = 64 * 1024;
 const FEW_REFS = 10;
 
 /** The messages that tell a webhook of an event, in order; none if it does not want to hear of it. */
@@ -19,7 +19,7 @@ export function messagesOf(webhook: Webhook, source: MessageSource, event: Repos
   const make = webhook.format === "github" ? githubMessages : standardMessages;
   const isWanted = ({ type }: Message): boolean => webhook.events === null || webhook.events.includes(type);
   const messages = make(webhook, source, shortened);
-  if (messages.every(({ body }) => body.length <= MAX_BODY_CHARS)) return messages.filter(isWanted);
+  if (messages.every(({ body }) => Buffer.byteLength(body) <= MAX_BODY_BYTES)) return messages.filter(isWanted);
   return make(webhook, source, thinPush(shortened)).filter(isWanted);
 }
 
@@ -35,7 +35,8 @@ export function pingOf(webhook: Webhook, source: MessageSource): Message {
 function standardMessages({ origin }: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const { id, type, timestamp, who, data } = event;
   const { owner, name, id: repository } = source;
-  const about = { id: repository, owner, name, url: `${origin}/${owner}/${name}` };
+  // The queue belongs to no address.
+  const about = { id: repository, owner, name, ...(origin !== "" && { url: `${origin}/${owner}/${name}` }) };
   const body = JSON.stringify({ type, timestamp, id, data: { repository: about, who, ...data } });
   return [{ id: `${repository}-${id}`, type, body }];
 }

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { DeliveryRecord, Webhook } from "../../store/events/webhook-table.ts";
+import { type DeliveryRecord, QUEUE_ID, type Webhook } from "../../store/events/webhook-table.ts";
 import type { Outside } from "../state/outside.ts";
 import type { Message } from "./message.ts";
 
@@ -12,7 +12,7 @@ const MAX_ANSWER_BYTES = 4_096;
 /** What a secret of the Standard Webhooks specification begins with; base64 follows. */
 export const SECRET_PREFIX = "whsec_";
 
-/** Sends a message. Redirections are not followed: they could lead to where no webhook may be.
+/** Sends a message to a webhook or the queue. Redirections are not followed: they could lead to where no webhook may be.
  * @returns what became of it; never fails */
 export async function sendMessage(
   outside: Outside,
@@ -21,8 +21,13 @@ export async function sendMessage(
   { id, type, body }: Message,
 ): Promise<DeliveryRecord> {
   const timeMs = Date.now();
+  const about = { messageId: id, event, type, timeMs };
+  if (webhook.id === QUEUE_ID) {
+    const error = await sendToQueue(outside, body);
+    return { ...about, ms: Date.now() - timeMs, request: { headers: {}, body }, response: null, error };
+  }
   const headers = headersOf(webhook, { id, type, body }, timeMs);
-  const sent = { messageId: id, event, type, timeMs, request: { headers, body } };
+  const sent = { ...about, request: { headers, body } };
   try {
     const url = new URL(webhook.url);
     outside.checkAddress(url);
@@ -34,6 +39,22 @@ export async function sendMessage(
     const isLate = error instanceof Error && error.name === "TimeoutError";
     const reason = isLate ? `it did not answer within ${ANSWER_MS / 1_000} seconds` : (error as Error).message;
     return { ...sent, ms: Date.now() - timeMs, response: null, error: reason };
+  }
+}
+
+/** @returns why it failed; null: the queue has the message */
+async function sendToQueue({ sendToQueue: send }: Outside, body: string): Promise<string | null> {
+  if (send === null) return "there is no queue";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve("the queue did not answer"), ANSWER_MS);
+  });
+  try {
+    return await Promise.race([send(body).then(() => null), late]);
+  } catch (error) {
+    return String(error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -3,6 +3,7 @@ import {
   type Delivery,
   type DeliveryRecord,
   MAX_WEBHOOKS,
+  READY,
   type Webhook,
   type WebhookSettings,
 } from "../../store/events/webhook-table.ts";
@@ -153,9 +154,6 @@ async function sendNow(
   return { ...record, id };
 }
 
-/** Of a webhook that has not failed. */
-const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
-
 function show({
   secret: _secret,
   formerSecret: _former,
@@ -168,8 +166,8 @@ function show({
 }
 
 function find({ tables }: Pick<OpenRepository, "tables">, id: string): Webhook {
-  const found = tables.webhooks.find(id);
-  if (found === null) throw new GitError("not-found", { what: "webhook" });
+  const found = tables.webhooks.all().find((one) => one.id === id);
+  if (found === undefined) throw new GitError("not-found", { what: "webhook" });
   return found;
 }
 

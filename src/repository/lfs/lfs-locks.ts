@@ -5,6 +5,7 @@ import { GitError } from "../../format/errors.ts";
 import { checkLimit, MAX_LFS_LOCKS } from "../../format/limits.ts";
 import type { LfsLock } from "../../store/lfs/lock-table.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
+import { addEvent } from "../events/events.ts";
 import { checkLfsRef } from "./lfs-rights.ts";
 
 /** Some locks, and where the next ones begin; null: there are no more. */
@@ -31,6 +32,7 @@ export async function lockFile(
     const { id: owner, name: ownerName } = ownerOf(requester.caller);
     const lock = { id: crypto.randomUUID(), path, ref, owner, ownerName, lockedMs: Date.now() };
     locks.add(lock);
+    noteLock(repository, "locked", lock);
     return { lock, isNew: true };
   });
 }
@@ -86,8 +88,13 @@ export async function unlockFile(
         });
     }
     locks.remove(id);
+    noteLock(repository, "unlocked", lock);
     return lock;
   });
+}
+
+function noteLock({ state, tables, requester }: OpenRepository, action: string, { id, path, ref }: LfsLock): void {
+  addEvent(state, tables, requester, "lock", { action, id, path, ref });
 }
 
 /** Who a caller is among owners of locks. With open access, everyone is the same one. */

@@ -6,6 +6,7 @@ import { ISOLATE_MEMORY, type Lease } from "../pacing/memory-budget.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
 import { unpin } from "./unpin.ts";
 import { trimResponses } from "../fetch/response-cache.ts";
+import { deleteRepository, tellDeletion } from "../events/deletion.ts";
 import { runImport } from "../import/run-import.ts";
 import { runMirror } from "../mirrors/run-mirror.ts";
 import { abandonUpload } from "../upload/upload.ts";
@@ -51,8 +52,12 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
     repository.teller.settle();
     return { counts: {}, again: false };
   },
+  part: async ({ repository, job, nowMs }) => {
+    tellDeletion(repository, job.key, nowMs);
+    return { counts: {}, again: false };
+  },
   lapse: async ({ repository }) => {
-    repository.delete();
+    await deleteRepository(repository, null);
     return { counts: {}, again: false };
   },
   abandon: async ({ repository, job, nowMs }) => {
@@ -75,7 +80,7 @@ const RESERVE_THEMSELVES: ReadonlySet<JobKind> = new Set(["bundle", ...WAITING_O
 
 /** Jobs that also run when the repository does not exist: deleted, or never created because its
  * first push failed. */
-const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "erase", "unpin"]);
+const OUTLIVING: ReadonlySet<JobKind> = new Set(["sweep", "erase", "unpin", "part"]);
 
 /** Tells the registry what has changed, then runs the due jobs one after the other, until a request
  * arrives. Overdue jobs run even then. A job that fails is postponed and reported; the others still

@@ -1,3 +1,5 @@
+import type { Tables } from "../../store/tables.ts";
+
 /** What imports need of the platform to ask other hosts. */
 export interface ImportAccess {
   fetch(url: string, init: RequestInit): Promise<Response>;
@@ -17,6 +19,8 @@ export interface Outside {
   checkAddress(url: URL): void;
   /** Sends a request; within a transaction it leaves only once that is durable. */
   readonly fetch: typeof fetch;
+  /** Sends an event to the deployment's queue, as JSON; null: there is none. */
+  readonly sendToQueue: ((event: string) => Promise<void>) | null;
   /** Sends a question to the deployment's policy; null: there is none. */
   readonly askPolicy: ((question: string) => Promise<Response>) | null;
   readonly imports: ImportAccess;
@@ -24,8 +28,8 @@ export interface Outside {
 
 /** Tells listeners and webhooks of a repository's events. */
 export interface EventTeller {
-  /** Follows a transaction with an event; called at its end. */
-  follow(): void;
+  /** Follows a transaction with an event; called in it, at its end. */
+  follow(tables: Tables): void;
   /** Begins the deliveries that are due, and does not wait for them. */
   start(): void;
   /** Sets the job for the deliveries that remain. */

@@ -14,7 +14,8 @@ export type RepositoryEvent =
   | JobEvent
   | JobFailedEvent
   | AnnouncementFailedEvent
-  | DeliveryFailedEvent;
+  | DeliveryFailedEvent
+  | EventLostEvent;
 
 /** A push of a git client ended, whether or not its refs moved. */
 export interface PushEvent extends PushCost {
@@ -145,7 +146,15 @@ export interface AnnouncementFailedEvent {
 /** An event could not be read, or what became of its delivery not be written; it is tried again. */
 export interface DeliveryFailedEvent {
   readonly event: "delivery-failed";
-  readonly webhook: string;
+  /** Its id; null: none was reached. */
+  readonly webhook: string | null;
+  readonly error: string;
+}
+
+/** What happened is not in the repository's event log, since the repository could not be told. */
+export interface EventLostEvent {
+  readonly event: "event-lost";
+  readonly type: string;
   readonly error: string;
 }
 

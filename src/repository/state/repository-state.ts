@@ -225,7 +225,7 @@ export class RepositoryState {
         if (fsck !== null) setFsckSetting(this.platform.sql, fsck);
         const outcome = f(tables);
         if (!outcome.isKept) throw new TakenBack(outcome.result);
-        this.#change();
+        this.#change(tables);
         return outcome.result;
       });
       this.#record = record;
@@ -268,7 +268,7 @@ export class RepositoryState {
       const tables = new Tables(this.platform.sql, this.#jobs);
       enterRepository(this.platform.sql, record);
       f(tables);
-      this.#change();
+      this.#change(tables);
       return tables;
     });
     this.#record = record;
@@ -278,8 +278,9 @@ export class RepositoryState {
   }
 
   /** Deletes the repository. A job removes its bytes.
+   * @param follow adds jobs that outlive it, in the same transaction
    * @returns whether it existed */
-  delete(): boolean {
+  delete(follow: (tables: Tables) => void = () => undefined): boolean {
     const { tables } = this;
     if (tables === null) return false;
     const { jobs } = tables;
@@ -291,7 +292,8 @@ export class RepositoryState {
       jobs.cancelAllBut(["sweep", "unpin"]);
       for (const owner of owners) jobs.add("unpin", owner, Date.now());
       jobs.add("erase", "", Date.now());
-      this.#change();
+      follow(tables);
+      this.#change(tables);
     });
     this.#record = { ...this.#record, deleted: true };
     this.#tables = null;
@@ -304,9 +306,9 @@ export class RepositoryState {
   /** Notes that what the registry lists has changed, and what listeners hear of; must run at the end of the transaction. If the
    * process dies right after it, the alarm wakes the next one, which tells the registry and runs
    * the jobs. */
-  #change(): void {
+  #change(tables: Tables): void {
     this.announcement.change(Date.now());
-    this.teller.follow();
+    this.teller.follow(tables);
     this.scheduleJobs();
   }
 

@@ -31,7 +31,9 @@ const MovedRef = z
 const Event = z
   .object({
     id: z.string().openapi({ description: "its place in the log: later events have higher ones", example: "12" }),
-    type: z.string().openapi({ description: "`push`, `repository`, `status`; others may come", example: "push" }),
+    type: z
+      .string()
+      .openapi({ description: "`push`, `repository`, `status`, `lock`, `token`; others may come", example: "push" }),
     timestamp: z.iso.datetime(),
     who: z.string().nullable().openapi({ description: "null: unknown, or you lack the right to write" }),
     data: z
@@ -39,7 +41,8 @@ const Event = z
         refs: z.array(MovedRef).optional().openapi({ description: "of a push: the first 100 refs that moved" }),
         refCount: z.number().int().optional().openapi({ description: "of a push: how many refs moved" }),
         action: z.string().optional().openapi({
-          description: "of `repository`: `created`, `forked`, `renamed` (with `from` and `to`), `published`, `hidden`",
+          description:
+            "of `repository`: `created`, `forked`, `renamed` (with `from` and `to`), `published`, `hidden`; of `lock`: `locked`, `unlocked`; of `token`: `created`, `revoked`",
         }),
       })
       .openapi({ description: "what happened, by `type`" }),

@@ -27,6 +27,10 @@ CREATE TABLE IF NOT EXISTS deliveries (
 CREATE INDEX IF NOT EXISTS delivered ON deliveries(webhook, id);
 `;
 
+/** The id of the deployment's queue, which has a row among the webhooks: it is told of events as they
+ * are, in an order and from a place of its own. */
+export const QUEUE_ID = "queue";
+
 /** Webhooks of one repository. */
 export const MAX_WEBHOOKS = 20;
 
@@ -54,6 +58,9 @@ export interface WebhookProgress {
   readonly failingMs: number | null;
   readonly disabled: string | null;
 }
+
+/** The progress of a webhook that has not failed. */
+export const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
 
 /** A webhook. */
 export interface Webhook extends WebhookSettings, WebhookProgress {
@@ -98,18 +105,23 @@ export class WebhookTable {
 
   /** All webhooks, the oldest first. */
   all(): Webhook[] {
+    return this.subscribers().filter(({ id }) => id !== QUEUE_ID);
+  }
+
+  /** All who are told of events: webhooks and, if there is one, the queue. */
+  subscribers(): Webhook[] {
     if (!tableExists(this.#sql, "webhooks")) return [];
     return this.#sql.exec<Row>("SELECT * FROM webhooks ORDER BY created_ms, id").toArray().map(toWebhook);
   }
 
-  /** One of them; null: there is none. */
+  /** One of the subscribers; null: there is none. */
   find(id: string): Webhook | null {
-    return this.all().find((one) => one.id === id) ?? null;
+    return this.subscribers().find((one) => one.id === id) ?? null;
   }
 
   /** Whether something is sent to any. */
   isAnyActive(): boolean {
-    return (this.#isAnyActive ??= this.all().some(({ disabled }) => disabled === null));
+    return (this.#isAnyActive ??= this.subscribers().some(({ disabled }) => disabled === null));
   }
 
   /** Enters or replaces a webhook. */

@@ -6,7 +6,7 @@ import type { Sql } from "../sql/sql.ts";
  * `trim` drops old responses, `materialize` updates a branch's worktree to its tip, `tally`
  * computes statistics of pushed commits, `filter` makes filters of the paths that they change, `erase`
  * removes a deleted repository's bytes, `unpin` tells another repository of the family what is still
- * needed of it, `deliver` tells webhooks of events, `lapse` deletes a fork whose time is over,
+ * needed of it, `deliver` tells webhooks of events, `part` that the repository is deleted, `lapse` deletes a fork whose time is over,
  * `abandon` ends an upload session that nobody has continued, `collect` removes LFS objects that nothing
  * names, `import` fetches from another host, `mirror` pushes to one. */
 export type JobKind =
@@ -24,6 +24,7 @@ export type JobKind =
   | "erase"
   | "unpin"
   | "deliver"
+  | "part"
   | "lapse"
   | "abandon"
   | "collect"
@@ -63,6 +64,7 @@ const PATIENCE_MS = 60_000;
  * `seal` moves them. */
 const IMPATIENT_MS: Partial<Readonly<Record<JobKind, number>>> = {
   deliver: 0,
+  part: 0,
   import: 0,
   mirror: 0,
   repack: 1_000,

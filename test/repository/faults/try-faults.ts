@@ -3,6 +3,7 @@ import { WORKTREE_SCENARIOS } from "./worktree-scenarios.ts";
 import { FORK_SCENARIOS } from "../family/fork-scenarios.ts";
 import { enumerate, type Enumeration, type FaultWorld, type Scenario, summarize } from "./enumerate.ts";
 import { CALL_SCENARIOS } from "./call-scenarios.ts";
+import { EVENT_SCENARIOS } from "./event-scenarios.ts";
 import { FETCH_SCENARIOS } from "./fetch-scenarios.ts";
 import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
@@ -31,6 +32,7 @@ const TRIALS: readonly Trial[] = [
     ...UPLOAD_SCENARIOS,
     ...LFS_SCENARIOS,
   ].map((scenario) => trialOf(scenario)),
+  ...EVENT_SCENARIOS.map((scenario) => trialOf(scenario)),
   ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
 ];
 

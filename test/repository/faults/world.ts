@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import type { Limits } from "../../../src/format/configured-limits.ts";
+import type { Outside } from "../../../src/repository/state/outside.ts";
 import type { WorktreePolicy } from "../../../src/repository/state/worktree-policy.ts";
 import { editChunks } from "../../harness/edit-chunks.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
@@ -31,11 +32,13 @@ export class World extends FaultPoints {
   readonly #database = new DatabaseSync(":memory:");
   readonly #limits: Partial<Limits>;
   readonly #worktrees: WorktreePolicy;
+  readonly #outside: Partial<Outside>;
   #restored = 0;
   #saved: { store: MemoryChunkStore; told: RepositoryStanding | null } | null = null;
 
-  constructor(limits: Partial<Limits> = {}, worktrees: WorktreePolicy = "none") {
+  constructor(limits: Partial<Limits> = {}, worktrees: WorktreePolicy = "none", outside: Partial<Outside> = {}) {
     super();
+    this.#outside = outside;
     this.#limits = limits;
     this.#worktrees = worktrees;
     this.start();
@@ -62,7 +65,7 @@ export class World extends FaultPoints {
       () => meet("registry"),
       (standing) => (this.told = standing),
     );
-    const settings = { limits: this.#limits, worktrees: this.#worktrees };
+    const settings = { limits: this.#limits, worktrees: this.#worktrees, outside: this.#outside };
     this.repository = new PushedRepository({ id: "the-repository", chunks, sql, registry, ...settings });
   }
 
