@@ -28,6 +28,9 @@ const NewImport = z
       .max(30 * 24 * 60 * 60)
       .default(600)
       .openapi({ description: "between two looks of a mirror" }),
+    lfs: z.boolean().default(false).openapi({
+      description: "whether to bring the objects of Git LFS that the imported files point to",
+    }),
   })
   .openapi("NewImport", { example: { url: "https://git.example.com/ada/engine.git", mirror: true } });
 
@@ -49,6 +52,10 @@ const Import = z
     steps: Count.openapi({ description: "packs that have come" }),
     objects: Count,
     packBytes: Count,
+    lfs: z
+      .object({ objects: Count, bytes: Count, missing: Count.openapi({ description: "that the upstream lacks" }) })
+      .nullable()
+      .openapi({ description: "objects of Git LFS that have come; null: they are not asked for" }),
     underWay: z
       .object({ title: z.string(), done: Count, total: Count })
       .nullable()
@@ -104,13 +111,14 @@ const end = defineRoute("admin", {
 /** `/repos/:owner/:repo/import`: fetches another host's repository. */
 export const importRoutes = newRoutes()
   .openapi(begin, async (context) => {
-    const { url, authorization, refs, mirror, interval } = context.req.valid("json");
+    const { url, authorization, refs, mirror, interval, lfs } = context.req.valid("json");
     const begun = await repositoryOf(context).beginImport({
       url,
       authorization,
       prefixes: refs.map(encodeText),
       isMirror: mirror,
       intervalMs: interval * 1_000,
+      bringsLfs: lfs,
     });
     return context.json(show(begun), 202);
   })
@@ -122,13 +130,14 @@ export const importRoutes = newRoutes()
   });
 
 function show(status: Awaited<ReturnType<RepositoryClient["readImport"]>>) {
-  const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, ...rest } = status;
+  const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, lfs = null, ...rest } = status;
   const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...rest,
     refs: prefixes.map(decodeText),
     mirror: isMirror,
     interval: intervalMs / 1_000,
+    lfs: lfs && { objects: lfs.objects, bytes: lfs.bytes, missing: lfs.missing },
     upstreamRefs: refs,
     startedAt: new Date(startedMs).toISOString(),
     syncedAt: toTime(syncedMs),
