@@ -54,15 +54,14 @@ export async function uploadObject(context: LfsContext, oid: string): Promise<Re
   const refusal = refuseSize({ ...context, signed: null }, sizeBytes);
   if (refusal !== null) return lfsRefusal(413, refusal);
   const key = await client.beginLfsObject(object);
-  const body = request.body ?? emptyBody();
   if (key === null) {
     // It is there already.
-    await body.cancel();
+    await request.body?.cancel();
     return new Response(null, { status: 200 });
   }
   try {
     const sent = { what: "LFS object", waitMs: lfsWaitMs(sizeBytes) };
-    await storePart(chunks, key, body, { sizeBytes, checksum: oid }, sent);
+    await storePart(chunks, key, request.body, { sizeBytes, checksum: oid }, sent);
     if (!(await client.addLfsObject({ ...object, key }))) await client.dropLfsObject(key);
   } catch (error) {
     // If this fails as well, the job that removes it is due later.
@@ -70,14 +69,4 @@ export async function uploadObject(context: LfsContext, oid: string): Promise<Re
     throw error;
   }
   return new Response(null, { status: 200 });
-}
-
-/** An empty body arrives as none. */
-function emptyBody(): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    type: "bytes",
-    start(controller) {
-      controller.close();
-    },
-  });
 }

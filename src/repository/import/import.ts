@@ -18,6 +18,8 @@ export interface NewImport {
   readonly prefixes: readonly string[];
   readonly isMirror: boolean;
   readonly intervalMs: number;
+  /** Whether to bring the objects of Git LFS, too. */
+  readonly bringsLfs: boolean;
 }
 
 /** An import as its client sees it. */
@@ -40,7 +42,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
     outside: { imports },
   } = state.platform;
   checkAddress(wanted.url, imports.allowsPrivate);
-  const { authorization, ...settings } = wanted;
+  const { authorization, bringsLfs, ...settings } = wanted;
   const sealed = authorization === null ? null : await seal(imports.secretsKey, id, authorization);
   const startedMs = Date.now();
   const { tables } = repository;
@@ -59,6 +61,7 @@ export async function beginImport(repository: OpenRepository, wanted: NewImport)
       steps: 0,
       objects: 0,
       packBytes: 0,
+      lfs: bringsLfs ? { after: "", objects: 0, bytes: 0, missing: 0 } : null,
       startedMs,
       syncedMs: null,
     };

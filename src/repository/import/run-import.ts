@@ -9,7 +9,9 @@ import { fromHex, NULL_OID } from "../../format/oid.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import type { ImportRecord } from "../../store/jobs/import-table.ts";
 import type { Tables } from "../../store/tables.ts";
+import { OpenRepository } from "../objects/open-repository.ts";
 import { ReceivePack } from "../push/receive-pack.ts";
+import { ALLOW_MISSING_LFS } from "../push/pushed-pointers.ts";
 import { renewStanding } from "../push/renew-standing.ts";
 import type { UploadFrame } from "../state/push.ts";
 import { explainRefusal, findRefused, type RefOutcome } from "../state/ref-refusal.ts";
@@ -21,6 +23,7 @@ import { scheduleAllWorktrees } from "../worktree/worktrees.ts";
 import { newStepFrame } from "../upload/upload-steps.ts";
 import { type Advertisement, listRefs } from "./advertisement.ts";
 import { fetchPack, listBoundary } from "./fetch-pack.ts";
+import { bringLfs } from "./import-lfs.ts";
 import { endSession } from "./import.ts";
 import { planChanges, planHaves, planWants } from "./plan-import.ts";
 
@@ -104,8 +107,20 @@ class ImportRun {
       const tooMuch = step.wants.length === 0 ? null : await this.#fetch(upstream, offer, step.wants, requester);
       this.#update(tooMuch === null ? step.onceHere : step.ifTooMuch(tooMuch));
     }
-    if (planWants(this.#tables, offer.refs).length === 0) await this.#moveRefs(offer, requester);
+    const isHere = planWants(this.#tables, offer.refs).length === 0 && (await this.#bringLfs(upstream, requester));
+    if (isHere) await this.#moveRefs(offer, requester);
     else this.#schedule(Date.now());
+  }
+
+  /** Brings some objects of Git LFS, if any are wanted.
+   * @returns whether all have been asked for */
+  async #bringLfs(upstream: GitServer, requester: Requester): Promise<boolean> {
+    const { lfs = null } = this.#record;
+    if (lfs === null || lfs.after === null) return true;
+    const repository = new OpenRepository(this.#state, requester, async () => undefined);
+    const brought = await bringLfs(repository, upstream, { ...lfs, after: lfs.after });
+    this.#update({ lfs: brought, attempts: 0 });
+    return brought.after === null;
   }
 
   /** A step that brings whole refs; if that is too much, the next asks for half as many. */
@@ -195,8 +210,10 @@ class ImportRun {
       state.stepsUnderWay.delete(this.#session);
       await pack.cancel();
     }
-    const { steps, objects, packBytes } = this.#record;
+    const { steps, objects, packBytes, lfs = null } = this.#record;
     this.#update({
+      // What has come may name more.
+      lfs: lfs === null ? null : { ...lfs, after: "", missing: 0 },
       steps: steps + 1,
       objects: objects + this.#tables.objects.lastNumber() - before,
       packBytes: packBytes + pack.packBytes,
@@ -247,7 +264,7 @@ class ImportRun {
   }
 
   #push(requester: Requester) {
-    return { pushOptions: [], shallow: [], agent: null, requester, isImport: true } as const;
+    return { pushOptions: [ALLOW_MISSING_LFS], shallow: [], agent: null, requester, isImport: true } as const;
   }
 
   /** @throws GitError as `renewStanding` */

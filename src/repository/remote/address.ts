@@ -10,11 +10,18 @@ import { isPublicHost } from "../../format/public-address.ts";
  * @param allowsPrivate whether it may be in a private network
  * @throws GitError "invalid" with the reason */
 export function checkAddress(text: string, allowsPrivate: boolean): URL {
+  const url = checkLink(text, allowsPrivate);
+  if (url.search !== "" || url.hash !== "") throw refuse("it has a query or a fragment");
+  return url;
+}
+
+/** Checks an address that an upstream gave, which may have a query.
+ * @throws GitError as `checkAddress` */
+export function checkLink(text: string, allowsPrivate: boolean): URL {
   if (!URL.canParse(text)) throw refuse("it is not a URL; write https://host/path");
   const url = new URL(text);
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("only https: and http: are followed");
   if (url.username !== "" || url.password !== "") throw refuse("it has a user or password; send `authorization`");
-  if (url.search !== "" || url.hash !== "") throw refuse("it has a query or a fragment");
   if (!allowsPrivate && !isPublicHost(url.hostname)) throw refuse(`${url.hostname} is no public address`);
   return url;
 }

@@ -5,8 +5,8 @@ import { PacedBody } from "../pacing/paced-body.ts";
 import type { ImportAccess } from "../state/outside.ts";
 import { checkAddress } from "./address.ts";
 
-/** Redirects that are followed to find a repository. */
-const MAX_REDIRECTS = 5;
+/** Redirects that are followed to find something. */
+export const MAX_REDIRECTS = 5;
 
 /** How long a server may think before its answer begins, once it has what was sent, and how long it
  * may leave unread what is being sent. */
@@ -62,7 +62,7 @@ export class GitServer {
    * @throws GitError which says what it answered instead */
   async discover(wantsV2: boolean): Promise<RemoteAnswer> {
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#send(this.#base + this.#discovery, versionOf(wantsV2));
+      const response = await this.send(this.#base + this.#discovery, versionOf(wantsV2));
       const location = response.headers.get("Location");
       if (response.status < 300 || response.status >= 400 || location === null)
         return this.#read(response, `application/x-${this.#access.service}-advertisement`);
@@ -82,32 +82,35 @@ export class GitServer {
       Accept: `application/x-${service}-result`,
       ...versionOf(isV2),
     };
-    const response = await this.#send(`${this.#base}/${service}`, headers, body);
+    const response = await this.send(`${this.#base}/${service}`, headers, body);
     return this.#read(response, `application/x-${service}-result`);
   }
 
-  /** Where a redirect of the first question leads. */
-  #follow(location: string): string {
-    const target = URL.parse(location, this.#base + this.#discovery)?.href ?? "";
-    if (!target.endsWith(this.#discovery)) throw this.#failed("it redirected to something that is no repository");
-    const base = target.slice(0, -this.#discovery.length);
-    const { protocol } = checkAddress(base, this.#access.outside.allowsPrivate);
-    if (protocol === "http:" && this.#base.startsWith("https:"))
-      throw this.#failed("it redirected from https: to http:");
-    return base;
+  /** Where the repository is, without a slash at its end: known once it was looked for. */
+  get base(): string {
+    return this.#base;
   }
 
-  /** @param body null: it is a question without one */
-  async #send(
+  /** Whether addresses in private networks may be asked. */
+  get allowsPrivate(): boolean {
+    return this.#access.outside.allowsPrivate;
+  }
+
+  /** Sends a request as it is, and leaves its answer to the caller. Headers of the request precede the
+   * credential, which only the first address's origin gets.
+   * @param body null: it is a question without one
+   * @throws GitError "unavailable" when the host cannot be reached */
+  async send(
     url: string,
     headers: Readonly<Record<string, string>>,
     body: Uint8Array | ReadableStream<Uint8Array> | null = null,
   ): Promise<Response> {
     const { authorization, signal, outside } = this.#access;
     const isTrusted = authorization !== null && new URL(url).origin === this.#origin;
-    const all = { "User-Agent": "git/holdfast", ...headers, ...(isTrusted && { Authorization: authorization }) };
     const patience = new Patience();
     try {
+      const all = new Headers({ "User-Agent": "git/holdfast", ...(isTrusted && { Authorization: authorization }) });
+      for (const [name, value] of Object.entries(headers)) all.set(name, value);
       return await outside.fetch(url, {
         headers: all,
         redirect: "manual",
@@ -124,6 +127,17 @@ export class GitServer {
     } finally {
       patience.stop();
     }
+  }
+
+  /** Where a redirect of the first question leads. */
+  #follow(location: string): string {
+    const target = URL.parse(location, this.#base + this.#discovery)?.href ?? "";
+    if (!target.endsWith(this.#discovery)) throw this.#failed("it redirected to something that is no repository");
+    const base = target.slice(0, -this.#discovery.length);
+    const { protocol } = checkAddress(base, this.#access.outside.allowsPrivate);
+    if (protocol === "http:" && this.#base.startsWith("https:"))
+      throw this.#failed("it redirected from https: to http:");
+    return base;
   }
 
   async #read(response: Response, wanted: string): Promise<RemoteAnswer> {

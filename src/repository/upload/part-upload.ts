@@ -13,19 +13,19 @@ export interface SentThing {
 
 const PART: SentThing = { what: "part", waitMs: PART_WAIT_MS };
 
-/** Stores a part, or another body of known size and checksum, as it arrives. Bytes with another checksum, and a body that is cut, leave nothing
- * readable.
- * @param body a byte stream
+/** Stores a part, or another body of known size and checksum, as it arrives. Bytes with another
+ * checksum, and a body that is cut, leave nothing readable.
+ * @param body a byte stream; null: it is empty
  * @throws GitError "invalid" when it is not the part that was announced, "storage-failed", and as
  * `PacedBody.read` */
 export async function storePart(
   store: ChunkStore,
   key: string,
-  body: ReadableStream<Uint8Array>,
+  body: ReadableStream<Uint8Array> | null,
   part: Pick<NewPart, "sizeBytes" | "checksum">,
   { what, waitMs }: SentThing = PART,
 ): Promise<void> {
-  const paced = new PacedBody(body);
+  const paced = new PacedBody(body ?? emptyStream());
   let failure: unknown = null;
   const pieces = readPieces(paced, part, what);
   const stream = new ReadableStream<Uint8Array>({
@@ -73,4 +73,13 @@ async function* readPieces(
 
 function invalid(what: string, reason: string): GitError {
   return new GitError("invalid", { what, reason });
+}
+
+function emptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    type: "bytes",
+    start(controller) {
+      controller.close();
+    },
+  });
 }

@@ -35,6 +35,9 @@ const NewImport = z
       description: "whether to follow the upstream; until it is released, nobody else changes refs here",
     }),
     interval: Interval.default(600),
+    lfs: z.boolean().default(false).openapi({
+      description: "whether to bring the objects of Git LFS that the imported files point to",
+    }),
   })
   .openapi("NewImport", { example: { url: "https://git.example.com/ada/engine.git", mirror: true } });
 
@@ -56,6 +59,10 @@ const Import = z
     steps: Count.openapi({ description: "packs that have come" }),
     objects: Count,
     packBytes: Count,
+    lfs: z
+      .object({ objects: Count, bytes: Count, missing: Count.openapi({ description: "that the upstream lacks" }) })
+      .nullable()
+      .openapi({ description: "objects of Git LFS that have come; null: they are not asked for" }),
     underWay: z
       .object({ title: z.string(), done: Count, total: Count })
       .nullable()
@@ -143,13 +150,14 @@ const end = defineRoute("admin", {
 /** `/repos/:owner/:repo/import`: fetches another host's repository. */
 export const importRoutes = newRoutes()
   .openapi(begin, async (context) => {
-    const { url, authorization, refs, mirror, interval } = context.req.valid("json");
+    const { url, authorization, refs, mirror, interval, lfs } = context.req.valid("json");
     const begun = await repositoryOf(context).beginImport({
       url,
       authorization,
       prefixes: refs.map(encodeText),
       isMirror: mirror,
       intervalMs: interval * 1_000,
+      bringsLfs: lfs,
     });
     return context.json(show(begun), 202);
   })
@@ -217,13 +225,14 @@ function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Ar
 }
 
 function show(status: Status) {
-  const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, ...rest } = status;
+  const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, lfs = null, ...rest } = status;
   const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...rest,
     refs: prefixes.map(decodeText),
     mirror: isMirror,
     interval: intervalMs / 1_000,
+    lfs: lfs && { objects: lfs.objects, bytes: lfs.bytes, missing: lfs.missing },
     upstreamRefs: refs,
     startedAt: new Date(startedMs).toISOString(),
     syncedAt: toTime(syncedMs),

@@ -1,3 +1,4 @@
+import type { LfsOid } from "../../format/lfs.ts";
 import type { Caller } from "../../access/caller.ts";
 import { tableExists } from "../sql/schema.ts";
 import type { Sql } from "../sql/sql.ts";
@@ -15,6 +16,16 @@ CREATE TABLE IF NOT EXISTS imports ( -- at most one row
  * brought up to date, or could not be, and is looked at again later. `done` and `failed`: nothing
  * follows. */
 export type ImportState = "running" | "waiting" | "done" | "failed";
+
+/** Objects of Git LFS that an import brings. */
+export interface ImportedLfs {
+  /** All up to this id were asked for; "": none; null: all. */
+  readonly after: LfsOid | null;
+  readonly objects: number;
+  readonly bytes: number;
+  /** That the upstream did not have, since they were last asked for. */
+  readonly missing: number;
+}
 
 /** An import, or a mirror. Times are ms since 1970. */
 export interface ImportRecord {
@@ -45,6 +56,8 @@ export interface ImportRecord {
   readonly steps: number;
   readonly objects: number;
   readonly packBytes: number;
+  /** Null: objects of Git LFS are not brought; absent: an older release began it. */
+  readonly lfs?: ImportedLfs | null;
   readonly startedMs: number;
   /** When the refs here were last brought to those of the upstream; null: never. */
   readonly syncedMs: number | null;
