@@ -48,8 +48,9 @@ test.each([
 
 test.each([
   ["src/repository/pacing/a.ts", "src/repository/push/b.ts", "pacing may import only rooms below it"],
+  ["src/repository/fetch/a.ts", "src/repository/diff/b.ts", "fetch may import only rooms below it"],
   ["src/repository/push/a.ts", "src/repository/maintenance/b.ts", "push may import only rooms below it"],
-  ["src/repository/push/a.ts", "src/repository/fetch/b.ts", "push may import only rooms below it"],
+  ["src/repository/fetch/a.ts", "src/repository/push/b.ts", "fetch may import only rooms below it"],
   ["src/repository/push/a.ts", "src/repository/calls.ts", "no room imports it"],
   ["src/repository/cellar/a.ts", "src/repository/push/b.ts", "the room cellar has no place in the order"],
   ["src/store/sql/a.ts", "src/store/graph/b.ts", "sql may import only rooms below it"],

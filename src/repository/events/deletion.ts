@@ -55,7 +55,7 @@ export async function deleteRepository(state: RepositoryState, caller: Requester
  * endpoint that does not answer must not keep other jobs waiting. */
 export function tellDeletion(state: RepositoryState, key: string, nowMs: number): void {
   const { webhook: id, event, message, deletedMs } = JSON.parse(key) as Farewell;
-  const { sql, outside, observe } = state.platform;
+  const { sql, outside } = state.platform;
   const webhook = new WebhookTable(sql).find(id);
   const ageMs = nowMs - deletedMs;
   if (webhook === null || ageMs > GIVE_UP_MS) return;
@@ -66,5 +66,7 @@ export function tellDeletion(state: RepositoryState, key: string, nowMs: number)
     state.transactAside(() => state.jobs.cancel("part", key));
     state.scheduleJobs();
   };
-  send(webhook).catch((error: unknown) => observe({ event: "delivery-failed", webhook: id, error: String(error) }));
+  send(webhook).catch((error: unknown) =>
+    state.platform.observe({ event: "delivery-failed", webhook: id, error: String(error) }),
+  );
 }

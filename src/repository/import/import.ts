@@ -116,7 +116,8 @@ export async function changeImport(repository: OpenRepository, change: ImportCha
     outside: { imports },
   } = state.platform;
   const { authorization } = change;
-  const sealed = authorization == null ? null : await seal(imports.secretsKey, id, authorization);
+  const sealed =
+    authorization === undefined || authorization === null ? null : await seal(imports.secretsKey, id, authorization);
   const { tables } = repository;
   const record = find(tables);
   checkChange(record, change);
