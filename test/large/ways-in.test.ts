@@ -1,0 +1,156 @@
+/** A history of 80,000 commits comes in by each way: a plain push, the remote helper, an import. Each is
+ * timed beside git's own push of the same, and done again while the server is killed ten times. */
+import { createHash } from "node:crypto";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
+import { findProblems } from "../harness/find-problems.ts";
+import { git, listRefs, tryGit } from "../harness/git.ts";
+import { makeLongHistory } from "../harness/long-history.ts";
+import { type NativeServer, startNative } from "../harness/native.ts";
+import { Random } from "../harness/random.ts";
+import { tryHelper } from "../harness/remote-helper.ts";
+import { type Server, startServer } from "../harness/server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
+
+const COMMITS = 80_000;
+const KILLS = 10;
+
+/** Brings the history to a repository of a server.
+ * @param name with its owner
+ * @returns whether it has arrived; if not, it is to be tried again */
+type Way = (server: Server, name: string) => Promise<boolean>;
+
+let origin: string;
+let native: NativeServer;
+let nativeMs: number;
+let facts: Facts;
+
+beforeAll(async () => {
+  origin = await makeLongHistory({ commits: COMMITS, files: 4_000, longLines: 3_500 });
+  for (const tag of [1, 2, 3]) await git(origin, "tag", "-a", "-m", `${tag}`, `v${tag}`, `main~${tag * 1_000}`);
+  await git(origin, "repack", "-adq");
+  const root = makeTempDir("native");
+  native = await startNative(root);
+  await git(root, "init", "-q", "--bare", "pushed.git");
+  nativeMs = await measure(() => git(origin, "push", "-q", "--mirror", `${native.url}/pushed.git`));
+  await cp(origin, join(root, "long.git"), { recursive: true });
+  facts = await readFacts(origin);
+  console.log(`${COMMITS} commits, ${facts.objects} objects; git's own push: ${nativeMs} ms`);
+});
+afterAll(() => native.close());
+
+const push: Way = async (server, name) => {
+  const { code, stderr } = await tryGit(origin, ["push", "-q", "--mirror", `${server.url}/${name}`]);
+  if (code !== 0) expect(stderr).toMatch(/RPC failed|hung up|unable to access|Connection|Couldn't connect/);
+  return code === 0;
+};
+
+const pushByHelper: Way = async (server, name) =>
+  (await tryHelper(origin, ["push", "--mirror", `holdfast::${server.url}/${name}`])).code === 0;
+
+const importIt: Way = async (server, repository) => {
+  const path = `/repos/${repository}/import`;
+  const ask = <Body>(way: string, method: string, json?: unknown) =>
+    askApi<Body>(server, way, { method, ...(json !== undefined && { json }) });
+  try {
+    const [owner, name] = repository.split("/");
+    await ask("/repos", "POST", { owner, name });
+    const begun = await ask(path, "POST", { url: `${native.url}/long.git` });
+    // A job that has ended with its process again and again waits ever longer, unless somebody asks.
+    if (begun.status !== 202) await ask(`${path}/sync`, "POST");
+    for (;;) {
+      const { state, error } = (await ask<{ state: string; error: string | null }>(path, "GET")).body;
+      if (state !== "running") expect([state, error]).toEqual(["done", null]);
+      if (state === "done") return true;
+      await sleep(100);
+    }
+  } catch (error) {
+    // The server was killed while it was asked.
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+};
+
+test.each<[string, Way, resumes: boolean]>([
+  ["a plain push", push, false],
+  ["the remote helper", pushByHelper, true],
+  ["an import", importIt, false],
+])("%s brings the history whole, also when the server is killed", async (title, way, resumes) => {
+  const wholeMs = await withServer(async (server) => {
+    const ms = await measure(async () => expect(await way(server, "me/whole")).toBe(true));
+    await expectWhole(`${server.url}/me/whole`);
+    return ms;
+  });
+  const figures = { [title]: `${wholeMs} ms, ${(wholeMs / nativeMs).toFixed(2)} times git's own` };
+  console.log(JSON.stringify(figures));
+  await withServer(async (server) => {
+    // What begins anew is killed at any moment of the whole; what goes on, ten times on its way.
+    const name = await bringAndKill(server, way, Math.ceil(resumes ? wholeMs / KILLS : wholeMs));
+    await expectWhole(`${server.url}/${name}`);
+  });
+});
+
+/** Brings the history, and kills the server meanwhile, at random moments. If it arrives before that has
+ * been ten times, it is brought to another repository, too.
+ * @param longestMs between a start and the next kill
+ * @returns the name of the last repository */
+async function bringAndKill(server: Server, way: Way, longestMs: number): Promise<string> {
+  const random = new Random(longestMs);
+  let kills = 0;
+  for (let repositories = 1; ;) {
+    const name = `me/killed-${repositories}`;
+    const coming = way(server, name);
+    let hasEnded = false;
+    void coming.finally(() => (hasEnded = true)).catch(() => undefined);
+    while (kills < KILLS) {
+      await sleep(random.below(longestMs));
+      if (hasEnded) break;
+      kills += 1;
+      await server.kill();
+      await server.restart();
+    }
+    if (!(await coming)) continue;
+    if (kills === KILLS) return name;
+    repositories += 1;
+  }
+}
+
+async function withServer<T>(use: (server: Server) => Promise<T>): Promise<T> {
+  const server = await startServer({ vars: { ALLOW_PRIVATE_IMPORTS: "on" } });
+  try {
+    return await use(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** What is equal of equal repositories. */
+interface Facts {
+  readonly refs: string;
+  readonly objects: number;
+  /** SHA-256 of the sorted list of all objects. */
+  readonly digest: string;
+}
+
+async function readFacts(dir: string): Promise<Facts> {
+  const objects = (await git(dir, "rev-list", "--objects", "--no-object-names", "--all")).split("\n").sort();
+  const digest = createHash("sha256").update(objects.join("\n")).digest("hex");
+  return { refs: await listRefs(dir), objects: objects.length, digest };
+}
+
+async function expectWhole(url: string): Promise<void> {
+  const copy = join(makeTempDir("clone"), "copy.git");
+  await git(origin, "clone", "-q", "--mirror", url, copy);
+  expect(await readFacts(copy)).toEqual(facts);
+  expect(await git(copy, "fsck", "--full")).toBe("");
+  expect(await findProblems(url)).toEqual([]);
+}
+
+async function measure(act: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await act();
+  return Math.round(performance.now() - startMs);
+}
