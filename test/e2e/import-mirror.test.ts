@@ -38,7 +38,7 @@ test("follows 200 random changes exactly: refs that are new, forced, renamed and
     expect(await list(`${bench.server.url}/${name}`), `after ${changes} changes`).toBe(await list(dir));
   }
   await bench.expectSame(name, dir);
-}, 120_000);
+});
 
 test("takes no other changes until it is released, and keeps what it has", async () => {
   const { name } = await follow("shown.git");

@@ -75,7 +75,7 @@ describe("what is pushed here goes on", () => {
     }
     await expectSame(dir, source);
     expect((await mirrors.refs(id)).every(({ state }) => state === "synced")).toBe(true);
-  }, 120_000);
+  });
 
   test("to another Holdfast, which wants a token", async () => {
     const authorization = `Basic ${btoa("any:other's operator")}`;
@@ -284,7 +284,7 @@ describe("a mirror that is interrupted", () => {
     await mirrors.settled(id);
     await expectSame(dir, source);
     front.handle = passAll;
-  }, 60_000);
+  });
 });
 
 describe("what is not allowed", () => {

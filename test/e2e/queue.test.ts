@@ -86,7 +86,7 @@ test("a burst comes whole, through a consumer that fails at times", async () => 
   for (const id of ids.slice(1)) await push(server, "queued/burst", `HEAD~${29 - Number(id)}:refs/heads/main`);
   await awaitTold("burst", ids);
   receiver.answer = (_, response) => response.writeHead(204).end();
-}, 60_000);
+});
 
 test("a queue that is bound later gets what happens from then on; one that is gone is not asked", async () => {
   const persistDir = makeTempDir("queued");
@@ -104,4 +104,4 @@ test("a queue that is bound later gets what happens from then on; one that is go
   const again = await start({ persistDir, queue: receiver.url });
   await push(again, "queued/later", "HEAD~16:refs/heads/main");
   await awaitTold("later", ["2", "3", "4", "5"]);
-}, 60_000);
+});

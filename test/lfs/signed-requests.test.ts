@@ -25,7 +25,7 @@ let server: Server;
 beforeAll(async () => {
   s3 = await startS3();
   server = await start();
-}, 600_000);
+});
 afterAll(async () => {
   await server?.close();
   await s3?.close();
