@@ -5,6 +5,7 @@ import type { Deployment } from "../repository/deployment.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { printEvent } from "./event-log.ts";
 import type { HostRequest } from "./host-request.ts";
+import { openListener } from "./listener.ts";
 import { newQuotaDesk } from "./quota-desk.ts";
 import { newRepositoryDesk } from "./repository-desk.ts";
 import { newTokenDesk } from "./token-desk.ts";
@@ -25,6 +26,7 @@ export function newDeployment(request: HostRequest, codec: Deployment["reading"]
   return {
     open: async (owner, repository, needed, noteAmbiguities) =>
       (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
+    listen: (owner, repository) => openListener(request, parseRepositoryName(owner, repository)),
     demandToken: async () => {
       const caller = await findCaller();
       if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });

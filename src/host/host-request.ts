@@ -35,6 +35,13 @@ export class HostRequest {
     this.#identify = how;
   }
 
+  /** The same request, whose caller is identified anew. */
+  again(): HostRequest {
+    const next = new HostRequest(this.request, this.env);
+    next.identifyBy(this.#identify);
+    return next;
+  }
+
   /** The caller, identified once, when first needed.
    * @throws GitError
    * @see identify */

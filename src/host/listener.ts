@@ -2,11 +2,11 @@ import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
-import type { Listener } from "../rest/common/routes.ts";
-import { HostRequest } from "./host-request.ts";
+import type { Listener } from "../repository/deployment.ts";
+import type { HostRequest } from "./host-request.ts";
 
 /** Listens to a repository for a request that its caller may read.
- * @throws GitError @see RestHost.listen */
+ * @throws GitError @see Deployment.listen */
 export async function openListener(request: HostRequest, name: RepositoryName | null): Promise<Listener> {
   const socket = await (await request.open(name, "read")).listen();
   if (socket === null) throw new GitError("not-found", { what: "repository" });
@@ -46,8 +46,7 @@ class SocketListener implements Listener {
     // First: what happens while it reads wakes it again.
     this.#isAwake = false;
     // A request of its own, since the caller's right may have ended.
-    const { request, env } = this.#request;
-    const repository = await new HostRequest(request, env).open(this.#name, needed);
+    const repository = await this.#request.again().open(this.#name, needed);
     return repository.client(() => undefined);
   }
 

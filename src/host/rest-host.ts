@@ -3,7 +3,6 @@ import { newPushRequest } from "../protocol/push-client.ts";
 import { readOutcome } from "../protocol/push-outcome.ts";
 import type { RestHost } from "../rest/common/routes.ts";
 import { newDeployment } from "./deployment.ts";
-import { openListener } from "./listener.ts";
 import type { HostRequest } from "./host-request.ts";
 
 /** Implements the REST API's services for a request on this platform.
@@ -11,7 +10,6 @@ import type { HostRequest } from "./host-request.ts";
 export function newRestHost(request: HostRequest, codec: RestHost["reading"]["codec"]): RestHost {
   return {
     ...newDeployment(request, codec),
-    listen: (owner, repository) => openListener(request, parseRepositoryName(owner, repository)),
     push: async (owner, repository, commands, pack) => {
       const opened = await request.open(parseRepositoryName(owner, repository), "write");
       // The object ignores the host of the URL. A restore may create its repository.

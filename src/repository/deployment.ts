@@ -28,12 +28,30 @@ export interface Deployment {
     needed: Right,
     noteAmbiguities: (ambiguities: Ambiguities) => void,
   ): Promise<RepositoryClient>;
+  /** Listens to the repository named in the path. The caller must have the right to read there.
+   * @throws GitError as `open`, "unavailable" when too many listen already */
+  listen(owner: string, repository: string): Promise<Listener>;
   /** Refuses callers without a valid token.
    * @throws GitError "unauthenticated" */
   demandToken(): Promise<void>;
   /** Refuses callers without the needed right for everything of an owner.
    * @throws GitError "unauthenticated", "forbidden" */
   demand(needed: Right, owner: string): Promise<void>;
+}
+
+/** Hears when something happens to a repository. */
+export interface Listener {
+  /** Whether something may have happened since it last read. */
+  readonly isAwake: boolean;
+  /** Reads the event log, if the caller may still do so.
+   * @throws GitError as `open`, and as the call */
+  events: RepositoryClient["events"];
+  /** Opens the repository to read something else, if the caller has the needed right now.
+   * @throws GitError as `Deployment.open` */
+  open(needed: Right): Promise<RepositoryClient>;
+  /** Waits until something happens, or for this long (ms). Never fails. */
+  wait(ms: number): Promise<void>;
+  close(): void;
 }
 
 /** Creates, shows and revokes tokens. Only an admin of a token's scope may do so, and the token

@@ -19,6 +19,7 @@ import { editPage, newFilePage, saveFile, saveNewFile } from "./pages/edit.tsx";
 import { feedPage } from "./pages/feeds.ts";
 import { findPage } from "./pages/find.tsx";
 import { fork, forkPage, syncFork } from "./pages/fork.tsx";
+import { liveEvents } from "./pages/live.ts";
 import { logPage } from "./pages/log.tsx";
 import { createPage, newRepositoryPage } from "./pages/new-repository.tsx";
 import { blobPage, treePage } from "./pages/path.tsx";
@@ -96,6 +97,7 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   { method: "GET", path: "/:owner/:repo/fork", needed: "read", show: forkPage },
   { method: "POST", path: "/:owner/:repo/fork", needed: "read", show: fork },
   { method: "POST", path: "/:owner/:repo/sync", needed: "write", show: syncFork },
+  { method: "GET", path: "/:owner/:repo/live", needed: "read", show: liveEvents },
   { method: "GET", path: "/:owner/:repo/settings", needed: "admin", show: settingsPage },
   { method: "POST", path: "/:owner/:repo/settings", needed: "admin", show: saveSettings },
   { method: "GET", path: "/:owner/:repo/settings/protected", needed: "admin", show: protectedPage },

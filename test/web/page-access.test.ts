@@ -99,6 +99,11 @@ function pathOf({ path }: PageRoute, repository: string): string {
 /** What keeps a visitor out; null: nothing does. */
 async function refusalOf(response: Response): Promise<"hidden" | "sign in" | "forbidden" | null> {
   if (response.headers.get("Location")?.startsWith("/-/sign-in") === true) return "sign in";
+  if (response.headers.get("Content-Type") === "text/event-stream") {
+    // It goes on for minutes.
+    await response.body!.cancel();
+    return null;
+  }
   const text = await response.text();
   if (response.status === 404 && text.includes("<h1>Not found</h1>")) return "hidden";
   return response.status === 403 ? "forbidden" : null;

@@ -1,8 +1,11 @@
 /** What the script adds for those whose browsers run it. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { askApi } from "../harness/api.ts";
 import { startBrowser } from "../harness/browser.ts";
-import { git } from "../harness/git.ts";
+import { git, makeRepository } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeWalkedRepository } from "./pages.ts";
@@ -62,4 +65,35 @@ test("the lines that the URL names are marked and seen; a click with Shift names
   await page.locator("#L66").click({ modifiers: ["Shift"] });
   await expect.poll(() => marked.allInnerTexts()).toEqual(["64", "65", "66"]);
   expect(new URL(page.url()).hash).toBe("#L64-L66");
+});
+
+test("a repository's page shows what is pushed, and leaves alone where the focus is", async () => {
+  const dir = await makeRepository("live");
+  const url = `${server.url}/script/live`;
+  await askApi(server, "/repos", { method: "POST", json: { owner: "script", name: "live" } });
+  const push = async (name: string): Promise<void> => {
+    writeFileSync(join(dir, name), name);
+    await git(dir, "add", name);
+    await git(dir, "commit", "-q", "-m", `Add ${name}`);
+    await git(dir, "push", "-q", url, "HEAD:main");
+  };
+  await page.goto(url);
+  await page.getByText("Nothing has been pushed yet").waitFor();
+  await push("first");
+  await page.getByRole("link", { name: "first", exact: true }).waitFor();
+  await push("README.md");
+  await page.getByRole("heading", { name: "README.md" }).waitFor();
+  await page.getByText("2 commits").waitFor();
+  // Somebody goes through the files by keyboard.
+  await page.getByRole("link", { name: "first", exact: true }).focus();
+  await push("third");
+  await page.getByText("3 commits").waitFor();
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("first");
+  expect(await page.getByRole("link", { name: "third", exact: true }).count()).toBe(0);
+  // It goes on from there after a while without a connection.
+  await page.context().setOffline(true);
+  await page.evaluate("document.activeElement.blur()");
+  await push("fourth");
+  await page.context().setOffline(false);
+  await page.getByRole("link", { name: "fourth", exact: true }).waitFor();
 });

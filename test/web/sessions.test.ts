@@ -191,3 +191,26 @@ test("a form that is too large is not read", async () => {
   const headers = { "Sec-Fetch-Site": "same-origin" };
   expect((await fetch(`${server.url}/-/sign-in`, { method: "POST", headers, body })).status).toBe(413);
 });
+
+test("a session hears of pushes on the page's own stream, until its token is revoked, and not through the API", async () => {
+  const { id, token } = await makeToken({ right: "write" });
+  const cookie = await sessionOf(token);
+  const ask = (path: string, headers: Record<string, string>) =>
+    fetch(server.url + path, { headers: { Accept: "text/event-stream", ...headers } });
+  expect((await ask("/me/private/live", {})).status).toBe(404);
+  expect((await ask("/api/repos/me/private/events", { Cookie: cookie })).status).toBe(401);
+  expect((await ask("/me/private/live?after=x", { Cookie: cookie })).status).toBe(422);
+  const stream = await ask("/me/private/live", { Cookie: cookie });
+  expect([stream.status, stream.headers.get("Content-Type")]).toEqual([200, "text/event-stream"]);
+  const reader = stream.body!.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader.read()).value).toBe("retry: 2000\n\n");
+  const dir = await makeRepository("heard");
+  await git(dir, "commit", "-q", "--allow-empty", "-m", "heard");
+  const push = (ref: string) =>
+    git(dir, "push", "-q", `${server.url.replace("://", `://me:${ADMIN}@`)}/me/private`, `HEAD:refs/heads/${ref}`);
+  await push("heard");
+  expect((await reader.read()).value).toMatch(/^id: \d+\ndata: pushed\n\n$/);
+  await askApi(server, `/tokens/${id}`, { method: "DELETE", headers: { Authorization: `Bearer ${ADMIN}` } });
+  await push("unheard");
+  expect((await reader.read()).done).toBe(true);
+});

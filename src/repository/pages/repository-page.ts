@@ -1,4 +1,6 @@
+import { formatEventId } from "../../format/event-id.ts";
 import { toHex } from "../../format/oid.ts";
+import { newestEvent } from "../events/events.ts";
 import { type Directory, readDirectory } from "../files/list-files.ts";
 import { type CommitRecord, toCommitRecord } from "../objects/commit-record.ts";
 import type { OpenRepository } from "../objects/open-repository.ts";
@@ -16,6 +18,8 @@ export interface RepositoryPage {
   readonly choices: RefChoices;
   /** Null: HEAD has no commit. */
   readonly head: HeadPart | null;
+  /** The id of the newest event that it takes account of. */
+  readonly lastEvent: string;
 }
 
 /** What the page shows of the commit that HEAD names. */
@@ -31,12 +35,15 @@ export interface HeadPart {
 
 /** Reads what the page of a repository shows. */
 export async function repositoryPage(repository: OpenRepository): Promise<RepositoryPage> {
+  // First: what comes while the page is read is told afterwards.
+  const lastEvent = formatEventId(newestEvent(repository.tables));
   const { head } = repository.advertised;
   const target = head?.target ?? "";
   return {
     defaultBranch: target.startsWith(BRANCHES) ? target.slice(BRANCHES.length) : null,
     choices: listChoices(repository),
     head: head === null || head.oid === null ? null : await readHead(repository),
+    lastEvent,
   };
 }
 

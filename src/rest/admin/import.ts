@@ -3,7 +3,8 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
-import { defineRoute, type Listener, newRoutes, repositoryOf } from "../common/routes.ts";
+import type { Listener } from "../../repository/deployment.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
 

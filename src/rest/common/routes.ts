@@ -16,26 +16,8 @@ import { checkBody } from "./request-body.ts";
  * - `nothing`: every caller is answered, with what they may see. */
 export type Need = Right | "token" | "nothing";
 
-/** Hears when something happens to a repository. */
-export interface Listener {
-  /** Whether something may have happened since it last read. */
-  readonly isAwake: boolean;
-  /** Reads the event log, if the caller may still do so.
-   * @throws GitError as `open`, and as the call */
-  events: RepositoryClient["events"];
-  /** Opens the repository to read something else, if the caller has the needed right now.
-   * @throws GitError as `Deployment.open` */
-  open(needed: Right): Promise<RepositoryClient>;
-  /** Waits until something happens, or for this long (ms). Never fails. */
-  wait(ms: number): Promise<void>;
-  close(): void;
-}
-
 /** The host's services for one request. */
 export interface RestHost extends Deployment {
-  /** Listens to the repository named in the path. The caller must have the right to read there.
-   * @throws GitError as `open`, "unavailable" when too many listen already */
-  listen(owner: string, repository: string): Promise<Listener>;
   /** Pushes to the repository named in the path, and creates it if needed. The caller must have the
    * right to write there.
    * @param pack read as the push consumes it

@@ -3,7 +3,8 @@ import { EVENT_ID } from "../../format/event-id.ts";
 import type { EventPage } from "../../repository/events/events.ts";
 import { failures } from "../common/error.ts";
 import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
-import { defineRoute, type Listener, newRoutes, repositoryOf } from "../common/routes.ts";
+import type { Listener } from "../../repository/deployment.ts";
+import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** The longest that a request waits for an event (seconds): proxies end requests that are silent for

@@ -81,6 +81,47 @@ const COMFORTS = {
     });
   },
 
+  /** Parts of the page, marked `data-renewed`, that are loaded again whenever `data-from` tells of a push.
+   * Where the focus is, nothing is replaced. A page that is not looked at does not listen. */
+  pushed(element) {
+    const url = new URL(element.dataset["from"] ?? "", location.href);
+    /** @type {EventSource | null} */
+    let source = null;
+    const renew = async () => {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+      if (!answer.ok) throw new Error(`the page answered ${answer.status}`);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const parts = document.querySelectorAll("[data-renewed]");
+      // What has no commits yet looks different altogether.
+      if (parts.length === 0 && page.querySelector("[data-renewed]") !== null) location.reload();
+      for (const part of parts) {
+        const found = page.getElementById(part.id);
+        if (found !== null && !part.contains(document.activeElement)) part.replaceWith(found);
+      }
+    };
+    const end = () => {
+      source?.close();
+      source = null;
+    };
+    const listen = () => {
+      if (document.hidden) return end();
+      if (source !== null) return;
+      source = new EventSource(url);
+      source.addEventListener("message", ({ lastEventId }) => {
+        renew().then(
+          () => url.searchParams.set("after", lastEventId),
+          () => {
+            // The same push is told again.
+            end();
+            setTimeout(listen, 2_000);
+          },
+        );
+      });
+    };
+    document.addEventListener("visibilitychange", listen);
+    listen();
+  },
+
   /** What opens below a button closes with Escape, and when something else is clicked. */
   drop(details) {
     if (!(details instanceof HTMLDetailsElement)) return;

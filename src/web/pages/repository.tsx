@@ -32,6 +32,7 @@ export async function repositoryPage(context: PageContext): Promise<Response> {
     content: (
       <>
         <PlaceHeader place={place} tab="code" />
+        <span data-with="pushed" data-from={`${placeUrl(place, "live")}?after=${page.lastEvent}`} />
         {page.head === null ? (
           <EmptyRepository place={place} origin={origin} page={page} />
         ) : (
@@ -76,7 +77,7 @@ function Overview({
           <PathActions place={place} revision={revision} path="" shown={{ kind: "directory" }} />
           <CloneBox origin={origin} place={place} />
         </div>
-        <section class="box" aria-labelledby="files">
+        <section id="listing" class="box" aria-labelledby="files" data-renewed>
           <h2 id="files" class="hush">
             Files
           </h2>
@@ -85,7 +86,9 @@ function Overview({
           </div>
           <FileList place={place} rev={rev} path="" directory={directory} nowMs={nowMs} />
         </section>
-        {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
+        <div id="read" data-renewed>
+          {readme !== null && <ReadmeBox readme={readme} where={{ place, rev, directory: "" }} />}
+        </div>
       </div>
       <Facts place={place} page={page} head={head} entry={entry} mayFork={mayFork} />
     </div>
@@ -110,7 +113,7 @@ function Facts({
   const { commitCount, languages, revision } = head;
   const parent = entry?.parent ?? null;
   return (
-    <aside class="facts" aria-label="About this repository">
+    <aside id="facts" class="facts" aria-label="About this repository" data-renewed>
       <h2>About</h2>
       {entry?.description !== null && entry !== null && <p>{visibleLine(entry.description)}</p>}
       {parent !== null && (
