@@ -4,6 +4,7 @@ import { codec } from "./bench/cases/codec.ts";
 import { core } from "./bench/cases/core.ts";
 import { fetchCase } from "./bench/cases/fetch.ts";
 import { follow } from "./bench/cases/follow.ts";
+import { lfs } from "./bench/cases/lfs.ts";
 import { quick } from "./bench/cases/quick.ts";
 import { rest } from "./bench/cases/rest.ts";
 import { storm } from "./bench/cases/storm.ts";
@@ -26,6 +27,7 @@ const CASES: Readonly<Record<string, Case>> = {
   store,
   codec,
   rest,
+  lfs,
   operations,
   profile,
 };

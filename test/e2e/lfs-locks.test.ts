@@ -1,4 +1,5 @@
 /** Locks of Git LFS, and who may do what: the requests of its client with tokens of several rights. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LfsClient, objectOf } from "../harness/lfs.ts";
 import { type Server, startServer } from "../harness/server.ts";
@@ -133,6 +134,32 @@ test("the rights are those of fetches and pushes", async () => {
   expect(asked.headers.get("LFS-Authenticate")).toContain("Basic");
   const wrong = new LfsClient(`${server.url}/${REPOSITORY}.git`, "hf_wrong");
   expect((await wrong.batch("download", [object])).status).toBe(401);
+});
+
+test("tokens of another repository, expired and revoked ones are good for nothing", async () => {
+  await askAs(ADMIN, "POST", "/repos", { owner: "locks", name: "others" });
+  const tokenOf = async (more: Record<string, unknown>): Promise<{ token: string; id: string }> =>
+    (await askAs(ADMIN, "POST", "/tokens", { owner: "locks", name: "one more", right: "write", ...more })) as never;
+  const foreign = await tokenOf({ repository: "others" });
+  const expiresMs = Date.now() + 1_500;
+  const short = await tokenOf({ expiresAt: new Date(expiresMs).toISOString() });
+  const revoked = await tokenOf({});
+  const object = objectOf("for a while");
+  const asks = async ({ token }: { token: string }): Promise<number[]> => {
+    const client = new LfsClient(`${server.url}/${REPOSITORY}.git`, token);
+    const upload = await client.put(object);
+    await upload.arrayBuffer();
+    const download = await client.get(object.oid);
+    await download.arrayBuffer();
+    return [(await client.batch("upload", [object])).status, upload.status, download.status];
+  };
+  expect(await asks(short)).toEqual([200, 200, 200]);
+  expect(await asks(foreign)).toEqual([404, 404, 404]);
+  const headers = { Authorization: `Bearer ${ADMIN}` };
+  expect((await fetch(`${server.url}/api/tokens/${revoked.id}`, { method: "DELETE", headers })).status).toBe(204);
+  expect(await asks(revoked)).toEqual([401, 401, 401]);
+  await sleep(Math.max(0, expiresMs - Date.now()));
+  expect(await asks(short)).toEqual([401, 401, 401]);
 });
 
 test("who may not move a ref may not lock files or send objects for it", async () => {

@@ -11,6 +11,7 @@ import { type GitResult, makeRepository, tryGit } from "../harness/git.ts";
 import { setUpLfs } from "../harness/lfs-tools.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { passOn, startUpstream } from "../harness/upstream.ts";
 
 const ADMIN = "holdfast-admin-token-for-tests";
 
@@ -157,4 +158,31 @@ test("a download that was interrupted is resumed", async () => {
   expect(await readdir(incomplete)).toEqual([]);
   const ranged = open.requests.filter(({ path, status }) => path.endsWith(oid!) && status === 206);
   expect(ranged).toHaveLength(1);
+});
+
+test("an upload that is cut is sent again by the client", async () => {
+  const bytes = randomBytes(4_000_000);
+  let cuts = 0;
+  const proxy = await startUpstream((request, response) => {
+    const isCut = request.method === "PUT" && cuts < 2;
+    if (!isCut) return passOn(open.url, request, response);
+    // In the middle of the body.
+    let seen = 0;
+    request.on("data", (piece: Buffer) => {
+      seen += piece.length;
+      if (seen < 1_000_000) return;
+      cuts += 1;
+      request.socket.destroy();
+    });
+  });
+  try {
+    const dir = await makeFiles("cut", { "c.bin": bytes });
+    await run(dir, "push", "-q", `${proxy.url}/lfs/cut.git`, "HEAD:refs/heads/main");
+    expect(cuts).toBe(2);
+    const copy = await clone(`${open.url}/lfs/cut`);
+    expect(readFileSync(join(copy, "c.bin")).equals(bytes)).toBe(true);
+    expect(await findProblems(`${open.url}/lfs/cut`)).toEqual([]);
+  } finally {
+    await proxy.close();
+  }
 });

@@ -49,7 +49,9 @@ export async function reachServer(url: string, owner: string): Promise<void> {
 /** Starts Holdfast as deployed, on the real runtime.
  * @param limits lowered limits; the others keep their defaults */
 export async function startHoldfast(limits: Partial<Limits> = {}): Promise<Host> {
-  const server = await startServer({ vars: { LIMITS: JSON.stringify({ quietMs: QUIET_MS, ...limits }) } });
+  const server = await startServer({
+    vars: { MAX_BODY_BYTES: "", LIMITS: JSON.stringify({ quietMs: QUIET_MS, ...limits }) },
+  });
   let count = 0;
   return {
     makeRepository: async () => `${server.url}/bench/repository-${count++}.git`,
