@@ -26,8 +26,11 @@ export async function announce(repository: RepositoryState): Promise<void> {
   }
 }
 
-/** Announces without waiting for the alarm. Should this fail, it is tried again later. */
+/** Announces without waiting for the alarm. Should this fail, it is tried again later. What does not
+ * exist is not announced: a first push that failed may be repeated, and the registry asks whether a
+ * name that it has reserved is used. */
 export async function announceNow(repository: RepositoryState): Promise<void> {
+  if (repository.tables === null && !repository.isDeleted) return repository.announcement.begin();
   try {
     await announce(repository);
   } catch (error) {
