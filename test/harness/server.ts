@@ -39,6 +39,8 @@ export interface ServerOptions {
   readonly s3?: BucketDoor;
   /** The URL to which the consumer of the deployment's queue passes events on; default: there is no queue. */
   readonly queue?: string;
+  /** Gets every line that the server prints. */
+  readonly onPrint?: (line: string) => void;
   /** A loopback port for V8's inspector; default: none. */
   readonly inspectorPort?: number;
   /** Constants of the Worker's code to replace, by name: waits that cannot be configured but would
@@ -89,7 +91,7 @@ export interface Server {
 export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const persistDir = options.persistDir ?? makeTempDir("data");
   const port = await findFreePort();
-  const log = new WorkerLog();
+  const log = new WorkerLog(options.onPrint);
   const limits = { quietMs: 0, ...(JSON.parse(options.vars?.["LIMITS"] ?? "{}") as Partial<Limits>) };
   const { inspectorPort, constants = {}, policy, queue, s3 } = options;
   const vars = {

@@ -15,8 +15,16 @@ export class WorkerLog {
   readonly #events: RepositoryEvent[] = [];
   readonly #requests: LoggedRequest[] = [];
 
+  readonly #note: (message: string) => void;
+
+  /** @param note gets every message, too */
+  constructor(note: (message: string) => void = () => undefined) {
+    this.#note = note;
+  }
+
   /** Adds one message. */
   add({ level, message }: { readonly level: string; readonly message: string }): void {
+    this.#note(message);
     if (message.startsWith('{"event":"request"')) this.#requests.push(JSON.parse(message) as LoggedRequest);
     else if (message.startsWith('{"event":')) this.#events.push(JSON.parse(message) as RepositoryEvent);
     else console[level === "error" || level === "warn" ? level : "log"](message);
