@@ -101,9 +101,9 @@ export default defineConfig({
         },
       },
       {
-        // The real client of Git LFS, which Go builds: `npm run test:lfs`.
+        // The real client of Git LFS, and an S3 server: Go builds them in hooks, which takes minutes.
         plugins: [wasmModules, textModules],
-        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 600_000 },
+        test: { name: "lfs", include: [LFS], ...IN_NODE, testTimeout: 600_000, hookTimeout: 1_200_000 },
       },
       {
         // Large histories, memory and speed, beside native git: `npm run test:large`.

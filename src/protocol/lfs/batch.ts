@@ -45,8 +45,9 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
       reason,
     });
   }
+  const refusals = objects.map((object) => refuse(context, operation, object));
   const known = new Map<LfsOid, number>();
-  for (const wanted of objects) if (refuse(context, operation, wanted) === null) known.set(wanted.oid, wanted.size);
+  for (const [i, { oid, size }] of objects.entries()) if (refusals[i] === null) known.set(oid, size);
   const wanted: LfsObject[] = Array.from(known, ([oid, sizeBytes]) => ({ oid, sizeBytes }));
   const signedAboveBytes = context.signed === null ? null : context.maxBodyBytes;
   let found: LfsBatchAnswer;
@@ -60,8 +61,8 @@ export async function serveBatch(context: LfsContext): Promise<Response> {
   }
   const sizes = new Map(found.found.map(({ oid, sizeBytes }) => [oid, sizeBytes]));
   const actions = await batchActions(context, operation, wanted, found);
-  const answered = objects.map((object): AnsweredObject => {
-    const message = refuse(context, operation, object) ?? refuseStored(object, sizes.get(object.oid) ?? null);
+  const answered = objects.map((object, i): AnsweredObject => {
+    const message = refusals[i] ?? refuseStored(object, sizes.get(object.oid) ?? null);
     if (message !== null) return { ...object, error: { code: 422, message } };
     const needed = actions.get(object.oid);
     if (needed !== undefined) return { ...object, authenticated: true, actions: needed };
