@@ -247,6 +247,10 @@ describe("a history that is too much at once", () => {
     expect(refused).toMatchObject({ name: "refs/heads/large", there: null });
     expect(refused!.refusal).toMatch(/did not take its objects: .*pack exceeds maximum allowed size/);
     expect(await git(dir, "rev-parse", "small")).toBe(await git(source, "rev-parse", "main~1"));
+    // It is not sent again with each push.
+    await mirrors.sync(id);
+    await mirrors.settled(id);
+    expect((await mirrors.refs(id, "refused"))[0]!.refusal).toContain("too much for `maxPackBytes`");
   });
 });
 
