@@ -19,7 +19,13 @@ const NAME = "hostile/mirrored";
 beforeAll(async () => {
   server = await startServer({
     vars: { ALLOW_PRIVATE_IMPORTS: "on", SECRETS_KEY: "a secret of the deployment, of which nobody knows" },
-    constants: { BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500, MAX_REPORT_BYTES: 200_000, MAX_ADVERTISED_BYTES: 200_000 },
+    constants: {
+      BODY_WAIT_MS: 1_500,
+      ANSWER_WAIT_MS: 1_500,
+      MAX_REPORT_BYTES: 200_000,
+      MAX_ADVERTISED_BYTES: 200_000,
+      MIRROR_RETRY_MS: 50,
+    },
   });
   const root = makeTempDir("targets");
   native = await startNative(root);

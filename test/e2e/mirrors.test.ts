@@ -38,6 +38,22 @@ afterAll(async () => {
 
 const passAll: Upstream["handle"] = (request, response) => passOn(native.url, request, response);
 
+/** Passes on, but says in place of capabilities what nobody knows. */
+function withoutCapabilities(...words: string[]): Upstream["handle"] {
+  return (request, response) => {
+    if (request.method !== "GET") return passAll(request, response);
+    return passOn(native.url, request, response, {}, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on("data", (piece: Buffer) => pieces.push(piece));
+      answer.on("end", () => {
+        const text = Buffer.concat(pieces).toString("latin1");
+        const changed = words.reduce((all, word) => all.replace(` ${word}`, ` ${"x".repeat(word.length)}`), text);
+        response.writeHead(200, { "content-type": answer.headers["content-type"]! }).end(changed, "latin1");
+      });
+    });
+  };
+}
+
 let names = 0;
 
 /** A repository with its first push, a local copy of it, and an empty target at git's own server. */
@@ -118,6 +134,24 @@ describe("what is pushed here goes on", () => {
     await push();
     expect(await mirrors.settled(id)).toMatchObject({ pushes: 2, refusedRefs: 0 });
     await expectSame(dir, source);
+  });
+
+  test.each<[string, Upstream["handle"]]>([
+    [
+      "version 1 of the protocol",
+      (request, response) => passOn(native.url, request, response, { "git-protocol": "version=1" }),
+    ],
+    ["no side-bands and no distances in deltas", withoutCapabilities("side-band-64k", "ofs-delta")],
+  ])("to a server of %s", async (_, handle) => {
+    const { source, push, dir, mirrors } = await start();
+    front.handle = handle;
+    const { id } = await mirrors.create({ url: `${front.url}/${dir.split("/").at(-1)}`, force: true });
+    await mirrors.settled(id);
+    await git(source, "update-ref", "refs/heads/main", "main~5");
+    await push();
+    expect(await mirrors.settled(id)).toMatchObject({ pushes: 2, refusedRefs: 0 });
+    await expectSame(dir, source);
+    front.handle = passAll;
   });
 
   test("only the chosen refs, of commits that the server makes, too", async () => {
@@ -247,6 +281,10 @@ describe("a history that is too much at once", () => {
     expect(refused).toMatchObject({ name: "refs/heads/large", there: null });
     expect(refused!.refusal).toMatch(/did not take its objects: .*pack exceeds maximum allowed size/);
     expect(await git(dir, "rev-parse", "small")).toBe(await git(source, "rev-parse", "main~1"));
+    // It is not sent again with each push.
+    await mirrors.sync(id);
+    await mirrors.settled(id);
+    expect((await mirrors.refs(id, "refused"))[0]!.refusal).toContain("too much for `maxPackBytes`");
   });
 });
 
@@ -273,7 +311,7 @@ describe("a mirror that is interrupted", () => {
     const { source, push, dir, mirrors } = await start();
     front.handle = (request, response) => void setTimeout(() => passAll(request, response), 60);
     const { id } = await mirrors.create({ url: `${front.url}/${dir.split("/").at(-1)}`, maxPackBytes: 10_000 });
-    for (const wanted of [0, 2, 5]) {
+    for (const wanted of [0, 4]) {
       for (let found = await mirrors.read(id); found.pushes < wanted; found = await mirrors.read(id)) await sleep(5);
       await sleep(30);
       await server.kill();

@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
 import { findProblems } from "../harness/find-problems.ts";
 import { git, listRefs, tryGit } from "../harness/git.ts";
-import { makeLongHistory } from "../harness/long-history.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
 import { Random } from "../harness/random.ts";
 import { tryHelper } from "../harness/remote-helper.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { importCommit, importFile, importRepository } from "./round-trip.ts";
 
 const COMMITS = 80_000;
 const KILLS = 10;
@@ -29,8 +29,16 @@ let nativeMs: number;
 let facts: Facts;
 
 beforeAll(async () => {
-  origin = await makeLongHistory({ commits: COMMITS, files: 4_000, longLines: 3_500 });
-  for (const tag of [1, 2, 3]) await git(origin, "tag", "-a", "-m", `${tag}`, `v${tag}`, `main~${tag * 1_000}`);
+  // Each commit brings itself, a file, and the three trees above it.
+  const commits = Array.from(
+    { length: COMMITS },
+    (_, i) => importCommit(i) + importFile(`dir-${i % 20}/part-${i % 100}/file-${i % 4_000}`, `line ${i}`),
+  );
+  origin = await importRepository(commits);
+  for (let i = 1; i <= 30; i++) {
+    await git(origin, "tag", "-a", "-m", `${i}`, `v${i}`, `main~${i * 2_000}`);
+    await git(origin, "branch", `branch-${i}`, `main~${i * 1_500}`);
+  }
   await git(origin, "repack", "-adq");
   const root = makeTempDir("native");
   native = await startNative(root);

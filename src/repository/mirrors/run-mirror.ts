@@ -37,6 +37,10 @@ const MAX_UPDATES = 2_000;
 /** How often a run tries less, because the target refused more. */
 const MAX_RETREATS = 64;
 
+/** Failures in a row after which objects that the target does not take count as refused for good: what
+ * was wrong with them may have come about on the way, or there. */
+const MAX_UNTAKEN = 4;
+
 /** Wait after a first failure (ms), doubled with each further one up to the longest. */
 const MIRROR_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
@@ -82,6 +86,8 @@ class MirrorRun {
   /** The most refs of a push: fewer, once the target has refused more. */
   #maxUpdates = MAX_UPDATES;
   #retreats = 0;
+  /** Why the target did not take the objects of some refs; null: it took all. */
+  #untaken: GitError | null = null;
   #steps = 0;
 
   constructor(state: RepositoryState, { id, session }: MirrorRecord, deadline: AbortSignal) {
@@ -93,19 +99,8 @@ class MirrorRun {
 
   /** Pushes until nothing is left that differs and may move. */
   async look(): Promise<void> {
-    const { platform } = this.#state;
-    const record = this.#record;
-    const sealed = this.#tables.mirrors.readAuthorization(this.#id);
-    const place = credentialPlace(platform.id, this.#id);
-    const server = new GitServer({
-      role: "target",
-      service: "git-receive-pack",
-      url: record.url,
-      authorization: sealed === null ? null : await unseal(platform.outside.imports.secretsKey, place, sealed),
-      outside: platform.outside.imports,
-      signal: this.#deadline,
-    });
-    const target = await listTargetRefs(server, record.prefixes);
+    const server = await this.#openTarget();
+    const target = await listTargetRefs(server, this.#record.prefixes);
     for (let isFirst = true; ; isFirst = false) {
       this.#deadline.throwIfAborted();
       const planned = planUpdates(this.#tables, this.#record, target.refs, this.#refused);
@@ -115,17 +110,29 @@ class MirrorRun {
       this.#update({ refs, extra, refused: this.#refused.size });
       if (updates.length > 0) {
         const step = planStep(this.#tables, updates, target, this.#limits);
-        const { packBytes } = this.#limits;
+        const { packBytes: most } = this.#limits;
+        const reason = `it needs a pack of ${step.packBytes} bytes, which is too much for \`maxPackBytes\`: ${most}`;
         // What cannot be less is tried, unless it is far above what was taken.
-        if (step.packBytes > 2 * packBytes && !step.canShrink)
-          this.#refuse(
-            step,
-            `it needs a pack of ${step.packBytes} bytes, which is too much for \`maxPackBytes\`: ${packBytes}`,
-          );
+        if (!step.canShrink && step.packBytes > 2 * most) this.#refuse(step, reason);
         else await this.#push(server, target, step);
       } else if (!isPartial) break;
     }
+    if (this.#untaken !== null && this.#record.failures < MAX_UNTAKEN) throw this.#untaken;
     this.#update({ failures: 0, dueMs: 0, error: null, syncedMs: Date.now() });
+  }
+
+  async #openTarget(): Promise<GitServer> {
+    const { id, outside } = this.#state.platform;
+    const sealed = this.#tables.mirrors.readAuthorization(this.#id);
+    const place = credentialPlace(id, this.#id);
+    return new GitServer({
+      role: "target",
+      service: "git-receive-pack",
+      url: this.#record.url,
+      authorization: sealed === null ? null : await unseal(outside.imports.secretsKey, place, sealed),
+      outside: outside.imports,
+      signal: this.#deadline,
+    });
   }
 
   /** Records a failure, and when to try again. */
@@ -151,7 +158,7 @@ class MirrorRun {
     } catch (error) {
       const isRefused = isGitError(error, "too-large");
       const wasCut = isGitError(error, "unavailable") || this.#deadline.aborted;
-      if (wasCut && step.packBytes >= MIN_CUT_BYTES) this.#sendLess(step);
+      if (wasCut && step.canShrink && step.packBytes >= MIN_CUT_BYTES) this.#sendLess(step);
       if (isRefused) return this.#yield(step, error.message);
       throw error;
     }
@@ -165,11 +172,16 @@ class MirrorRun {
    * the pack's size or for an object: in the end one ref is refused. */
   #yield(step: PlannedStep, reason: string): void {
     const isLarge = step.packBytes >= MIN_REFUSED_BYTES;
-    if (isLarge) this.#sendLess(step);
+    const error = new GitError("invalid", { what: "pack for the target", reason });
+    // What cannot be less is not sent again and again, either.
+    if (isLarge && (step.canShrink || this.#record.failures >= MAX_UNTAKEN)) this.#sendLess(step);
     if (step.updates.length > 1) this.#maxUpdates = Math.ceil(step.updates.length / 2);
-    else if (!isLarge || !step.canShrink) return this.#refuse(step, `the target did not take its objects: ${reason}`);
+    else if (!isLarge || !step.canShrink) {
+      this.#untaken = error;
+      return this.#refuse(step, `the target did not take its objects: ${reason}`);
+    }
     this.#retreats += 1;
-    if (this.#retreats > MAX_RETREATS) throw new GitError("invalid", { what: "pack for the target", reason });
+    if (this.#retreats > MAX_RETREATS) throw error;
   }
 
   #sendLess({ packBytes }: PlannedStep): void {

@@ -7,6 +7,7 @@ import { EVENT_SCENARIOS } from "./event-scenarios.ts";
 import { FETCH_SCENARIOS } from "./fetch-scenarios.ts";
 import { JOB_SCENARIOS } from "./job-scenarios.ts";
 import { PUSH_SCENARIOS } from "./push-scenarios.ts";
+import { MIRROR_SCENARIOS } from "./mirror-scenarios.ts";
 import { LFS_SCENARIOS } from "./lfs-scenarios.ts";
 import { UPLOAD_SCENARIOS } from "./upload-scenarios.ts";
 
@@ -31,6 +32,7 @@ const TRIALS: readonly Trial[] = [
     ...WORKTREE_SCENARIOS,
     ...UPLOAD_SCENARIOS,
     ...LFS_SCENARIOS,
+    ...MIRROR_SCENARIOS,
   ].map((scenario) => trialOf(scenario)),
   ...EVENT_SCENARIOS.map((scenario) => trialOf(scenario)),
   ...FORK_SCENARIOS.map((scenario) => trialOf(scenario)),
