@@ -47,7 +47,12 @@ export function noteProblems(page: Page): string[] {
     if (message.type() === "error" || message.type() === "warning") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(String(error)));
-  page.on("requestfailed", (request) => problems.push(`${request.url()}: ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const reason = request.failure()?.errorText;
+    // A page that is left ends its stream.
+    if (request.resourceType() === "eventsource" && reason === "net::ERR_ABORTED") return;
+    problems.push(`${request.url()}: ${reason}`);
+  });
   return problems;
 }
 
