@@ -19,7 +19,10 @@ test("what is large goes in slices, in little memory, and is sealed when all is 
   }
   const events = repository.events.filter((event) => event.event === "job");
   expect(events.filter(({ again }) => again).map(({ kind }) => kind)).toEqual(["repack"]);
-  for (const event of events) {
+  // A slow machine runs other jobs meanwhile.
+  const repacks = events.filter(({ kind }) => kind === "repack");
+  expect(repacks.length).toBeGreaterThan(1);
+  for (const event of repacks) {
     expect(event.peakBytes).toBeLessThan(16_000_000);
     expect(event.bytes).toBeLessThan(RUN_BYTES + 4_000_000);
   }
