@@ -30,7 +30,7 @@ test("npm start runs the Worker as wrangler.toml declares it", () => {
     value !== undefined && !(typeof value === "object" && value !== null && Object.values(value).length === 0);
   // Where it lies and how it is bundled is not part of it; variables have options.
   const { rootPath: _, modulesRules: __, bindings, email, ...declared } = workerOptions as Record<string, unknown>;
-  expect(bindings).toEqual({ ACCESS: "token" });
+  expect(bindings).toEqual({ ACCESS: "token", MAX_BODY_BYTES: "100000000" });
   expect(email).toEqual({ send_email: [] });
   const { name, r2Buckets, ...rest } = DECLARED;
   expect(Object.fromEntries(Object.entries(declared).filter(([, value]) => isSet(value)))).toEqual({
