@@ -112,9 +112,9 @@ export class StressedRepository {
     const isFetched = await this.run(operation, async () => {
       const { code, stderr } = await this.target.git(dir, "fetch", "-q", "--prune", this.url, "+refs/*:refs/*");
       if (code === 0) return true;
-      // A ref was moved back between the list of refs and the wants. Git's own server answers the
-      // same.
-      if (stderr.includes("not our ref") && this.refs.isRewound(begin, isTakenBack)) return false;
+      // A ref was moved back, or deleted, between the list of refs and the wants. Git's own server
+      // answers the same.
+      if (/not our ref|unknown ref/.test(stderr) && this.refs.isRewound(begin, isTakenBack)) return false;
       throw new UnexpectedAnswer(`git fetch ended with ${code}: ${stderr}`);
     });
     if (isFetched !== true) return false;
