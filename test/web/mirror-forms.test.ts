@@ -48,9 +48,11 @@ test("a mirror is made, shows what is refused, is brought up to date and deleted
   expect(await page.getByLabel("Delete refs there").isChecked()).toBe(true);
   expect(await page.content()).not.toContain("Bearer secret");
   await page.getByLabel("Address").fill(`${native.url}/target.git`);
-  await page.getByRole("textbox", { name: "Refs" }).fill("heads");
-  await press("Make the mirror");
-  expect(await page.getByRole("alert").textContent()).toContain("beginnings of names");
+  for (const refs of ["heads", "refs/heads/ refs/\u0001"]) {
+    await page.getByRole("textbox", { name: "Refs" }).fill(refs);
+    await press("Make the mirror");
+    expect(await page.getByRole("alert").textContent()).toContain("beginnings of names");
+  }
   await page.getByRole("textbox", { name: "Refs" }).fill("refs/heads/");
   await press("Make the mirror");
   const mirrors = new Mirrors(server, "mirrored/repo");

@@ -1,8 +1,9 @@
 // What a client says of another host's repository.
 import { z } from "@hono/zod-openapi";
+import * as settings from "../../repository/remote/remote-settings.ts";
 
 /** Its address. */
-export const RemoteUrl = z.string().max(2_000);
+export const RemoteUrl = z.string().max(settings.MAX_URL_LENGTH);
 
 /** Begins the description of `Authorization`. */
 export const AUTHORIZATION =
@@ -12,20 +13,12 @@ export const AUTHORIZATION =
 export const Authorization = z
   .string()
   .min(1)
-  .max(8_000)
-  .regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/)
+  .max(settings.MAX_AUTHORIZATION_LENGTH)
+  .regex(settings.AUTHORIZATION)
   .nullable();
 
 /** What the names of refs begin with. */
 export const Prefixes = z
-  .array(
-    z
-      .string()
-      .min("refs/".length)
-      .max(1_000)
-      .startsWith("refs/")
-      // oxlint-disable-next-line no-control-regex -- a pkt-line of the protocol takes none.
-      .regex(/^[^\x00-\x20\x7f]+$/),
-  )
+  .array(z.string().max(settings.MAX_PREFIX_LENGTH).regex(settings.PREFIX))
   .min(1)
-  .max(100);
+  .max(settings.MAX_PREFIXES);

@@ -1,12 +1,13 @@
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { GitError } from "../../format/errors.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
+import * as remote from "../../repository/remote/remote-settings.ts";
 import { Choice, type Faults, FaultNote, NO_FAULTS, TextField } from "../parts/fields.tsx";
 import { refusalOf } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { visibleLine } from "../parts/text.ts";
-import { Ago } from "../parts/times.tsx";
+import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 64 * 1024;
@@ -46,14 +47,16 @@ export function mirrorsPage(context: PageContext): Promise<Response> {
 /** `POST /{owner}/{repo}/settings/mirrors`: makes a mirror. */
 export async function makeMirror(context: PageContext): Promise<Response> {
   const form = await readForm(context.req.raw, MAX_FORM_BYTES);
-  const [url, refs, authorization] = [textOf(form, "url").trim(), textOf(form, "refs"), textOf(form, "authorization")];
+  const url = textOf(form, "url").trim();
+  const authorization = textOf(form, "authorization").trim();
+  const refs = textOf(form, "refs");
   const typed = { url, refs, force: form.has("force"), prune: form.has("prune") };
   try {
     const prefixes = refs.split(/\s+/).filter((prefix) => prefix !== "");
-    checkForm(url, authorization.trim(), prefixes);
+    checkForm(url, authorization, prefixes);
     await context.get("repository").createMirror({
       url,
-      authorization: authorization.trim() === "" ? null : authorization.trim(),
+      authorization: authorization === "" ? null : authorization,
       prefixes: prefixes.map(encodeText),
       force: typed.force,
       prune: typed.prune,
@@ -78,11 +81,11 @@ export async function changeMirror(context: PageContext): Promise<Response> {
  * @throws GitError "invalid" */
 function checkForm(url: string, authorization: string, prefixes: readonly string[]): void {
   const refuse = (field: string, reason: string): GitError => new GitError("invalid", { what: field, field, reason });
-  if (url.length > 2_000) throw refuse("url", "it is too long");
-  if (authorization.length > 8_000 || !/^[\x20-\x7e]*$/.test(authorization))
-    throw refuse("authorization", "it is no value of a header");
-  const isPrefix = (prefix: string): boolean => prefix.startsWith("refs/") && prefix.length <= 1_000;
-  if (prefixes.length === 0 || prefixes.length > 100 || !prefixes.every(isPrefix))
+  if (url.length > remote.MAX_URL_LENGTH) throw refuse("url", "it is too long");
+  const isHeader = authorization.length <= remote.MAX_AUTHORIZATION_LENGTH && remote.AUTHORIZATION.test(authorization);
+  if (authorization !== "" && !isHeader) throw refuse("authorization", "it is no value of a header");
+  const isPrefix = (text: string): boolean => text.length <= remote.MAX_PREFIX_LENGTH && remote.PREFIX.test(text);
+  if (prefixes.length === 0 || prefixes.length > remote.MAX_PREFIXES || !prefixes.every(isPrefix))
     throw refuse("refs", "write 1 to 100 beginnings of names, each with refs/ at its front");
 }
 
@@ -142,7 +145,7 @@ function Shown({ mirror, refused, url }: { mirror: Mirror; refused: Refused; url
         <bdi>{visibleLine(decodeText(prefixes.join(" ")))}</bdi>; {refs} refs
         {syncedMs !== null && (
           <>
-            ; up to date <Ago iso={new Date(syncedMs).toISOString().replace(/\.\d+Z$/, "+00:00")} nowMs={Date.now()} />
+            ; up to date <Ago iso={toIso(syncedMs)} nowMs={Date.now()} />
           </>
         )}
         {underWay !== null && `; ${underWay.done} of ${underWay.total} bytes are sent`}
