@@ -5,6 +5,7 @@ import type { Limits } from "../format/configured-limits.ts";
 import { NULL_OID_HEX, OBJECT_FORMAT, OID_BYTES, toHex } from "../format/oid.ts";
 import { isPushableRefName } from "../format/ref-name.ts";
 import { encodeSideBand, ERROR_BAND } from "../format/side-band.ts";
+import { readPieces } from "../format/read-pieces.ts";
 import type { PackSource, PushResult, PushTarget, RefCommand } from "../repository/state/push.ts";
 import { type RefOutcome, type RefRefusal, refuseUnpacked, refuseWhole } from "../repository/state/ref-refusal.ts";
 import { whenFull } from "../store/chunks/full-storage.ts";
@@ -225,15 +226,8 @@ class BodyPack implements PackSource {
     this.#body.minBytes = minBytes;
   }
 
-  async read(minimumBytes: number): Promise<Uint8Array | null> {
-    const pieces: Uint8Array[] = [];
-    for (let bytes = 0; bytes < minimumBytes;) {
-      const piece = await this.#readPiece();
-      if (piece === null) break;
-      pieces.push(piece);
-      bytes += piece.length;
-    }
-    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  read(minimumBytes: number): Promise<Uint8Array | null> {
+    return readPieces(() => this.#readPiece(), minimumBytes);
   }
 
   /** Reads and drops the rest; errors are ignored. */

@@ -4,6 +4,7 @@ import { isHexOid, OBJECT_FORMAT } from "../../format/oid.ts";
 import { encodePkt, FLUSH_PKT, type Pkt, pktText } from "../../format/pkt-line.ts";
 import { ERROR_BAND, PACK_BAND } from "../../format/side-band.ts";
 import { toByteString } from "../../format/byte-string.ts";
+import { readPieces } from "../../format/read-pieces.ts";
 import type { PackSource } from "../state/push.ts";
 import { failed, type GitServer, type RemoteAnswer } from "../remote/git-server.ts";
 import { isShallow, quote } from "../remote/ref-lines.ts";
@@ -102,15 +103,8 @@ export class UpstreamPack implements PackSource {
   }
 
   /** @throws GitError "unavailable" when the answer is cut, too slow, or an error, "too-large" */
-  async read(minimumBytes: number): Promise<Uint8Array | null> {
-    const pieces: Uint8Array[] = [];
-    for (let bytes = 0; bytes < minimumBytes;) {
-      const piece = await this.#readPiece();
-      if (piece === null) break;
-      pieces.push(piece);
-      bytes += piece.length;
-    }
-    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  read(minimumBytes: number): Promise<Uint8Array | null> {
+    return readPieces(() => this.#readPiece(), minimumBytes);
   }
 
   demandPace(minBytes: () => number): void {

@@ -1,3 +1,4 @@
+import { readPieces } from "../../format/read-pieces.ts";
 import type { ChunkStore } from "../../store/chunks/chunk-store.ts";
 import type { StoredPart } from "../../store/jobs/upload-table.ts";
 import { pause } from "../pacing/pause.ts";
@@ -23,15 +24,8 @@ export class StoredParts implements PackSource {
   }
 
   /** @throws GitError "storage-failed" when a part is missing or short */
-  async read(minimumBytes: number): Promise<Uint8Array | null> {
-    const pieces: Uint8Array[] = [];
-    for (let bytes = 0; bytes < minimumBytes;) {
-      const piece = await this.#readPiece();
-      if (piece === null) break;
-      pieces.push(piece);
-      bytes += piece.length;
-    }
-    return pieces.length > 1 ? Buffer.concat(pieces) : (pieces[0] ?? null);
+  read(minimumBytes: number): Promise<Uint8Array | null> {
+    return readPieces(() => this.#readPiece(), minimumBytes);
   }
 
   /** Gives up the rest. */

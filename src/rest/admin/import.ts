@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { decodeText, encodeText } from "../../format/byte-string.ts";
 import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
-import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
+import { toTime } from "../common/time.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../format/event-stream.ts";
 import type { Listener } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
@@ -227,7 +228,6 @@ function streamImport(listener: Listener, first: Status): ReadableStream<Uint8Ar
 
 function show(status: Status) {
   const { prefixes, isMirror, intervalMs, refs, startedMs, syncedMs, nextMs, lfs = null, ...rest } = status;
-  const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...rest,
     refs: prefixes.map(decodeText),
@@ -235,7 +235,7 @@ function show(status: Status) {
     interval: intervalMs / 1_000,
     lfs: lfs && { objects: lfs.objects, bytes: lfs.bytes, missing: lfs.missing },
     upstreamRefs: refs,
-    startedAt: new Date(startedMs).toISOString(),
+    startedAt: toTime(startedMs),
     syncedAt: toTime(syncedMs),
     nextAt: toTime(nextMs),
   };

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { EVENT_ID } from "../../format/event-id.ts";
 import type { EventPage } from "../../repository/events/events.ts";
 import { failures } from "../common/error.ts";
-import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../common/event-stream.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../format/event-stream.ts";
 import type { Listener } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";

@@ -1,14 +1,9 @@
 import { EVENT_ID } from "../../format/event-id.ts";
+import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS } from "../../format/event-stream.ts";
 import { GitError } from "../../format/errors.ts";
 import type { Listener } from "../../repository/deployment.ts";
 import { PAGE_HEADERS } from "../parts/page-headers.ts";
 import type { PageContext } from "../parts/web-env.ts";
-
-/** How long a stream is silent (ms) before it sends a comment, which shows whether it is still read. */
-const BEAT_MS = 25_000;
-
-/** How long a stream lasts (ms). The browser then connects again. */
-const LIFE_MS = 5 * 60_000;
 
 /** Events that are looked through at a time. */
 const LOOKED_AT = 100;
@@ -21,13 +16,13 @@ export async function liveEvents(context: PageContext): Promise<Response> {
   if (after !== "latest" && !EVENT_ID.test(after))
     throw new GitError("invalid", { what: "after", reason: "it must be the id of an event" });
   const listener = await context.get("host").listen(owner, name);
-  const headers = { ...PAGE_HEADERS, "Content-Type": "text/event-stream", "Cache-Control": "no-store" };
+  const headers = { ...PAGE_HEADERS, ...STREAM_HEADERS };
   return new Response(stream(listener, after), { headers });
 }
 
 function stream(listener: Listener, from: string): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  const endMs = Date.now() + LIFE_MS;
+  const endMs = Date.now() + STREAM_LIFE_MS;
   let after = from;
   /** @returns what is to be sent; null: nothing has been pushed */
   const look = async (): Promise<string | null> => {
@@ -47,8 +42,8 @@ function stream(listener: Listener, from: string): ReadableStream<Uint8Array> {
           while (Date.now() < endMs) {
             const told = listener.isAwake ? await look() : null;
             if (told !== null) return controller.enqueue(encoder.encode(told));
-            await listener.wait(BEAT_MS);
-            if (!listener.isAwake) return controller.enqueue(encoder.encode(":\n\n"));
+            await listener.wait(HEARTBEAT_MS);
+            if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
           }
         } catch {
           // The visitor's right, or the repository, has gone. Who connects again is told by a status.
