@@ -4,6 +4,7 @@ import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { RepositoryParams, json } from "../common/schemas.ts";
+import { toTime } from "../common/time.ts";
 
 const Count = z.number().int().min(0);
 
@@ -80,13 +81,10 @@ export const maintenanceRoutes = newRoutes()
   });
 
 function show({ jobs, lastRuns, ...rest }: Awaited<ReturnType<RepositoryClient["maintenance"]>>) {
-  const runs = Object.entries(lastRuns).map(([kind, { timeMs, ...run }]) => [
-    kind,
-    { began: new Date(timeMs).toISOString(), ...run },
-  ]);
+  const runs = Object.entries(lastRuns).map(([kind, { timeMs, ...run }]) => [kind, { began: toTime(timeMs), ...run }]);
   return {
     ...rest,
-    jobs: jobs.map(({ dueMs, ...job }) => ({ ...job, dueAt: new Date(dueMs).toISOString() })),
+    jobs: jobs.map(({ dueMs, ...job }) => ({ ...job, dueAt: toTime(dueMs) })),
     lastRuns: Object.fromEntries(runs) as z.output<typeof Status>["lastRuns"],
   };
 }

@@ -6,6 +6,7 @@ import { failures } from "../common/error.ts";
 import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
+import { toTime } from "../common/time.ts";
 import { Authorization, AUTHORIZATION, Prefixes, RemoteUrl } from "./remote-schemas.ts";
 
 const PATH = "/repos/{owner}/{repo}/mirrors";
@@ -234,7 +235,6 @@ export const mirrorRoutes = newRoutes()
 
 function show(mirror: Awaited<ReturnType<RepositoryClient["mirror"]>>): z.output<typeof Mirror> {
   const { prefixes, refs, refused, extra, createdMs, syncedMs, nextMs, underWay, ...rest } = mirror;
-  const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
   return {
     ...rest,
     refs: prefixes.map(decodeText),
@@ -242,7 +242,7 @@ function show(mirror: Awaited<ReturnType<RepositoryClient["mirror"]>>): z.output
     refusedRefs: refused,
     extraRefs: extra,
     underWay: underWay && { done: underWay.done, total: underWay.total },
-    createdAt: new Date(createdMs).toISOString(),
+    createdAt: toTime(createdMs),
     syncedAt: toTime(syncedMs),
     nextAt: toTime(nextMs),
   };

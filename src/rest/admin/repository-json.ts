@@ -5,6 +5,7 @@ import { isBranchName } from "../../format/ref-name.ts";
 import { isOwnerName, isRepositoryName, NAME_RULE } from "../../format/repository-name.ts";
 import { MAX_DESCRIPTION } from "../../repository/repository-changes.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
+import { toTime } from "../common/time.ts";
 
 export const Owner = z.string().refine(isOwnerName, `${NAME_RULE}; not 'api' or '-'`).openapi({ example: "me" });
 
@@ -48,9 +49,9 @@ export function toJson(entry: RepositoryEntry): z.input<typeof RepositorySchema>
   return {
     ...rest,
     parent: parent === null ? null : { owner: parent.owner, name: parent.name },
-    expiresAt: expiresMs === null ? null : new Date(expiresMs).toISOString(),
+    expiresAt: toTime(expiresMs),
     defaultBranch: defaultBranch === null ? null : decodeText(defaultBranch),
-    createdAt: new Date(createdMs).toISOString(),
-    pushedAt: pushedMs === null ? null : new Date(pushedMs).toISOString(),
+    createdAt: toTime(createdMs),
+    pushedAt: toTime(pushedMs),
   };
 }

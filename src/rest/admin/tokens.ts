@@ -7,6 +7,7 @@ import { failures } from "../common/error.ts";
 import { decodeCursor, NextCursor, PageQuery } from "../common/paging.ts";
 import { defineRoute, newRoutes } from "../common/routes.ts";
 import { RefPatternSchema, json } from "../common/schemas.ts";
+import { toTime } from "../common/time.ts";
 
 const Rule = z
   .strictObject({
@@ -167,7 +168,6 @@ export const tokenRoutes = newRoutes()
 
 function toJson(token: Token): z.output<typeof TokenSchema> {
   const { id, name, scope, right, refs, createdMs, expiresMs, lastUsedMs } = token;
-  const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return {
     id,
     name,
@@ -175,8 +175,8 @@ function toJson(token: Token): z.output<typeof TokenSchema> {
     repositoryId: "owner" in scope ? null : scope.repositoryId,
     right,
     refs: refs?.map((rule) => ({ ...rule, pattern: decodeText(rule.pattern) })) ?? null,
-    createdAt: time(createdMs)!,
-    expiresAt: time(expiresMs),
-    lastUsedAt: time(lastUsedMs),
+    createdAt: toTime(createdMs),
+    expiresAt: toTime(expiresMs),
+    lastUsedAt: toTime(lastUsedMs),
   };
 }

@@ -12,6 +12,7 @@ import { failures } from "../common/error.ts";
 import { answerLate } from "../common/long-answer.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, NullableOidSchema, OidSchema, RepositoryParams } from "../common/schemas.ts";
+import { toTime } from "../common/time.ts";
 
 const PATH = "/repos/{owner}/{repo}/uploads";
 
@@ -266,7 +267,7 @@ function show({ endsMs, isDone, ...upload }: Awaited<ReturnType<RepositoryClient
     ...upload,
     tips: [...upload.tips],
     parts: [...upload.parts],
-    endsAt: new Date(endsMs).toISOString(),
+    endsAt: toTime(endsMs),
     complete: isDone,
   };
 }

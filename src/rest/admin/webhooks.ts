@@ -3,6 +3,7 @@ import type { RepositoryClient } from "../../repository/calls.ts";
 import { failures } from "../common/error.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
+import { toTime } from "../common/time.ts";
 
 const PATH = "/repos/{owner}/{repo}/webhooks";
 const tags = ["events"];
@@ -241,11 +242,11 @@ function show(webhook: Awaited<ReturnType<RepositoryClient["webhook"]>>): z.outp
     url,
     format,
     events: events && [...events],
-    createdAt: new Date(createdMs).toISOString(),
+    createdAt: toTime(createdMs),
     disabled,
     failures: failed,
-    nextAttemptAt: failed === 0 || disabled !== null ? null : new Date(dueMs).toISOString(),
-    formerSecretUntil: formerUntilMs === null ? null : new Date(formerUntilMs).toISOString(),
+    nextAttemptAt: failed === 0 || disabled !== null ? null : toTime(dueMs),
+    formerSecretUntil: toTime(formerUntilMs),
   };
 }
 
@@ -253,7 +254,7 @@ function showDelivery({ timeMs, ...delivery }: Awaited<ReturnType<RepositoryClie
   const { request, response, ...rest } = delivery;
   return {
     ...rest,
-    timestamp: new Date(timeMs).toISOString(),
+    timestamp: toTime(timeMs),
     request: { ...request, headers: { ...request.headers } },
     response: response && { ...response },
   };

@@ -3,6 +3,7 @@ import { decodeText, encodeText } from "../../format/byte-string.ts";
 import { MAX_WORKTREES } from "../../format/limits.ts";
 import type { WorktreesStatus } from "../../repository/worktree/worktree-status.ts";
 import { failures } from "../common/error.ts";
+import { toTime } from "../common/time.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
 import { BranchSchema, NullableOidSchema, RepositoryParams, json } from "../common/schemas.ts";
 
@@ -85,7 +86,7 @@ function show({ branches, worktrees }: WorktreesStatus): z.infer<typeof Worktree
     worktrees: worktrees.map(({ branch, materializedMs, sizeBytes, ...rest }) => ({
       ...rest,
       branch: decodeText(branch),
-      materializedAt: materializedMs === null ? null : new Date(materializedMs).toISOString(),
+      materializedAt: toTime(materializedMs),
       bytes: sizeBytes,
     })),
   };

@@ -4,7 +4,7 @@ import { showSize } from "../parts/file-box.tsx";
 import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { visibleLine } from "../parts/text.ts";
-import { Ago } from "../parts/times.tsx";
+import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 4 * 1024;
@@ -90,7 +90,7 @@ function LockTable({ locks, url }: { locks: readonly Lock[]; url: string }) {
                 <bdi>{visibleLine(ownerName)}</bdi>
               </td>
               <td>
-                <Ago iso={new Date(lockedMs).toISOString().replace(/\.\d+Z$/, "+00:00")} nowMs={nowMs} />
+                <Ago iso={toIso(lockedMs)} nowMs={nowMs} />
               </td>
               <td>
                 <form method="post" action={url}>

@@ -9,7 +9,6 @@ import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
 import { showPage } from "../parts/show-page.tsx";
 import {
   checkTypedToken,
-  MadeToken,
   NEW_TOKEN,
   NewTokenForm,
   PAGE_TOKENS,
@@ -20,6 +19,7 @@ import {
   type TypedToken,
 } from "../parts/token-forms.tsx";
 import type { PageContext } from "../parts/web-env.ts";
+import { ShownOnce } from "../parts/shown-once.tsx";
 
 const MAX_FORM_BYTES = 64 * 1024;
 
@@ -118,7 +118,7 @@ async function showDesk(
   return desk.show(
     sent.status,
     <>
-      {sent.made !== undefined && <MadeToken text={sent.made} />}
+      {sent.made !== undefined && <ShownOnce what="Token" text={sent.made} />}
       <TokenList tokens={tokens} action={desk.url} own={own} />
       {found.length > tokens.length && (
         <p>

@@ -4,8 +4,9 @@ import { type Faults, FaultNote, NO_FAULTS, SelectField, TextField } from "../pa
 import { refusalOf } from "../parts/form-faults.ts";
 import { readForm, textOf } from "../parts/forms.ts";
 import { settingsUrl, showSettings } from "../parts/settings-frame.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { visibleLine, visibleText } from "../parts/text.ts";
-import { Ago } from "../parts/times.tsx";
+import { Ago, toIso } from "../parts/times.tsx";
 import type { PageContext } from "../parts/web-env.ts";
 
 const MAX_FORM_BYTES = 64 * 1024;
@@ -102,7 +103,7 @@ async function show(context: PageContext, { status, faults, typed, secret }: Sen
     children: (
       <>
         <p>A webhook is an address that is told of pushes and other events, in order.</p>
-        {secret !== null && <MadeSecret secret={secret} />}
+        {secret !== null && <ShownOnce what="Secret" text={secret} />}
         {webhooks.length === 0 ? (
           <p>There are none.</p>
         ) : (
@@ -119,23 +120,6 @@ async function show(context: PageContext, { status, faults, typed, secret }: Sen
       </>
     ),
   });
-}
-
-function MadeSecret({ secret }: { secret: string }) {
-  return (
-    <div class="note" role="status">
-      <p>
-        <strong>The secret was made.</strong> Copy it now: nobody can show it again.
-      </p>
-      <label for="made">Secret</label>
-      <div class="row">
-        <input class="grow source" id="made" value={secret} readonly />
-        <button type="button" data-with="copy" data-from="made" hidden>
-          Copy
-        </button>
-      </div>
-    </div>
-  );
 }
 
 function Shown({ webhook, url }: { webhook: Webhook; url: string }) {
@@ -185,7 +169,7 @@ function Deliveries({ id, url, deliveries }: { id: string; url: string; deliveri
           <details>
             <summary>
               <bdi>{visibleLine(type)}</bdi> <span class="badge">{error === null ? "delivered" : "failed"}</span>{" "}
-              <Ago iso={new Date(timeMs).toISOString().replace(/\.\d+Z$/, "+00:00")} nowMs={nowMs} />, {ms} ms
+              <Ago iso={toIso(timeMs)} nowMs={nowMs} />, {ms} ms
               {error !== null && <bdi>: {visibleLine(error)}</bdi>}
             </summary>
             <pre tabindex={0}>

@@ -101,24 +101,6 @@ function endOf(day: string): number | null {
   return Number.isNaN(startMs) ? null : startMs + 86_400_000 - 1_000;
 }
 
-/** A token that was made: its text is shown this once. */
-export function MadeToken({ text }: { text: string }) {
-  return (
-    <div class="note" role="status">
-      <p>
-        <strong>The token was made.</strong> Copy it now: nobody can show it again.
-      </p>
-      <label for="made">Token</label>
-      <div class="row">
-        <input class="grow source" id="made" value={text} readonly />
-        <button type="button" data-with="copy" data-from="made" hidden>
-          Copy
-        </button>
-      </div>
-    </div>
-  );
-}
-
 /** A form for a new token. @param action URL of the list */
 export function NewTokenForm({ action, typed, faults }: { action: string; typed: TypedToken; faults: Faults }) {
   return (
