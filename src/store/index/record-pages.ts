@@ -26,7 +26,7 @@ export interface RecordFormat<R> {
 }
 
 /** Bytes of a page whose records are written at once, unless a single record takes more. */
-export const PAGE_BYTES = 262_144;
+export const PAGE_BYTES = 524_288;
 
 /** Bytes of a page to which little is appended, at most: each time, all of it is written. */
 export const APPENDED_BYTES = 65_536;
