@@ -17,6 +17,9 @@ import type { Sql } from "../sql/sql.ts";
 /** A set of positions. */
 export type PositionSet = Bitset<GraphPosition>;
 
+/** 2^32 by the golden ratio: the products of consecutive numbers lie far from each other. */
+const HASH_FACTOR = 0x9e3779b1;
+
 /** Nodes of which each takes less than a microsecond or two. */
 const NODES_PER_STEP = 512;
 
@@ -46,6 +49,8 @@ export class CommitGraph {
   #parents: Column<GraphPosition> = new Uint32Array(0);
   /** Hash table by number, with open addressing: position + 1, or 0 if free. At most half full. */
   #slots = new Uint32Array(8);
+  /** Of the hash function. Partly random, so that nobody can choose numbers that meet in one slot. */
+  #factor = HASH_FACTOR ^ (crypto.getRandomValues(new Uint16Array(1))[0]! & ~1);
 
   /** Reads the whole graph. */
   static load(sql: Sql): CommitGraph {
@@ -223,6 +228,7 @@ export class CommitGraph {
     this.#parentStarts = other.#parentStarts;
     this.#parents = other.#parents;
     this.#slots = other.#slots;
+    this.#factor = other.#factor;
   }
 
   /** Adds the parents of every member below `end`, down to position `floor`. */
@@ -263,11 +269,12 @@ export class CommitGraph {
     this.#length = position + 1;
   }
 
-  /** The slot of `number`, or the free slot where it belongs. Numbers count up, so their lowest bits
-   * spread them, and nodes that are asked for together lie together. */
+  /** The slot of `number`, or the free slot where it belongs. Each push's commits are consecutive
+   * numbers: by their lowest bits, those of two pushes could lie on each other, and whoever looks for
+   * one would step over all of the other's. */
   #slot(number: ObjectNumber): number {
     const mask = this.#slots.length - 1;
-    let slot = number & mask;
+    let slot = Math.imul(number, this.#factor) >>> Math.clz32(mask);
     while (this.#slots[slot] !== 0 && this.#numbers[this.#slots[slot]! - 1] !== number) slot = (slot + 1) & mask;
     return slot;
   }
