@@ -86,7 +86,7 @@ export async function buildBundle(
   const startMs = Date.now();
   const totalBytes = tables.pushes.totalBytes();
   const planned = planBundle(tables, ["refs/heads/", "refs/tags/"]);
-  if (planned === null) return platform.transactor.transactionSync(() => replaceBundle(tables, null));
+  if (planned === null) return repository.transactAside(() => replaceBundle(tables, null));
   const { header, plan } = planned;
   const key = `${repository.key}/bundles/${crypto.randomUUID()}`;
   const operations = newChunkCounters();
@@ -103,7 +103,7 @@ export async function buildBundle(
       await rest();
     }
     const file = await writer.finish();
-    platform.transactor.transactionSync(() => {
+    repository.transactAside(() => {
       // Based on the time, so that a repository which reuses the name of another does not start
       // again at a low number.
       const token = Math.max(startMs, (tables.bundles.current()?.token ?? 0) + 1);

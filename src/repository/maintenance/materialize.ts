@@ -70,15 +70,15 @@ class Materialization {
    * @returns null: nothing to write */
   async #plan(): Promise<Worktree | null> {
     const { worktrees, objects } = this.#tables;
-    const { worktrees: policy, transactor } = this.#run.repository.platform;
+    const { repository } = this.#run;
     const known = worktrees.get(this.#branch);
-    const tip = wantedTip(this.#tables, this.#branch, policy);
+    const tip = wantedTip(this.#tables, this.#branch, repository.platform.worktrees);
     const commit = tip === null ? 0 : objects.find(tip)!.number;
     if (known === null && commit === 0) return null;
     if (known?.planned === commit && known.refused === null) return known;
     try {
       const changes = await this.#findChanges(known, commit);
-      return transactor.transactionSync(() => {
+      return repository.transactAside(() => {
         const { id } = worktrees.add(this.#branch);
         worktrees.plan(id, commit, changes);
         return worktrees.get(this.#branch);
@@ -86,7 +86,7 @@ class Materialization {
     } catch (error) {
       // A retry would fail again; the branch's next commit may not.
       if (!isGitError(error, "too-large")) throw error;
-      transactor.transactionSync(() => worktrees.refuse(worktrees.add(this.#branch).id, error.message));
+      repository.transactAside(() => worktrees.refuse(worktrees.add(this.#branch).id, error.message));
       return null;
     }
   }
@@ -143,8 +143,6 @@ class Materialization {
     this.#counts.files += written.length;
     this.#counts.bytes += written.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.#counts.deletedObjects += removed.length;
-    return this.#run.repository.platform.transactor.transactionSync(() =>
-      worktrees.record(id, removed, written, oidOf, this.#run.nowMs),
-    );
+    return this.#run.repository.transactAside(() => worktrees.record(id, removed, written, oidOf, this.#run.nowMs));
   }
 }

@@ -67,7 +67,7 @@ const HANDLERS: Record<JobKind, (run: JobRun) => Promise<JobOutcome>> = {
   import: async ({ repository }) => ({ counts: await runImport(repository), again: false }),
   mirror: async ({ repository, job }) => ({ counts: { ...(await runMirror(repository, job.key)) }, again: false }),
   trim: async ({ repository, nowMs }) => {
-    repository.platform.transactor.transactionSync(() => trimResponses(repository, nowMs));
+    repository.transactAside(() => trimResponses(repository, nowMs));
     return { counts: {}, again: false };
   },
 };

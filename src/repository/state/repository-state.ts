@@ -319,7 +319,8 @@ export class RepositoryState {
     return needed;
   }
 
-  /** Runs a transaction that writes nothing of what forks copy. What is in memory of index and chunks
+  /** Runs a transaction that writes nothing of what forks copy, nor of what a large push prepares itself
+   * with. What is in memory of index and chunks
    * follows one that is rolled back. */
   transactAside<T>(f: () => T): T {
     try {

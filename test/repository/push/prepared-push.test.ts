@@ -1,6 +1,7 @@
 /** Large pushes, which are prepared before their transaction. */
 import { expect, test } from "vitest";
 import { makeCommit, makeObject, makeTree } from "../../harness/pack-builder.ts";
+import { housekeep } from "../maintenance/housekeep.ts";
 import { packMany } from "../many-objects.ts";
 import { PushedRepository } from "../pushing.ts";
 import { checkRepository, readRefs } from "../faults/invariants.ts";
@@ -28,6 +29,18 @@ test("a large first push is taken", async () => {
   });
   await checkRepository(repository, repository.chunks, readRefs(repository));
   expect(repository.tables.objects.present().size).toBe(LARGE.length);
+});
+
+test("what the jobs of an earlier push write does not make a large push prepare itself again", async () => {
+  const repository = new PushedRepository({ worktrees: "default-branch" });
+  await repository.push([[MAIN, null, COMMIT.oid]], packMany(LARGE));
+  const { state } = repository.repository;
+  const { layout } = state;
+  await housekeep(repository, Date.now() + 60_000);
+  const stored = await Array.fromAsync(repository.chunks.list(""));
+  expect(stored.filter((key) => key.includes("/worktrees/"))).toHaveLength(BLOBS.length);
+  expect(Object.keys(state.jobs.lastRuns()).toSorted()).toEqual(["filter", "tally"]);
+  expect(state.layout).toBe(layout);
 });
 
 test("what a refused large first push has prepared is of no account to the next one", async () => {
