@@ -50,24 +50,33 @@ function commonHead(old: Uint8Array, next: Uint8Array): number {
   const length = Math.min(old.length, next.length);
   const [a, b] = [viewOf(old), viewOf(next)];
   let differs = 0;
-  while (differs + WORD_BYTES <= length && a.getUint32(differs) === b.getUint32(differs)) differs += WORD_BYTES;
+  while (differs + WORD_BYTES <= length && a.getUint32(differs, true) === b.getUint32(differs, true))
+    differs += WORD_BYTES;
   while (differs < length && old[differs] === next[differs]) differs++;
-  // A plain loop: names are short, and each call of indexOf costs as much as a look at a hundred
-  // bytes.
+  // Words again: names are short, and each call of indexOf costs as much as a look at a hundred bytes.
   let end = 0;
-  for (let at = 0; at + OID_BYTES < differs; at++) {
-    if (old[at] !== 0) continue;
-    at += OID_BYTES;
-    end = at + 1;
+  for (let at = 0; at + OID_BYTES < differs;) {
+    const nul = nulIn(a.getUint32(at, true));
+    at += nul;
+    if (nul === WORD_BYTES) continue;
+    at += 1 + OID_BYTES;
+    if (at <= differs) end = at;
   }
   return end;
+}
+
+/** The place of the first byte of a little-endian word that is 0; `WORD_BYTES`: none is. */
+function nulIn(word: number): number {
+  // The lowest bit that is set is in that byte.
+  const found = (word - 0x01010101) & ~word & 0x80808080;
+  return found === 0 ? WORD_BYTES : (31 - Math.clz32(found & -found)) >>> 3;
 }
 
 function commonTailBytes(old: Uint8Array, next: Uint8Array): number {
   const length = Math.min(old.length, next.length);
   const [a, b] = [viewOf(old), viewOf(next)];
   let [i, j] = [old.length - WORD_BYTES, next.length - WORD_BYTES];
-  while (i >= 0 && j >= 0 && a.getUint32(i) === b.getUint32(j)) {
+  while (i >= 0 && j >= 0 && a.getUint32(i, true) === b.getUint32(j, true)) {
     i -= WORD_BYTES;
     j -= WORD_BYTES;
   }
