@@ -15,6 +15,7 @@ export const DECLARED = {
   durableObjects: {
     REPOSITORY: { className: "RepositoryObject", useSQLite: true },
     REGISTRY: { className: "RegistryObject", useSQLite: true },
+    OWNERS: { className: "OwnerObject", useSQLite: true },
   },
   versionMetadata: "VERSION",
 };

@@ -1,11 +1,13 @@
-import { authorise, type Caller, everythingOf, type Right, rightOf } from "../access/caller.ts";
+import type { Caller, Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
 import type { Deployment } from "../repository/deployment.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
+import { demandRight } from "./demand.ts";
 import { printEvent } from "./event-log.ts";
 import type { HostRequest } from "./host-request.ts";
 import { openListener } from "./listener.ts";
+import { openOwner, openOwnerListener } from "./owner-desk.ts";
 import { newQuotaDesk } from "./quota-desk.ts";
 import { newRepositoryDesk } from "./repository-desk.ts";
 import { newTokenDesk } from "./token-desk.ts";
@@ -15,18 +17,14 @@ import { newTokenDesk } from "./token-desk.ts";
 export function newDeployment(request: HostRequest, codec: Deployment["reading"]["codec"]): Deployment {
   const { env } = request;
   const findCaller = async (): Promise<Caller> => (await request.asker()).caller;
-  const demand = async (needed: Right, owner: string): Promise<void> => {
-    const caller = await findCaller();
-    const target = everythingOf(owner);
-    // Owners are no secret: a caller without a right is told so.
-    if (caller.kind !== "anonymous" && rightOf(caller, target) === null)
-      throw new GitError("forbidden", { what: `access to what belongs to ${owner}` });
-    authorise(caller, needed, target);
-  };
+  const demand = async (needed: Right, owner: string): Promise<void> =>
+    void (await demandRight(request, needed, owner));
   return {
     open: async (owner, repository, needed, noteAmbiguities) =>
       (await request.open(parseRepositoryName(owner, repository), needed)).client(noteAmbiguities),
     listen: (owner, repository) => openListener(request, parseRepositoryName(owner, repository)),
+    openOwner: (owner, needed) => openOwner(request, owner, needed),
+    listenToOwner: (owner) => openOwnerListener(request, owner),
     demandToken: async () => {
       const caller = await findCaller();
       if (caller.kind === "anonymous") throw new GitError("unauthenticated", { what: "token" });

@@ -15,13 +15,8 @@ import {
 } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { foldRepositoryName, type RepositoryName } from "../format/repository-name.ts";
-import {
-  type Ambiguities,
-  type CallName,
-  type CallOutcome,
-  newRepositoryClient,
-  type RepositoryClient,
-} from "../repository/calls.ts";
+import type { Ambiguities, CallOutcome } from "../repository/state/call-outcome.ts";
+import { type CallName, newRepositoryClient, type RepositoryClient } from "../repository/calls.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { NewPlace } from "../protocol/moved.ts";
 import { noCreation } from "../protocol/receive-pack.ts";

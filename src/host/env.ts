@@ -9,6 +9,8 @@ export interface Env {
   readonly REPOSITORY: DurableObjectNamespace;
   /** One SQLite-backed Durable Object for the deployment: it knows all repositories. */
   readonly REGISTRY: DurableObjectNamespace;
+  /** One SQLite-backed Durable Object per owner to whose events somebody listens. */
+  readonly OWNERS: DurableObjectNamespace;
   /** Chunks, cached packs, bundles and worktree files; keys begin with the repository's id. */
   readonly BUCKET: R2Bucket;
   /** The deployed code: its id changes with every deployment. */

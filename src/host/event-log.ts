@@ -20,6 +20,8 @@ export interface EventOrigin {
   readonly request?: string;
   /** The repository's id. */
   readonly repository?: string;
+  /** The owner's name, of what its object did. */
+  readonly owner?: string;
 }
 
 /** Prints an event as one line of JSON, so that the Worker's logs show what each request cost. It

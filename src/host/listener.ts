@@ -2,7 +2,8 @@ import type { Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import type { RepositoryClient } from "../repository/calls.ts";
-import type { Listener } from "../repository/deployment.ts";
+import type { EventSource, Listener } from "../repository/deployment.ts";
+import type { EventPage, EventQuery } from "../repository/events/events.ts";
 import type { HostRequest } from "./host-request.ts";
 
 /** Listens to a repository for a request that its caller may read.
@@ -10,20 +11,24 @@ import type { HostRequest } from "./host-request.ts";
 export async function openListener(request: HostRequest, name: RepositoryName | null): Promise<Listener> {
   const socket = await (await request.open(name, "read")).listen();
   if (socket === null) throw new GitError("not-found", { what: "repository" });
-  return new SocketListener(request, name, socket);
+  return new RepositoryListener(socket, async (needed) => {
+    // A request of its own, since the caller's right may have ended.
+    const repository = await request.again().open(name, needed);
+    return repository.client(() => undefined);
+  });
 }
 
-class SocketListener implements Listener {
-  readonly #request: HostRequest;
-  readonly #name: RepositoryName | null;
+/** Hears of a log that something has happened, over a WebSocket to the log's object. */
+export class SocketListener<Page extends EventPage> implements EventSource<Page> {
   readonly #socket: WebSocket;
+  readonly #read: (query: EventQuery) => Promise<Page>;
   #isAwake = true;
   #wake: () => void = () => undefined;
 
-  constructor(request: HostRequest, name: RepositoryName | null, socket: WebSocket) {
-    this.#request = request;
-    this.#name = name;
+  /** @param read reads the log */
+  constructor(socket: WebSocket, read: (query: EventQuery) => Promise<Page>) {
     this.#socket = socket;
+    this.#read = read;
     const wake = (): void => {
       this.#isAwake = true;
       this.#wake();
@@ -38,16 +43,14 @@ class SocketListener implements Listener {
     return this.#isAwake;
   }
 
-  async events(query: Parameters<Listener["events"]>[0]): ReturnType<Listener["events"]> {
-    return (await this.open("read")).events(query);
+  events(query: EventQuery): Promise<Page> {
+    this.rest();
+    return this.#read(query);
   }
 
-  async open(needed: Right): Promise<RepositoryClient> {
-    // First: what happens while it reads wakes it again.
+  /** Before something is read: what happens meanwhile wakes it again. */
+  protected rest(): void {
     this.#isAwake = false;
-    // A request of its own, since the caller's right may have ended.
-    const repository = await this.#request.again().open(this.#name, needed);
-    return repository.client(() => undefined);
   }
 
   async wait(ms: number): Promise<void> {
@@ -62,5 +65,19 @@ class SocketListener implements Listener {
 
   close(): void {
     this.#socket.close();
+  }
+}
+
+class RepositoryListener extends SocketListener<EventPage> implements Listener {
+  readonly #open: Listener["open"];
+
+  constructor(socket: WebSocket, open: Listener["open"]) {
+    super(socket, async (query) => (await open("read")).events(query));
+    this.#open = open;
+  }
+
+  open(needed: Right): Promise<RepositoryClient> {
+    this.rest();
+    return this.#open(needed);
   }
 }

@@ -3,6 +3,10 @@ import type { Outside } from "../repository/state/outside.ts";
 import type { Env } from "./env.ts";
 import { wakeListeners } from "./listening.ts";
 
+interface OwnerStub {
+  tell(event: string): Promise<boolean>;
+}
+
 /** What a repository's object reaches outside of it. */
 export function newOutside(context: DurableObjectState, env: Env): Outside {
   const { POLICY, EVENTS } = env;
@@ -12,6 +16,8 @@ export function newOutside(context: DurableObjectState, env: Env): Outside {
       if (env.ALLOW_PRIVATE_HOSTS !== "on") refusePrivateAddress(url);
     },
     fetch: (input, init) => fetch(input, init),
+    // The bindings are untyped, since their classes refer to each other.
+    tellOwner: (owner, event) => (env.OWNERS.getByName(owner) as unknown as OwnerStub).tell(event),
     sendToQueue:
       EVENTS === undefined
         ? null

@@ -6,6 +6,7 @@ import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
+  type OwnerStanding,
   type QuotaStanding,
   type RepositoryChange,
   type RepositoryRoute,
@@ -70,9 +71,15 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** @see Registry.report */
-  report(id: string, standing: RepositoryStanding): void {
-    this.#registry.report(id, standing, Date.now());
+  report(id: string, standing: RepositoryStanding): OwnerStanding | null {
+    const owner = this.#registry.report(id, standing, Date.now());
     if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
+    return owner;
+  }
+
+  /** @see OwnerRegistry.listen */
+  listen(owner: string, sinceMs: number | null): void {
+    this.#registry.listening.set(owner, sinceMs);
   }
 
   /** @see RegistryPort.nameOf */

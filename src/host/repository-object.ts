@@ -4,7 +4,8 @@ import wasm from "../codec/holdfast.wasm";
 import { lowerLimits, type Limits } from "../format/configured-limits.ts";
 import { type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
 import { type PushPlace, receivePack } from "../protocol/receive-pack.ts";
-import type { CallName, CallOutcome } from "../repository/calls.ts";
+import type { CallOutcome } from "../repository/state/call-outcome.ts";
+import type { CallName } from "../repository/calls.ts";
 import type { TokenEvent } from "../repository/events/events.ts";
 import type { ForkRequest } from "../repository/forks/fork.ts";
 import type { FamilyMember, HistoryRequest, SharedHistory } from "../repository/state/family.ts";
@@ -13,7 +14,7 @@ import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { CopyPart, CopyPlace } from "../store/forks/table-copy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
-import type { RegistryPort } from "../store/registry/registry-answers.ts";
+import type { OwnerStanding, RegistryPort } from "../store/registry/registry-answers.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
@@ -128,6 +129,11 @@ export class RepositoryObject extends DurableObject<Env> {
   /** @see Repository.noteToken */
   noteToken(caller: Requester["caller"], change: TokenEvent): Promise<void> {
     return this.#repository.noteToken(caller, change);
+  }
+
+  /** @see Repository.hearOwner */
+  hearOwner(standing: OwnerStanding): Promise<void> {
+    return this.#repository.hearOwner(standing);
   }
 
   /** @see Repository.announce */

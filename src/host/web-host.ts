@@ -1,7 +1,7 @@
 import { type Caller, everythingOf, may, type Right } from "../access/caller.ts";
 import { GitError } from "../format/errors.ts";
 import { parseRepositoryName } from "../format/repository-name.ts";
-import type { Ambiguities } from "../repository/calls.ts";
+import type { Ambiguities } from "../repository/state/call-outcome.ts";
 import type { MayCreate, Visitor, WebHost } from "../web/parts/web-env.ts";
 import { newDeployment } from "./deployment.ts";
 import type { HostRequest } from "./host-request.ts";

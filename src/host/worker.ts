@@ -21,13 +21,14 @@ import { HostRequest } from "./host-request.ts";
 import { codec, traffic } from "./isolate.ts";
 import { serveLfsRequest } from "./lfs-host.ts";
 import { refuseForeign } from "./open-access.ts";
+import { OwnerObject } from "./owner-object.ts";
 import { RegistryObject } from "./registry-object.ts";
 import { configuredLimits, RepositoryObject } from "./repository-object.ts";
 import { newRestHost } from "./rest-host.ts";
 import { explainRepository, welcome } from "./visitors.ts";
 import { newWebHost } from "./web-host.ts";
 
-export { RegistryObject, RepositoryObject };
+export { OwnerObject, RegistryObject, RepositoryObject };
 
 type HostEnv = { Bindings: Env; Variables: { request: HostRequest } };
 type HostContext = Context<HostEnv>;

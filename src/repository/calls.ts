@@ -3,7 +3,8 @@
 // call is one row here: a function of the open repository and one argument. Its result must be
 // structured-cloneable and at most 32 MiB. It throws GitErrors for errors that the client is told.
 import type { Requester } from "../access/caller.ts";
-import { GitError, type GitErrorCode, type GitErrorData, isGitError } from "../format/errors.ts";
+import { isGitError } from "../format/errors.ts";
+import { type Ambiguities, type CallOutcome, type Client, newClient } from "./state/call-outcome.ts";
 import { checkRestore, planBackup } from "./bundle/backup.ts";
 import { completeUpload } from "./upload/complete-upload.ts";
 import { findLfsObject, lfsBatch } from "./lfs/lfs-objects.ts";
@@ -50,19 +51,10 @@ import { deleteRef, putRef } from "./refs/move-ref.ts";
 import { configureProtectedRefs, protectedRefs } from "./refs/protected-refs.ts";
 import { createTag, moveTag, renameTag, tag, tags } from "./refs/tags.ts";
 import { resolve } from "./objects/revision.ts";
-import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
-  deliveries,
-  pingWebhook,
-  redeliver,
-  rotateSecret,
-  webhook,
-  webhooks,
-} from "./events/webhooks.ts";
+import { WEBHOOK_CALLS } from "./events/webhook-calls.ts";
 import { setStatus, statuses } from "./events/statuses.ts";
-import { events, noteRepositoryChange } from "./events/events.ts";
+import { events } from "./events/events.ts";
+import { noteRepositoryChange } from "./events/owner-changes.ts";
 import { editPage } from "./pages/edit-page.ts";
 import { findPage } from "./pages/find-page.ts";
 import { comparePage } from "./pages/compare-page.ts";
@@ -164,15 +156,7 @@ const CALLS = {
   noteRepositoryChange,
   statuses,
   setStatus,
-  webhooks,
-  webhook,
-  createWebhook,
-  changeWebhook,
-  deleteWebhook,
-  rotateSecret,
-  pingWebhook,
-  deliveries,
-  redeliver,
+  ...WEBHOOK_CALLS,
   stats,
   repositoryPage,
   pathPage,
@@ -193,48 +177,15 @@ const HOLDS_NO_NUMBERS: ReadonlySet<CallName> = new Set(["maintain"]);
 /** Names one of the calls. */
 export type CallName = keyof Calls;
 
-/** The meanings of ambiguous names. @see OpenRepository.ambiguities */
-export type Ambiguities = readonly (readonly string[])[];
+/** A repository as the API sees it: every call of the table as a method. */
+export type RepositoryClient = Client<Calls>;
 
-/** The result of a call, in a form that can cross from the object to the Worker, where errors would
- * lose their data. */
-export type CallOutcome =
-  | { readonly kind: "done"; readonly value: unknown; readonly ambiguities: Ambiguities }
-  /** This object has no repository: the name may now belong to another object. */
-  | { readonly kind: "unknown-repository" }
-  | {
-      readonly kind: "failed";
-      readonly code: GitErrorCode;
-      readonly data: GitErrorData;
-      readonly ambiguities: Ambiguities;
-    };
-
-/** A repository as the API sees it: every call of the table as a method.
- * @throws GitError "not-found" when the repository does not exist, and the errors of the call */
-export type RepositoryClient = {
-  readonly [Name in CallName]: (
-    ...argument: Parameters<Calls[Name]> extends [unknown, infer Argument] ? [Argument] : []
-  ) => ReturnType<Calls[Name]>;
-};
-
-/** Makes the methods of a client.
- * @param send carries a call to the object
- * @param noteAmbiguities receives the ambiguous names in a call */
+/** @see newClient */
 export function newRepositoryClient(
   send: (name: CallName, argument: unknown) => Promise<CallOutcome>,
-  noteAmbiguities: (ambiguities: Ambiguities) => void = () => undefined,
+  noteAmbiguities?: (ambiguities: Ambiguities) => void,
 ): RepositoryClient {
-  const method = (name: CallName) => async (argument: unknown) => {
-    const outcome = await send(name, argument);
-    if (outcome.kind === "unknown-repository") throw new GitError("not-found", { what: "repository" });
-    noteAmbiguities(outcome.ambiguities);
-    if (outcome.kind === "failed") throw new GitError(outcome.code, outcome.data);
-    return outcome.value;
-  };
-  // A request uses one or two methods, so each is made on demand.
-  return new Proxy({} as RepositoryClient, {
-    get: (_, name) => (Object.hasOwn(CALLS, name) ? method(name as CallName) : undefined),
-  });
+  return newClient(CALLS, send, noteAmbiguities);
 }
 
 /** Runs a call. Object numbers that it holds stay valid meanwhile.

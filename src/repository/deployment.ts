@@ -7,7 +7,11 @@ import type { NameRefusal, QuotaStanding, RepositoryChange } from "../store/regi
 import type { ForkPage, RepositoryDetails, RepositoryEntry } from "../store/registry/repository-rows.ts";
 import type { FoundPage } from "../store/registry/search.ts";
 import type { NewToken } from "../store/registry/token-table.ts";
-import type { Ambiguities, RepositoryClient } from "./calls.ts";
+import type { Ambiguities } from "./state/call-outcome.ts";
+import type { RepositoryClient } from "./calls.ts";
+import type { EventPage, EventQuery } from "./events/events.ts";
+import type { OwnerClient } from "./owners/owner-calls.ts";
+import type { OwnerEventPage } from "./owners/owner.ts";
 import type { Reading } from "./files/reading.ts";
 import type { ForkRequest } from "./forks/fork.ts";
 
@@ -31,6 +35,12 @@ export interface Deployment {
   /** Listens to the repository named in the path. The caller must have the right to read there.
    * @throws GitError as `open`, "unavailable" when too many listen already */
   listen(owner: string, repository: string): Promise<Listener>;
+  /** Opens an owner, if the caller has the needed right for all that they have.
+   * @throws GitError "invalid" for a name that no owner has, and as `demand` */
+  openOwner(owner: string, needed: Right): Promise<OwnerClient>;
+  /** Listens to an owner. The caller must have the right to read all that they have.
+   * @throws GitError as `openOwner`, "unavailable" when too many listen already */
+  listenToOwner(owner: string): Promise<OwnerListener>;
   /** Refuses callers without a valid token.
    * @throws GitError "unauthenticated" */
   demandToken(): Promise<void>;
@@ -39,20 +49,27 @@ export interface Deployment {
   demand(needed: Right, owner: string): Promise<void>;
 }
 
-/** Hears when something happens to a repository. */
-export interface Listener {
+/** Hears when something happens. */
+export interface EventSource<Page extends EventPage = EventPage> {
   /** Whether something may have happened since it last read. */
   readonly isAwake: boolean;
   /** Reads the event log, if the caller may still do so.
    * @throws GitError as `open`, and as the call */
-  events: RepositoryClient["events"];
-  /** Opens the repository to read something else, if the caller has the needed right now.
-   * @throws GitError as `Deployment.open` */
-  open(needed: Right): Promise<RepositoryClient>;
+  events(query: EventQuery): Promise<Page>;
   /** Waits until something happens, or for this long (ms). Never fails. */
   wait(ms: number): Promise<void>;
   close(): void;
 }
+
+/** Hears when something happens to a repository. */
+export interface Listener extends EventSource {
+  /** Opens the repository to read something else, if the caller has the needed right now.
+   * @throws GitError as `Deployment.open` */
+  open(needed: Right): Promise<RepositoryClient>;
+}
+
+/** Hears when something happens to what an owner has. */
+export type OwnerListener = EventSource<OwnerEventPage>;
 
 /** Creates, shows and revokes tokens. Only an admin of a token's scope may do so, and the token
  * itself.

@@ -1,17 +1,19 @@
 import type { Requester } from "../access/caller.ts";
+import type { OwnerStanding } from "../store/registry/registry-answers.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
 import { deleteRepository } from "./events/deletion.ts";
 import { addEvent, type TokenEvent } from "./events/events.ts";
-import { Deliverer } from "./events/deliverer.ts";
+import { Teller } from "./events/teller.ts";
 import { fork, type ForkRequest } from "./forks/fork.ts";
 import { beginFork, readForkPart } from "./forks/origin.ts";
 import { setPin } from "./forks/pins.ts";
 import { shareHistory } from "./forks/share-history.ts";
 import { announce, announceNow } from "./refs/announce.ts";
 import { AFTER_PUSH } from "./after-push.ts";
-import { answerCall, type CallName, type CallOutcome } from "./calls.ts";
+import type { CallOutcome } from "./state/call-outcome.ts";
+import { answerCall, type CallName } from "./calls.ts";
 import type { CopyPlace } from "../store/forks/table-copy.ts";
 import type { FamilyMember, HistoryRequest } from "./state/family.ts";
 import type { FetchOutcome, FetchRequest, FetchSource, RefList } from "./state/fetch-source.ts";
@@ -39,7 +41,7 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
   constructor(platform: RepositoryPlatform) {
     this.state = new RepositoryState(platform, AFTER_PUSH);
     this.#responses = new ResponseCache(this.state);
-    this.state.teller = new Deliverer(this.state);
+    this.state.teller = new Teller(this.state);
   }
 
   refs(prefixes: string[]): Promise<RefList | null> {
@@ -172,6 +174,11 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     const { tables } = state;
     if (tables === null) return;
     state.transactAside(() => addEvent(state, tables, { caller }, "token", { ...change }));
+  }
+
+  /** Hears whether somebody listens to the repository's owner. */
+  async hearOwner(standing: OwnerStanding): Promise<void> {
+    this.state.teller.hearOwner(standing);
   }
 
   /** Reports the repository's state to the registry. @see announce */

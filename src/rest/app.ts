@@ -43,7 +43,7 @@ import { statsRoutes } from "./history/stats.ts";
 import { answerUnrouted, indexMethods } from "./unrouted.ts";
 import { uploadRoutes } from "./admin/uploads.ts";
 import { mirrorRoutes } from "./admin/mirrors.ts";
-import { webhookRoutes } from "./admin/webhooks.ts";
+import { ownerWebhookRoutes, webhookRoutes } from "./admin/webhooks.ts";
 import { worktreesRoutes } from "./content/worktrees.ts";
 
 /** The general part of the API's document. */
@@ -111,6 +111,7 @@ export function createRestApp(hostOf: (context: Parameters<MiddlewareHandler<Res
     .route("/", eventRoutes)
     .route("/", mirrorRoutes)
     .route("/", webhookRoutes)
+    .route("/", ownerWebhookRoutes)
     .route("/", worktreesRoutes)
     .route("/", archiveRoutes)
     .route("/", grepRoutes);

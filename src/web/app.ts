@@ -5,7 +5,7 @@ import { type Context, Hono } from "hono";
 import { accepts } from "hono/accepts";
 import type { Right } from "../access/caller.ts";
 import { isGitError } from "../format/errors.ts";
-import type { Ambiguities } from "../repository/calls.ts";
+import type { Ambiguities } from "../repository/state/call-outcome.ts";
 import { ASSETS, serveAsset } from "./assets/assets.ts";
 import { activityPage } from "./pages/activity.tsx";
 import { archivePage } from "./pages/archive.ts";

@@ -12,7 +12,7 @@ export class RepositoryObject extends classes.RepositoryObject {
   }
 }
 
-export const { RegistryObject } = classes;
+export const { OwnerObject, RegistryObject } = classes;
 
 export default { fetch: (request, env, context) => worker.fetch(request, openBucket(env), context) };
 

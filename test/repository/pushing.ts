@@ -90,6 +90,7 @@ export const NOTHING_OUTSIDE: Outside = {
   checkAddress: () => undefined,
   fetch: () => Promise.reject(new Error("nothing is outside")),
   sendToQueue: null,
+  tellOwner: async () => false,
   askPolicy: null,
   imports: {
     fetch: () => Promise.reject(new Error("there is no other host")),
@@ -147,7 +148,7 @@ export class PushedRepository {
       id,
       registry: registry ?? {
         admit: async () => true,
-        report: async () => undefined,
+        report: async () => null,
         nameOf: async () => ({ owner: "me", name: "repo" }),
         readStanding: async () => ANYONE,
       },

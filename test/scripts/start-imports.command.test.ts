@@ -63,7 +63,8 @@ test("without it they are refused, by their address and again where the runtime 
       }
     } };
     export class RepositoryObject {}
-    export class RegistryObject {}`);
+    export class RegistryObject {}
+    export class OwnerObject {}`);
   const ask = async (allowPrivateImports: boolean, host: string): Promise<string> => {
     const described = describeServer({ ...options, allowPrivateImports }, [
       { type: "ESModule", path: "/worker.js", contents },

@@ -5,7 +5,7 @@
 // The Worker and its objects share an isolate in the local runtime, and so they share these meters.
 import { env } from "cloudflare:workers";
 import type { Env } from "../../../src/host/env.ts";
-import app, { RegistryObject, RepositoryObject } from "../../../src/host/worker.ts";
+import app, { OwnerObject, RegistryObject, RepositoryObject } from "../../../src/host/worker.ts";
 import { type Bill, newBill, type Stored } from "./bill.ts";
 
 type Kind = "repository" | "registry";
@@ -226,7 +226,8 @@ Object.assign(MeteredRegistry.prototype, metering);
 countCalls("repository", RepositoryObject.prototype, MeteredRepository.prototype);
 countCalls("registry", RegistryObject.prototype, MeteredRegistry.prototype);
 
-export { MeteredRegistry as RegistryObject, MeteredRepository as RepositoryObject };
+// Nobody listens to an owner here.
+export { OwnerObject, MeteredRegistry as RegistryObject, MeteredRepository as RepositoryObject };
 
 function stubOf({ kind, name }: Meter): Metered {
   const { REPOSITORY, REGISTRY } = env as unknown as Env;

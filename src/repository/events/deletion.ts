@@ -5,10 +5,11 @@ import { decodeText } from "../../format/byte-string.ts";
 import { formatEventId } from "../../format/event-id.ts";
 import { type Webhook, WebhookTable } from "../../store/events/webhook-table.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
-import { GIVE_UP_MS, GONE, readSource } from "./deliverer.ts";
+import { GIVE_UP_MS } from "./deliverer.ts";
 import type { Message } from "./message.ts";
 import { messagesOf } from "./messages.ts";
-import { sendMessage } from "./send-message.ts";
+import { RepositoryLog } from "./repository-log.ts";
+import { GONE, sendMessage } from "./send-message.ts";
 
 /** The shortest and the longest wait between attempts (ms). In between it is the time since the
  * deletion, so attempts become rarer. */
@@ -31,7 +32,7 @@ export async function deleteRepository(state: RepositoryState, caller: Requester
   const { tables } = state;
   if (tables === null) return false;
   const told = tables.webhooks.subscribers().filter(({ disabled }) => disabled === null);
-  const source = told.length === 0 ? null : await readSource(state);
+  const source = told.length === 0 ? null : await new RepositoryLog(state).describe();
   return state.delete(({ webhooks, events, jobs, pushes }) => {
     const nowMs = Date.now();
     const event = formatEventId({ push: pushes.ends().newest, other: (events.newest()?.other ?? 0) + 1 });

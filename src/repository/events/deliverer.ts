@@ -1,27 +1,13 @@
 // Sends events to webhooks. Each webhook has a place in the event log and is told one message at a
 // time, so its messages come in order, and one that is slow or gone delays nobody else's. The place
 // moves once a message was taken: a message may be sent twice, and is never left out. What is to be
-// sent is not stored: it is read from the log. A job stands behind all of it, written in the
-// transaction of the push, and starts again what a lost process has left.
-import type { Requester } from "../../access/caller.ts";
-import { decodeText } from "../../format/byte-string.ts";
-import { type EventId, formatEventId } from "../../format/event-id.ts";
-import {
-  type DeliveryRecord,
-  QUEUE_ID,
-  READY,
-  type Webhook,
-  type WebhookProgress,
-} from "../../store/events/webhook-table.ts";
-import type { Tables } from "../../store/tables.ts";
-import { OpenRepository } from "../objects/open-repository.ts";
-import type { EventTeller } from "../state/outside.ts";
-import type { RepositoryState } from "../state/repository-state.ts";
-import { describeEvent, eventsAfter, isTold, newestEvent, START, type StoredEvent } from "./events.ts";
-import type { Message, MessageSource } from "./message.ts";
-import { isUpToDate, messagesOf } from "./messages.ts";
-import { DELIVERY_LEASE_MS, scheduleDeliveries } from "./schedule-deliveries.ts";
-import { sendMessage } from "./send-message.ts";
+// sent is not stored: it is read from the log. An alarm stands behind all of it, set in the
+// transaction of the event, and starts again what a lost process has left.
+import { type DeliveryRecord, isInner, type Webhook, type WebhookProgress } from "../../store/events/webhook-table.ts";
+import { isUpToDate } from "./messages.ts";
+import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
+import { GONE, sendMessage } from "./send-message.ts";
+import type { ToldEvent, ToldLog } from "./told-log.ts";
 
 /** Wait after the first failure (ms), doubled with each further one up to the longest. */
 const FIRST_RETRY_MS = 5_000;
@@ -30,76 +16,45 @@ const LONGEST_RETRY_MS = 60 * 60_000;
 /** How long a webhook may fail before nothing more is sent (ms). */
 export const GIVE_UP_MS = 24 * 60 * 60_000;
 
-/** The answer of a webhook that wants nothing more. */
-export const GONE = 410;
-
-const BRANCHES = "refs/heads/";
-
-/** Who reads what webhooks are told: they are an admin's. */
-const READER: Requester = {
-  requestId: "webhook",
-  caller: { kind: "operator" },
-  right: "admin",
-  knownMs: 0,
-  quota: {
-    repository: { maxBytes: null, maxObjects: null },
-    owner: { maxBytes: null, maxObjects: null },
-    others: { sizeBytes: 0, objectCount: 0 },
-  },
-};
-
-/** Delivers a repository's events to its webhooks. */
-export class Deliverer implements EventTeller {
-  readonly #state: RepositoryState;
+/** Delivers the events of a log to its webhooks. */
+export class Deliverer {
+  readonly #log: ToldLog;
   /** Webhooks that are being told something. */
   readonly #running = new Set<string>();
 
-  constructor(state: RepositoryState) {
-    this.#state = state;
-    const { tables } = state;
-    if (tables !== null && state.platform.outside.sendToQueue !== null)
-      state.transactAside(() => enterQueue(state, tables, newestEvent(tables)));
+  constructor(log: ToldLog) {
+    this.#log = log;
   }
 
-  follow(tables: Tables): void {
-    // Without its row, the repository is being made: what was there had one since it was opened.
-    enterQueue(this.#state, tables, START);
-    this.#state.platform.outside.wakeListeners();
-    // After the transaction, of which this is the end.
+  /** Begins the deliveries that are due, and does not wait for them. */
+  start(): void {
+    const { webhooks } = this.#log;
+    if (webhooks === null || !webhooks.isAnyActive()) return;
+    for (const webhook of webhooks.subscribers()) if (!this.#running.has(webhook.id)) void this.#run(webhook.id);
+  }
+
+  /** Begins them after the transaction that runs. */
+  startSoon(): void {
     queueMicrotask(() => {
       try {
         this.start();
       } catch (error) {
-        this.#observe(error, null);
+        this.#log.noteFailure(error, null);
       }
     });
   }
 
-  start(): void {
-    const { tables } = this.#state;
-    if (tables === null || !tables.webhooks.isAnyActive()) return;
-    for (const webhook of tables.webhooks.subscribers()) if (!this.#running.has(webhook.id)) void this.#run(webhook.id);
-  }
-
+  /** Sets the alarm for the deliveries that remain. */
   settle(): void {
-    const { tables } = this.#state;
-    if (tables === null) return;
+    const { webhooks } = this.#log;
+    if (webhooks === null) return;
     const nowMs = Date.now();
-    const newest = newestEvent(tables);
-    const dueMs = tables.webhooks
+    const newest = this.#log.newest();
+    const dueMs = webhooks
       .subscribers()
       .filter((webhook) => webhook.disabled === null && !isUpToDate(webhook, newest))
       .map(({ id, dueMs: atMs }) => (this.#running.has(id) ? nowMs + DELIVERY_LEASE_MS : Math.max(atMs, nowMs)));
-    this.#state.transactAside(() => {
-      tables.jobs.cancel("deliver", "");
-      if (dueMs.length > 0)
-        tables.jobs.add(
-          "deliver",
-          "",
-          dueMs.reduce((a, b) => Math.min(a, b)),
-        );
-    });
-    this.#state.scheduleJobs();
+    this.#log.wakeAt(dueMs.length === 0 ? null : dueMs.reduce((a, b) => Math.min(a, b)));
   }
 
   async #run(id: string): Promise<void> {
@@ -109,59 +64,42 @@ export class Deliverer implements EventTeller {
       this.#running.delete(id);
       this.settle();
     } catch (error) {
-      this.#observe(error, id);
+      // The database or the log cannot be read at the moment: the alarm tries again.
+      this.#log.noteFailure(error, id);
     } finally {
       this.#running.delete(id);
     }
   }
 
-  /** Records that the database or the log cannot be read at the moment: the job tries again. */
-  #observe(error: unknown, webhook: string | null): void {
-    this.#state.platform.observe({ event: "delivery-failed", webhook, error: String(error) });
-  }
-
   /** Tells a webhook the next message, if there is one and it is due.
    * @returns whether to go on */
   async #tellNext(id: string): Promise<boolean> {
-    const { tables } = this.#state;
-    const webhook = tables?.webhooks.find(id) ?? null;
-    if (tables === null || webhook === null || webhook.disabled !== null || webhook.dueMs > Date.now()) return false;
-    const { outside } = this.#state.platform;
-    if (id === QUEUE_ID && outside.sendToQueue === null)
-      return this.#note(webhook, null, { disabled: "there is no queue", failures: 1 });
-    const [event] = eventsAfter(this.#state, tables, webhook.told, 1);
-    if (event === undefined) return false;
-    const messages = isTold(event) ? await this.#messages(webhook, event) : [];
-    const message = messages[webhook.part];
-    const isLast = webhook.part + 1 >= messages.length;
-    const next = isLast ? { told: event.id, part: 0 } : { told: webhook.told, part: webhook.part + 1 };
-    if (message === undefined) return this.#note(webhook, null, next);
-    const record = await sendMessage(outside, webhook, formatEventId(event.id), message);
+    const webhook = this.#log.webhooks?.find(id) ?? null;
+    if (webhook === null || webhook.disabled !== null || webhook.dueMs > Date.now()) return false;
+    const event = await this.#log.next(webhook);
+    if (event === null) return false;
+    const message = event.messages[webhook.part];
+    const isLast = webhook.part + 1 >= event.messages.length;
+    const progress = isLast ? { part: 0, ...event.progress } : { part: webhook.part + 1 };
+    if (message === undefined) return this.#note(webhook, null, progress);
+    const record = await sendMessage(this.#log.receivers, webhook, event.name, message);
     return this.#note(
       webhook,
-      webhook.id === QUEUE_ID ? null : record,
-      record.error === null ? { ...next, ...NO_FAILURE } : afterFailure(webhook, record),
+      isInner(webhook) ? null : record,
+      record.error === null ? { ...progress, ...NO_FAILURE } : afterFailure(webhook, event, record),
     );
-  }
-
-  #messages(webhook: Webhook, event: StoredEvent): Promise<Message[]> {
-    return this.#state.holdNumbers(async () => {
-      const repository = new OpenRepository(this.#state, READER, async () => undefined);
-      const record = await describeEvent(repository, event);
-      return messagesOf(webhook, await readSource(this.#state), record);
-    });
   }
 
   /** Keeps an attempt, and moves the webhook on, unless it was changed or removed meanwhile.
    * @returns whether to go on */
-  #note(before: Webhook, record: DeliveryRecord | null, progress: Partial<WebhookProgress>): boolean {
-    const { tables } = this.#state;
-    const webhook = tables?.webhooks.find(before.id) ?? null;
-    if (tables === null || webhook === null) return false;
-    this.#state.transactAside(() => {
-      if (record !== null) tables.webhooks.addDelivery(webhook.id, record);
+  #note(before: Webhook, record: DeliveryRecord | null, progress: Partial<Webhook>): boolean {
+    const { webhooks } = this.#log;
+    const webhook = webhooks?.find(before.id) ?? null;
+    if (webhooks === null || webhook === null) return false;
+    this.#log.transact(() => {
+      if (record !== null) webhooks.addDelivery(webhook.id, record);
       const isSame = webhook.disabled === null && webhook.url === before.url;
-      if (isSame) tables.webhooks.put({ ...webhook, ...progress });
+      if (isSame) webhooks.put({ ...webhook, ...progress });
     });
     return progress.failures === undefined || progress.failures === 0;
   }
@@ -171,57 +109,23 @@ const NO_FAILURE = { failures: 0, failingMs: null };
 
 /** What a failure makes of a webhook's progress. */
 function afterFailure(
-  { id, failures, failingMs }: Webhook,
+  webhook: Webhook,
+  { progress }: ToldEvent,
   { error, response, timeMs }: DeliveryRecord,
 ): Partial<WebhookProgress> {
+  const { failures, failingMs } = webhook;
   const nowMs = Date.now();
   const sinceMs = failingMs ?? timeMs;
+  const isGone = response?.status === GONE;
+  // Its former owner does not listen; the next one may.
+  if (isInner(webhook) && isGone && progress.url !== undefined) return { part: 0, ...progress, ...NO_FAILURE };
   const retryMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(failures, 20), LONGEST_RETRY_MS);
-  // The queue is the deployment's own, so it is not given up.
-  const isOver = id !== QUEUE_ID && (nowMs - sinceMs >= GIVE_UP_MS || response?.status === GONE);
+  // What belongs to the deployment is not given up, unless it wants nothing.
+  const isOver = isGone || (!isInner(webhook) && nowMs - sinceMs >= GIVE_UP_MS);
   return {
     failures: failures + 1,
     failingMs: sinceMs,
     dueMs: nowMs + retryMs,
     disabled: isOver ? `it has failed since ${new Date(sinceMs).toISOString()}: ${error}` : null,
-  };
-}
-
-/** Enters the deployment's queue, if there is one, among those who are told; must run in a transaction.
- * @param told the last event that a new one need not be told */
-function enterQueue({ platform }: RepositoryState, tables: Tables, told: EventId): void {
-  if (platform.outside.sendToQueue === null) return;
-  const { webhooks } = tables;
-  const known = webhooks.find(QUEUE_ID);
-  if (known?.disabled === null) return;
-  // It may have been away for a while.
-  webhooks.put({ createdMs: Date.now(), told, ...known, ...QUEUE });
-  scheduleDeliveries(tables, Date.now());
-}
-
-/** The queue's row, but for what differs. */
-const QUEUE: Omit<Webhook, "createdMs" | "told"> = {
-  id: QUEUE_ID,
-  url: "",
-  format: "standard",
-  events: null,
-  origin: "",
-  secret: "",
-  formerSecret: null,
-  formerUntilMs: null,
-  part: 0,
-  ...READY,
-};
-
-/** What messages say about the repository.
- * @throws whatever the registry throws */
-export async function readSource({ platform, tables }: RepositoryState): Promise<MessageSource> {
-  const name = await platform.registry.nameOf(platform.id);
-  const head = tables?.refs.head() ?? null;
-  return {
-    id: platform.id,
-    owner: name?.owner ?? "",
-    name: name?.name ?? "",
-    defaultBranch: head?.startsWith(BRANCHES) === true ? decodeText(head.slice(BRANCHES.length)) : null,
   };
 }

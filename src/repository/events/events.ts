@@ -32,6 +32,14 @@ export interface TokenEvent {
   readonly right: string;
 }
 
+/** Which events are read. */
+export interface EventQuery {
+  /** The id of the last event that is known, `latest`: only what follows; null: from the oldest that is
+   * kept. */
+  readonly after: string | null;
+  readonly limit: number;
+}
+
 /** A page of the event log. */
 export interface EventPage {
   /** In order. */
@@ -57,13 +65,8 @@ export const START: EventId = { push: -1, other: 0 };
 const CREATION: EventId = { push: 0, other: 0 };
 
 /** Reads the event log. A page ends early when describing its events has taken a second.
- * @param after the id of the last event that is known, `latest`: only what follows; null: from the
- * oldest that is kept
  * @throws GitError "invalid" for another `after` */
-export async function events(
-  repository: OpenRepository,
-  { after, limit }: { readonly after: string | null; readonly limit: number },
-): Promise<EventPage> {
+export async function events(repository: OpenRepository, { after, limit }: EventQuery): Promise<EventPage> {
   const from = after === null ? START : after === "latest" ? newestEvent(repository.tables) : parseEventId(after);
   const found = eventsAfter(repository.state, repository.tables, from, limit + 1);
   const shown: RepositoryEventRecord[] = [];
@@ -102,6 +105,18 @@ export function eventsAfter(
   ];
   if (after.push < 0) merged.push({ kind: "created", id: CREATION, timeMs: createdMs, isFork: parent !== null });
   return merged.sort((a, b) => compareEventIds(a.id, b.id)).slice(0, limit);
+}
+
+/** The place of the last event before a time. */
+export function eventBefore(
+  { createdMs }: Pick<RepositoryState, "createdMs">,
+  { pushes, events: others }: Tables,
+  timeMs: number,
+): EventId {
+  if (createdMs >= timeMs) return START;
+  const push = { push: pushes.newestBefore(timeMs), other: 0 };
+  const other = others.newestBefore(timeMs);
+  return other !== null && compareEventIds(other, push) > 0 ? other : push;
 }
 
 /** The place of the newest event. */
@@ -154,14 +169,6 @@ export function addEvent(
   tables.events.add({ push, timeMs: Date.now(), who: nameOf(caller), type, data });
   scheduleDeliveries(tables, Date.now());
   state.teller.follow(tables);
-}
-
-/** Records that the repository was renamed, published or hidden. The registry has done it. */
-export async function noteRepositoryChange(
-  { state, tables, requester }: OpenRepository,
-  change: Readonly<Record<string, unknown>>,
-): Promise<void> {
-  state.transactAside(() => addEvent(state, tables, requester, "repository", change));
 }
 
 function toStoredPush(push: Push): StoredEvent {

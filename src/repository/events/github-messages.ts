@@ -3,7 +3,7 @@ import type { Webhook } from "../../store/events/webhook-table.ts";
 import type { CommitRecord, IdentRecord } from "../objects/commit-record.ts";
 import type { DescribedPush, MovedRef } from "./described-push.ts";
 import type { RepositoryEventRecord } from "./events.ts";
-import type { Message, MessageSource } from "./message.ts";
+import type { Message, MessageSource, PingSource } from "./message.ts";
 
 /** What is written where GitHub has a number for a repository or a user: there are none here. */
 const NO_NUMBER = 0;
@@ -13,17 +13,12 @@ const NO_NUMBER = 0;
  * @see https://docs.github.com/en/webhooks/webhook-events-and-payloads */
 export function githubMessages(webhook: Webhook, source: MessageSource, event: RepositoryEventRecord): Message[] {
   const repository = describeRepository(webhook, source);
-  const sender = { login: event.who ?? "unknown", id: NO_NUMBER, type: "User" };
+  const sender = describeSender(event.who);
   const message = (type: string, about: string, content: object): Message => ({
     id: `${source.id}-${event.id}-${type}${about}`,
     type,
     body: JSON.stringify({ ...content, repository, sender }),
   });
-  if (event.type === "ping") {
-    const hook = { type: "Repository", id: NO_NUMBER, name: "web", active: true, events: webhook.events ?? ["*"] };
-    const config = { url: webhook.url, content_type: "json", insecure_ssl: "0" };
-    return [message("ping", "", { zen: "Hold fast.", hook_id: NO_NUMBER, hook: { ...hook, config } })];
-  }
   if (event.type !== "push") return [];
   const { refs } = event.data as unknown as DescribedPush;
   return refs.flatMap((ref, i) => {
@@ -38,6 +33,23 @@ export function githubMessages(webhook: Webhook, source: MessageSource, event: R
       ...(ref.new === null ? [message("delete", about, named)] : []),
     ];
   });
+}
+
+/** The message by which GitHub tries a webhook out. */
+export function githubPing(webhook: Webhook, source: PingSource, id: string): Message {
+  const type = source.name === null ? "Organization" : "Repository";
+  const hook = { type, id: NO_NUMBER, name: "web", active: true, events: webhook.events ?? ["*"] };
+  const config = { url: webhook.url, content_type: "json", insecure_ssl: "0" };
+  const about =
+    source.name === null
+      ? { organization: { login: source.owner, id: NO_NUMBER } }
+      : { repository: describeRepository(webhook, source) };
+  const ping = { zen: "Hold fast.", hook_id: NO_NUMBER, hook: { ...hook, config }, ...about };
+  return { id, type: "ping", body: JSON.stringify({ ...ping, sender: describeSender(null) }) };
+}
+
+function describeSender(who: string | null) {
+  return { login: who ?? "unknown", id: NO_NUMBER, type: "User" };
 }
 
 function describeRepository({ origin }: Webhook, { id, owner, name, defaultBranch }: MessageSource) {

@@ -1,4 +1,5 @@
 import type { RepositoryName } from "../../format/repository-name.ts";
+import type { RepositoryEventRecord } from "./events.ts";
 
 /** What one request to a webhook says. */
 export interface Message {
@@ -15,4 +16,13 @@ export interface MessageSource extends RepositoryName {
   readonly id: string;
   /** Without `refs/heads/`; null: HEAD names no branch. */
   readonly defaultBranch: string | null;
+}
+
+/** What a ping says of its webhook: the repository whose events it is told, or their owner. */
+export type PingSource = MessageSource | { readonly owner: string; readonly name: null };
+
+/** An event of one of an owner's repositories. */
+export interface OwnedEvent {
+  readonly repository: MessageSource;
+  readonly event: RepositoryEventRecord;
 }

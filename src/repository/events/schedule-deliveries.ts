@@ -1,6 +1,6 @@
 import type { Tables } from "../../store/tables.ts";
 
-/** How long deliveries under way are left alone before the job starts them again. */
+/** How long deliveries under way are left alone before they are started again. */
 export const DELIVERY_LEASE_MS = 30_000;
 
 /** Adds the job that stands behind the deliveries of a transaction's events; must run in it. */

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { type DeliveryRecord, QUEUE_ID, type Webhook } from "../../store/events/webhook-table.ts";
-import type { Outside } from "../state/outside.ts";
+import { type DeliveryRecord, isInner, QUEUE_ID, type Webhook } from "../../store/events/webhook-table.ts";
+import type { Receivers } from "../state/outside.ts";
 import type { Message } from "./message.ts";
 
 /** How long a webhook may take to answer (ms). */
@@ -9,30 +9,33 @@ const ANSWER_MS = 10_000;
 /** Bytes of an answer that are read, and kept. */
 const MAX_ANSWER_BYTES = 4_096;
 
+/** The answer of a webhook that wants nothing more. */
+export const GONE = 410;
+
 /** What a secret of the Standard Webhooks specification begins with; base64 follows. */
 export const SECRET_PREFIX = "whsec_";
 
-/** Sends a message to a webhook or the queue. Redirections are not followed: they could lead to where no webhook may be.
+/** Sends a message to a webhook, the queue or an owner's log. Redirections are not followed: they could lead to where no webhook may be.
  * @returns what became of it; never fails */
 export async function sendMessage(
-  outside: Outside,
+  receivers: Receivers,
   webhook: Webhook,
   event: string,
   { id, type, body }: Message,
 ): Promise<DeliveryRecord> {
   const timeMs = Date.now();
   const about = { messageId: id, event, type, timeMs };
-  if (webhook.id === QUEUE_ID) {
-    const error = await sendToQueue(outside, body);
-    return { ...about, ms: Date.now() - timeMs, request: { headers: {}, body }, response: null, error };
+  if (isInner(webhook)) {
+    const outcome = await sendInside(receivers, webhook, body);
+    return { ...about, ms: Date.now() - timeMs, request: { headers: {}, body }, ...outcome };
   }
   const headers = headersOf(webhook, { id, type, body }, timeMs);
   const sent = { ...about, request: { headers, body } };
   try {
     const url = new URL(webhook.url);
-    outside.checkAddress(url);
+    receivers.checkAddress(url);
     const signal = AbortSignal.timeout(ANSWER_MS);
-    const answer = await outside.fetch(url.href, { method: "POST", headers, body, redirect: "manual", signal });
+    const answer = await receivers.fetch(url.href, { method: "POST", headers, body, redirect: "manual", signal });
     const response = { status: answer.status, body: await readStart(answer) };
     return { ...sent, ms: Date.now() - timeMs, response, error: refusalOf(answer.status) };
   } catch (error) {
@@ -42,17 +45,26 @@ export async function sendMessage(
   }
 }
 
-/** @returns why it failed; null: the queue has the message */
-async function sendToQueue({ sendToQueue: send }: Outside, body: string): Promise<string | null> {
-  if (send === null) return "there is no queue";
+/** Gives a message to the deployment's queue, or to an owner's log. */
+async function sendInside(
+  receivers: Receivers,
+  { id, url }: Webhook,
+  body: string,
+): Promise<Pick<DeliveryRecord, "response" | "error">> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("the queue did not answer"), ANSWER_MS);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error("it did not answer")), ANSWER_MS);
   });
+  const send = async (): Promise<boolean> => {
+    if (id !== QUEUE_ID) return receivers.tellOwner(url, body);
+    await receivers.sendToQueue?.(body);
+    return receivers.sendToQueue !== null;
+  };
   try {
-    return await Promise.race([send(body).then(() => null), late]);
+    if (await Promise.race([send(), late])) return { response: null, error: null };
+    return { response: { status: GONE, body: "" }, error: "nobody is there" };
   } catch (error) {
-    return String(error);
+    return { response: null, error: String(error) };
   } finally {
     clearTimeout(timer);
   }

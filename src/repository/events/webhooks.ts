@@ -6,13 +6,13 @@ import {
   READY,
   type Webhook,
   type WebhookSettings,
+  type WebhookTable,
 } from "../../store/events/webhook-table.ts";
-import type { OpenRepository } from "../objects/open-repository.ts";
-import { readSource } from "./deliverer.ts";
-import { newestEvent } from "./events.ts";
+import type { Deliverer } from "./deliverer.ts";
 import type { Message } from "./message.ts";
 import { pingOf } from "./messages.ts";
 import { SECRET_PREFIX, sendMessage } from "./send-message.ts";
+import type { ToldLog } from "./told-log.ts";
 
 /** How long a replaced secret signs as well (ms). */
 const SECRET_OVERLAP_MS = 24 * 60 * 60_000;
@@ -30,16 +30,22 @@ export type WebhookChange = Partial<Pick<WebhookSettings, "url" | "events">> & {
   readonly enabled?: boolean | undefined;
 };
 
+/** A log whose webhooks are shown and changed. */
+export interface Hooked {
+  readonly log: ToldLog;
+  readonly deliverer: Pick<Deliverer, "start">;
+}
+
 /** Makes a webhook, which is told of what happens from now on.
  * @param secret null: one is made
  * @throws GitError "conflict" when there are too many, "invalid" for the address or the secret */
 export async function createWebhook(
-  { state, tables }: OpenRepository,
+  { log }: Hooked,
   { secret, ...settings }: WebhookSettings & { readonly secret: string | null },
 ): Promise<NewWebhook> {
-  state.platform.outside.checkAddress(toUrl(settings.url));
+  log.receivers.checkAddress(toUrl(settings.url));
   checkSecret(settings.format, secret);
-  if (tables.webhooks.all().length >= MAX_WEBHOOKS) {
+  if (tableOf(log).all().length >= MAX_WEBHOOKS) {
     const reason = `there are ${MAX_WEBHOOKS}; delete one first`;
     throw new GitError("conflict", { what: "webhook", reason });
   }
@@ -50,32 +56,32 @@ export async function createWebhook(
     secret: secret ?? newSecret(),
     formerSecret: null,
     formerUntilMs: null,
-    told: newestEvent(tables),
+    told: log.newest(),
     part: 0,
     ...READY,
   };
-  state.transactAside(() => tables.webhooks.put(webhook));
+  log.transact(() => tableOf(log).put(webhook));
   return { ...show(webhook), secret: webhook.secret };
 }
 
 /** All webhooks, the oldest first. */
-export async function webhooks({ tables }: OpenRepository): Promise<ShownWebhook[]> {
-  return tables.webhooks.all().map(show);
+export async function webhooks({ log }: Hooked): Promise<ShownWebhook[]> {
+  return tableOf(log).all().map(show);
 }
 
 /** One webhook. @throws GitError "not-found" */
-export async function webhook({ tables }: OpenRepository, id: string): Promise<ShownWebhook> {
-  return show(find({ tables }, id));
+export async function webhook({ log }: Hooked, id: string): Promise<ShownWebhook> {
+  return show(find(log, id));
 }
 
 /** Changes a webhook. One that is enabled is told again at once, from where it was.
  * @throws GitError "not-found", "invalid" */
 export async function changeWebhook(
-  { state, tables }: OpenRepository,
+  { log, deliverer }: Hooked,
   { id, enabled, ...change }: WebhookChange & { readonly id: string },
 ): Promise<ShownWebhook> {
-  const before = find({ tables }, id);
-  if (change.url !== undefined) state.platform.outside.checkAddress(toUrl(change.url));
+  const before = find(log, id);
+  if (change.url !== undefined) log.receivers.checkAddress(toUrl(change.url));
   const told = {
     ...before,
     url: change.url ?? before.url,
@@ -83,25 +89,25 @@ export async function changeWebhook(
   };
   const after: Webhook =
     enabled === true ? { ...told, ...READY } : enabled === false ? { ...told, disabled: "it was disabled" } : told;
-  state.transactAside(() => tables.webhooks.put(after));
-  state.teller.start();
+  log.transact(() => tableOf(log).put(after));
+  deliverer.start();
   return show(after);
 }
 
 /** Removes a webhook. @throws GitError "not-found" */
-export async function deleteWebhook({ state, tables }: OpenRepository, id: string): Promise<void> {
-  find({ tables }, id);
-  state.transactAside(() => tables.webhooks.remove(id));
+export async function deleteWebhook({ log }: Hooked, id: string): Promise<void> {
+  find(log, id);
+  log.transact(() => tableOf(log).remove(id));
 }
 
 /** Gives a webhook a new secret. In the standard format the former one signs as well for a day.
  * @param secret null: one is made
  * @throws GitError "not-found", "invalid" */
 export async function rotateSecret(
-  { state, tables }: OpenRepository,
+  { log }: Hooked,
   { id, secret }: { readonly id: string; readonly secret: string | null },
 ): Promise<NewWebhook> {
-  const before = find({ tables }, id);
+  const before = find(log, id);
   checkSecret(before.format, secret);
   const after: Webhook = {
     ...before,
@@ -109,48 +115,45 @@ export async function rotateSecret(
     formerSecret: before.secret,
     formerUntilMs: Date.now() + SECRET_OVERLAP_MS,
   };
-  state.transactAside(() => tables.webhooks.put(after));
+  log.transact(() => tableOf(log).put(after));
   return { ...show(after), secret: after.secret };
 }
 
 /** Tries a webhook out, also one that is disabled.
  * @returns what became of it
  * @throws GitError "not-found" */
-export async function pingWebhook({ state, tables }: OpenRepository, id: string): Promise<Delivery> {
-  const target = find({ tables }, id);
-  return sendNow(state, target, "ping", pingOf(target, await readSource(state)));
+export async function pingWebhook({ log }: Hooked, id: string): Promise<Delivery> {
+  const target = find(log, id);
+  return sendNow(log, target, "ping", pingOf(target, await log.describe()));
 }
 
 /** The last deliveries, the newest first. @throws GitError "not-found" */
-export async function deliveries({ tables }: OpenRepository, id: string): Promise<Delivery[]> {
-  find({ tables }, id);
-  return tables.webhooks.deliveries(id);
+export async function deliveries({ log }: Hooked, id: string): Promise<Delivery[]> {
+  find(log, id);
+  return tableOf(log).deliveries(id);
 }
 
 /** Sends a message again as it was, with a new signature, out of order.
  * @returns what became of it
  * @throws GitError "not-found" */
 export async function redeliver(
-  { state, tables }: OpenRepository,
+  { log }: Hooked,
   { id, delivery }: { readonly id: string; readonly delivery: number },
 ): Promise<Delivery> {
-  const target = find({ tables }, id);
-  const former = tables.webhooks.deliveries(id).find((one) => one.id === delivery);
+  const target = find(log, id);
+  const former = tableOf(log)
+    .deliveries(id)
+    .find((one) => one.id === delivery);
   if (former === undefined) throw new GitError("not-found", { what: "delivery" });
   const { messageId, type, event, request } = former;
-  return sendNow(state, target, event, { id: messageId, type, body: request.body });
+  return sendNow(log, target, event, { id: messageId, type, body: request.body });
 }
 
-async function sendNow(
-  state: OpenRepository["state"],
-  target: Webhook,
-  event: string,
-  message: Message,
-): Promise<Delivery> {
-  const record: DeliveryRecord = await sendMessage(state.platform.outside, target, event, message);
-  const { tables } = state;
-  if (tables === null || tables.webhooks.find(target.id) === null) throw new GitError("not-found", { what: "webhook" });
-  const id = state.transactAside(() => tables.webhooks.addDelivery(target.id, record));
+async function sendNow(log: ToldLog, target: Webhook, event: string, message: Message): Promise<Delivery> {
+  const record: DeliveryRecord = await sendMessage(log.receivers, target, event, message);
+  const { webhooks: table } = log;
+  if (table === null || table.find(target.id) === null) throw new GitError("not-found", { what: "webhook" });
+  const id = log.transact(() => table.addDelivery(target.id, record));
   return { ...record, id };
 }
 
@@ -165,10 +168,18 @@ function show({
   return shown;
 }
 
-function find({ tables }: Pick<OpenRepository, "tables">, id: string): Webhook {
-  const found = tables.webhooks.all().find((one) => one.id === id);
+function find(log: ToldLog, id: string): Webhook {
+  const found = tableOf(log)
+    .all()
+    .find((one) => one.id === id);
   if (found === undefined) throw new GitError("not-found", { what: "webhook" });
   return found;
+}
+
+/** @throws GitError "not-found" when the log is gone */
+function tableOf({ webhooks: table }: ToldLog): WebhookTable {
+  if (table === null) throw new GitError("not-found", { what: "repository" });
+  return table;
 }
 
 function newSecret(): string {

@@ -7,17 +7,18 @@ import type { RepositoryState } from "../state/repository-state.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Reports the repository's state to the registry, one report at a time, so that the last one is
+/** Reports the repository's state to the registry, which tells whether somebody listens to its owner; one report at a time, so that the last one is
  * the newest.
  * @throws whatever the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
-  const { announcement, platform } = repository;
+  const { announcement, platform, teller } = repository;
   const permit = await announcement.semaphore.acquire();
   try {
     const standing = readStanding(repository);
     if (standing === null) return;
     announcement.begin();
-    await platform.registry.report(platform.id, standing);
+    const owner = await platform.registry.report(platform.id, standing);
+    if (owner !== null) teller.hearOwner(owner);
   } catch (error) {
     announcement.fail(Date.now());
     throw error;

@@ -1,3 +1,4 @@
+import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
 import type { Tables } from "../../store/tables.ts";
 
 /** What imports need of the platform to ask other hosts. */
@@ -21,10 +22,17 @@ export interface Outside {
   readonly fetch: typeof fetch;
   /** Sends an event to the deployment's queue, as JSON; null: there is none. */
   readonly sendToQueue: ((event: string) => Promise<void>) | null;
+  /** Enters an event in an owner's log.
+   * @param event JSON: `OwnedEvent`
+   * @returns whether anybody listens to the owner; if not, it was not entered */
+  tellOwner(owner: string, event: string): Promise<boolean>;
   /** Sends a question to the deployment's policy; null: there is none. */
   readonly askPolicy: ((question: string) => Promise<Response>) | null;
   readonly imports: ImportAccess;
 }
+
+/** What messages are sent with. */
+export type Receivers = Pick<Outside, "checkAddress" | "fetch" | "sendToQueue" | "tellOwner">;
 
 /** Tells listeners and webhooks of a repository's events. */
 export interface EventTeller {
@@ -34,7 +42,14 @@ export interface EventTeller {
   start(): void;
   /** Sets the job for the deliveries that remain. */
   settle(): void;
+  /** Hears whether somebody listens to the repository's owner, whose log is then told of what happens. */
+  hearOwner(standing: OwnerStanding): void;
 }
 
 /** Tells nobody. */
-export const NOBODY_TOLD: EventTeller = { follow: () => undefined, start: () => undefined, settle: () => undefined };
+export const NOBODY_TOLD: EventTeller = {
+  follow: () => undefined,
+  start: () => undefined,
+  settle: () => undefined,
+  hearOwner: () => undefined,
+};

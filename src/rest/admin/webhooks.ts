@@ -1,14 +1,20 @@
 import { z } from "@hono/zod-openapi";
-import type { RepositoryClient } from "../../repository/calls.ts";
+import type { Context } from "hono";
+import type { OwnerClient } from "../../repository/owners/owner-calls.ts";
 import { failures } from "../common/error.ts";
-import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { defineRoute, type Need, newRoutes, repositoryOf, type RestEnv } from "../common/routes.ts";
 import { json, RepositoryParams } from "../common/schemas.ts";
 import { toTime } from "../common/time.ts";
 
-const PATH = "/repos/{owner}/{repo}/webhooks";
-const tags = ["events"];
+const OwnerParams = RepositoryParams.pick({ owner: true });
 
-const Params = RepositoryParams.extend({ webhook: z.string().max(100) });
+/** Of a webhook. */
+const Id = z.string().max(100);
+
+const DeliveryId = z.coerce
+  .number()
+  .int()
+  .openapi({ param: { name: "delivery", in: "path" }, type: "integer" });
 
 const Url = z
   .string()
@@ -60,113 +66,90 @@ const Delivery = z
   })
   .openapi("Delivery");
 
-const create = defineRoute("admin", {
+const bodyOf = <Body extends z.ZodType>(schema: Body) => ({ body: { required: true, ...json(schema) } }) as const;
+const tags = ["events"];
+
+const CREATE = {
   method: "post",
-  path: PATH,
   tags,
   summary: "Make a webhook",
   description:
     "It is told of what happens from now on, in order and at least once. `standard` is the format of Standard Webhooks; `github` sends GitHub's push, create, delete and ping.",
-  request: {
-    params: RepositoryParams,
-    body: {
-      required: true,
-      ...json(
-        z
-          .strictObject({
-            url: Url,
-            format: z.enum(["standard", "github"]).default("standard"),
-            events: Types.default(null),
-            secret: Secret,
-          })
-          .openapi("WebhookRequest", { example: { url: "https://ci.example.com/hook", events: ["push"] } }),
-      ),
-    },
-  },
+  request: bodyOf(
+    z
+      .strictObject({
+        url: Url,
+        format: z.enum(["standard", "github"]).default("standard"),
+        events: Types.default(null),
+        secret: Secret,
+      })
+      .openapi("WebhookRequest", { example: { url: "https://ci.example.com/hook", events: ["push"] } }),
+  ),
   responses: { 201: { description: "The webhook, with its secret.", ...json(NewWebhook) }, ...failures(409) },
-});
+} as const;
 
-const list = defineRoute("admin", {
+const LIST = {
   method: "get",
-  path: PATH,
   tags,
   summary: "List webhooks",
-  request: { params: RepositoryParams },
+  request: {},
   responses: {
     200: { description: "All, at most 20.", ...json(z.object({ webhooks: z.array(Webhook) }).openapi("Webhooks")) },
     ...failures(),
   },
-});
+} as const;
 
-const read = defineRoute("admin", {
+const READ = {
   method: "get",
-  path: `${PATH}/{webhook}`,
   tags,
   summary: "Show a webhook",
-  request: { params: Params },
+  request: {},
   responses: { 200: { description: "The webhook.", ...json(Webhook) }, ...failures() },
-});
+} as const;
 
-const change = defineRoute("admin", {
+const CHANGE = {
   method: "patch",
-  path: `${PATH}/{webhook}`,
   tags,
   summary: "Change, disable or enable a webhook",
   description: "One that is enabled again is told everything since it was disabled.",
-  request: {
-    params: Params,
-    body: {
-      required: true,
-      ...json(
-        z
-          .strictObject({ url: Url.optional(), events: Types.optional(), enabled: z.boolean().optional() })
-          .openapi("WebhookChange", { example: { enabled: false } }),
-      ),
-    },
-  },
+  request: bodyOf(
+    z
+      .strictObject({ url: Url.optional(), events: Types.optional(), enabled: z.boolean().optional() })
+      .openapi("WebhookChange", { example: { enabled: false } }),
+  ),
   responses: { 200: { description: "The webhook.", ...json(Webhook) }, ...failures() },
-});
+} as const;
 
-const remove = defineRoute("admin", {
+const REMOVE = {
   method: "delete",
-  path: `${PATH}/{webhook}`,
   tags,
   summary: "Delete a webhook",
-  request: { params: Params },
+  request: {},
   responses: { 204: { description: "It is deleted." }, ...failures() },
-});
+} as const;
 
-const rotate = defineRoute("admin", {
+const ROTATE = {
   method: "post",
-  path: `${PATH}/{webhook}/secret`,
   tags,
   summary: "Replace a webhook's secret",
   description: "In the standard format, messages are signed with the former secret, too, for a day.",
-  request: {
-    params: Params,
-    body: {
-      required: true,
-      ...json(z.strictObject({ secret: Secret }).openapi("WebhookSecret", { example: { secret: null } })),
-    },
-  },
+  request: bodyOf(z.strictObject({ secret: Secret }).openapi("WebhookSecret", { example: { secret: null } })),
   responses: { 200: { description: "The webhook, with its new secret.", ...json(NewWebhook) }, ...failures() },
-});
+} as const;
 
-const ping = defineRoute("admin", {
+const PING = {
   method: "post",
-  path: `${PATH}/{webhook}/pings`,
   tags,
   summary: "Try a webhook out",
-  request: { params: Params },
+  request: {},
   responses: { 200: { description: "What became of the message.", ...json(Delivery) }, ...failures() },
-});
+} as const;
 
-const listDeliveries = defineRoute("admin", {
+const LIST_DELIVERIES = {
   method: "get",
-  path: `${PATH}/{webhook}/deliveries`,
   tags,
   summary: "List what was sent to a webhook",
-  request: { params: Params },
+  request: {},
   responses: {
     200: {
       description: "The last 50 attempts, the newest first.",
@@ -174,68 +157,114 @@ const listDeliveries = defineRoute("admin", {
     },
     ...failures(),
   },
-});
+} as const;
 
-const again = defineRoute("admin", {
+const AGAIN = {
   method: "post",
-  path: `${PATH}/{webhook}/deliveries/{delivery}/redeliver`,
   tags,
   summary: "Send a message again",
-  request: {
-    params: Params.extend({
-      delivery: z.coerce
-        .number()
-        .int()
-        .openapi({ param: { name: "delivery", in: "path" }, type: "integer" }),
-    }),
-  },
+  request: {},
   responses: { 200: { description: "What became of the message.", ...json(Delivery) }, ...failures() },
+} as const;
+
+/** Whose webhooks are shown and changed: a repository's, or an owner's. */
+interface Place<Path extends string> {
+  readonly path: Path;
+  /** Parameters of the path, the owner among them. */
+  readonly params: typeof OwnerParams;
+  readonly needed: Need;
+  /** Follows the summary of each route. */
+  readonly about: string;
+  /** Opens what has the webhooks for its admin. */
+  readonly open: (context: Context<RestEnv>, owner: string) => Promise<WebhookClient>;
+}
+
+/** What the routes ask of what has the webhooks. */
+type WebhookClient = Omit<OwnerClient, "events">;
+
+/** What a description of a route has in every place. */
+interface Described {
+  readonly summary: string;
+  readonly request: object;
+}
+
+function newWebhookRoutes<const Path extends string>({ path, params, needed, about, open }: Place<Path>) {
+  const all = <Route extends Described>(route: Route) =>
+    ({ ...route, path, summary: route.summary + about, request: { ...route.request, params } }) as const;
+  const one = <Route extends Described, Suffix extends string>(route: Route, suffix: Suffix) => ({
+    ...all(route),
+    path: `${path}/{webhook}${suffix}` as const,
+    request: { ...route.request, params: params.extend({ webhook: Id }) },
+  });
+  const again = one(AGAIN, "/deliveries/{delivery}/redeliver");
+  const resend = { ...again, request: { params: again.request.params.extend({ delivery: DeliveryId }) } };
+  return newRoutes()
+    .openapi(defineRoute(needed, all(CREATE)), async (context) => {
+      const { origin } = new URL(context.req.url);
+      const client = await open(context, context.req.valid("param").owner);
+      const made = await client.createWebhook({ ...context.req.valid("json"), origin });
+      context.header("Cache-Control", "no-store");
+      return context.json({ ...show(made), secret: made.secret }, 201);
+    })
+    .openapi(defineRoute(needed, all(LIST)), async (context) => {
+      const client = await open(context, context.req.valid("param").owner);
+      return context.json({ webhooks: (await client.webhooks()).map(show) }, 200);
+    })
+    .openapi(defineRoute(needed, one(READ, "")), async (context) => {
+      const { owner, webhook } = context.req.valid("param");
+      return context.json(show(await (await open(context, owner)).webhook(webhook)), 200);
+    })
+    .openapi(defineRoute(needed, one(CHANGE, "")), async (context) => {
+      const { owner, webhook: id } = context.req.valid("param");
+      const { url, events, enabled } = context.req.valid("json");
+      const wanted = { id, enabled, ...(url !== undefined && { url }), ...(events !== undefined && { events }) };
+      return context.json(show(await (await open(context, owner)).changeWebhook(wanted)), 200);
+    })
+    .openapi(defineRoute(needed, one(REMOVE, "")), async (context) => {
+      const { owner, webhook } = context.req.valid("param");
+      await (await open(context, owner)).deleteWebhook(webhook);
+      return context.body(null, 204);
+    })
+    .openapi(defineRoute(needed, one(ROTATE, "/secret")), async (context) => {
+      const { owner, webhook: id } = context.req.valid("param");
+      const made = await (await open(context, owner)).rotateSecret({ id, ...context.req.valid("json") });
+      context.header("Cache-Control", "no-store");
+      return context.json({ ...show(made), secret: made.secret }, 200);
+    })
+    .openapi(defineRoute(needed, one(PING, "/pings")), async (context) => {
+      const { owner, webhook } = context.req.valid("param");
+      return context.json(showDelivery(await (await open(context, owner)).pingWebhook(webhook)), 200);
+    })
+    .openapi(defineRoute(needed, one(LIST_DELIVERIES, "/deliveries")), async (context) => {
+      const { owner, webhook } = context.req.valid("param");
+      const found = await (await open(context, owner)).deliveries(webhook);
+      return context.json({ deliveries: found.map(showDelivery) }, 200);
+    })
+    .openapi(defineRoute(needed, resend), async (context) => {
+      const { owner, webhook: id, delivery } = context.req.valid("param");
+      return context.json(showDelivery(await (await open(context, owner)).redeliver({ id, delivery })), 200);
+    });
+}
+
+/** `/repos/:owner/:repo/webhooks`: who is told of a repository's events. */
+export const webhookRoutes = newWebhookRoutes({
+  path: "/repos/{owner}/{repo}/webhooks",
+  params: RepositoryParams,
+  needed: "admin",
+  about: "",
+  open: async (context) => repositoryOf(context),
 });
 
-/** `/repos/:owner/:repo/webhooks`: who is told of events. */
-export const webhookRoutes = newRoutes()
-  .openapi(create, async (context) => {
-    const { origin } = new URL(context.req.url);
-    const made = await repositoryOf(context).createWebhook({ ...context.req.valid("json"), origin });
-    context.header("Cache-Control", "no-store");
-    return context.json({ ...show(made), secret: made.secret }, 201);
-  })
-  .openapi(list, async (context) => {
-    const found = await repositoryOf(context).webhooks();
-    return context.json({ webhooks: found.map(show) }, 200);
-  })
-  .openapi(read, async (context) =>
-    context.json(show(await repositoryOf(context).webhook(context.req.valid("param").webhook)), 200),
-  )
-  .openapi(change, async (context) => {
-    const { webhook: id } = context.req.valid("param");
-    const { url, events, enabled } = context.req.valid("json");
-    const wanted = { id, enabled, ...(url !== undefined && { url }), ...(events !== undefined && { events }) };
-    return context.json(show(await repositoryOf(context).changeWebhook(wanted)), 200);
-  })
-  .openapi(remove, async (context) => {
-    await repositoryOf(context).deleteWebhook(context.req.valid("param").webhook);
-    return context.body(null, 204);
-  })
-  .openapi(rotate, async (context) => {
-    const { webhook: id } = context.req.valid("param");
-    const made = await repositoryOf(context).rotateSecret({ id, ...context.req.valid("json") });
-    context.header("Cache-Control", "no-store");
-    return context.json({ ...show(made), secret: made.secret }, 200);
-  })
-  .openapi(ping, async (context) =>
-    context.json(showDelivery(await repositoryOf(context).pingWebhook(context.req.valid("param").webhook)), 200),
-  )
-  .openapi(listDeliveries, async (context) => {
-    const found = await repositoryOf(context).deliveries(context.req.valid("param").webhook);
-    return context.json({ deliveries: found.map(showDelivery) }, 200);
-  })
-  .openapi(again, async (context) => {
-    const { webhook: id, delivery } = context.req.valid("param");
-    return context.json(showDelivery(await repositoryOf(context).redeliver({ id, delivery })), 200);
-  });
+/** `/owners/:owner/webhooks`: who is told of the events of all repositories of an owner. */
+export const ownerWebhookRoutes = newWebhookRoutes({
+  path: "/owners/{owner}/webhooks",
+  params: OwnerParams,
+  needed: "token",
+  about: ", of an owner",
+  open: (context, owner) => context.get("host").openOwner(owner, "admin"),
+});
 
-function show(webhook: Awaited<ReturnType<RepositoryClient["webhook"]>>): z.output<typeof Webhook> {
+function show(webhook: Awaited<ReturnType<WebhookClient["webhook"]>>): z.output<typeof Webhook> {
   const { id, url, format, events, createdMs, disabled, failures: failed, dueMs, formerUntilMs } = webhook;
   return {
     id,
@@ -250,7 +279,7 @@ function show(webhook: Awaited<ReturnType<RepositoryClient["webhook"]>>): z.outp
   };
 }
 
-function showDelivery({ timeMs, ...delivery }: Awaited<ReturnType<RepositoryClient["pingWebhook"]>>) {
+function showDelivery({ timeMs, ...delivery }: Awaited<ReturnType<WebhookClient["pingWebhook"]>>) {
   const { request, response, ...rest } = delivery;
   return {
     ...rest,

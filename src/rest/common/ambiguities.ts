@@ -1,4 +1,4 @@
-import type { Ambiguities } from "../../repository/calls.ts";
+import type { Ambiguities } from "../../repository/state/call-outcome.ts";
 
 /** Response header that lists the possible meanings of an ambiguous name in the request. */
 export const AMBIGUITY_HEADER = "Holdfast-Ambiguous";

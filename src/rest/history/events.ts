@@ -2,20 +2,13 @@ import { z } from "@hono/zod-openapi";
 import { EVENT_ID } from "../../format/event-id.ts";
 import type { EventPage } from "../../repository/events/events.ts";
 import { failures } from "../common/error.ts";
-import { COMMENT, HEARTBEAT_MS, STREAM_HEADERS, STREAM_LIFE_MS, wantsStream } from "../../format/event-stream.ts";
-import type { Listener } from "../../repository/deployment.ts";
 import { defineRoute, newRoutes, repositoryOf } from "../common/routes.ts";
+import { answerEvents, followed } from "./event-answer.ts";
 import { CommitSchema, json, NullableOidSchema, RepositoryParams } from "../common/schemas.ts";
 
 /** The longest that a request waits for an event (seconds): proxies end requests that are silent for
  * a minute. */
 const MAX_WAIT_SECONDS = 25;
-
-/** Events of one page of a stream. */
-const STREAM_PAGE = 30;
-
-/** How soon a reader of a stream connects again (ms). */
-const RETRY_MS = 1_000;
 
 const MovedRef = z
   .object({
@@ -59,135 +52,107 @@ const Events = z
   })
   .openapi("Events");
 
+const OwnerEvent = Event.extend({
+  repository: z
+    .object({
+      id: z.string(),
+      owner: z.string(),
+      name: z.string(),
+      event: z.string().openapi({ description: "the event's id in the log of the repository", example: "7" }),
+    })
+    .openapi({ description: "where it happened, as it was named when the log heard of it" }),
+}).openapi("OwnerEvent");
+
+const OwnerEvents = Events.extend({
+  events: z.array(OwnerEvent).openapi({ description: "in order for each repository" }),
+  since: z.iso.datetime().openapi({ description: "when the log began, since nobody listened before" }),
+}).openapi("OwnerEvents");
+
+const STREAM =
+  "With `Accept: text/event-stream` the answer is a stream of Server-Sent Events that begins after `Last-Event-ID`, " +
+  "else after `after`, else with what happens from now on; it ends after five minutes, to be opened again. `event: missed` says that events after it are no longer kept.";
+
+const query = z.object({
+  after: z
+    .union([z.literal("latest"), z.string().regex(EVENT_ID)])
+    .optional()
+    .openapi({
+      type: "string",
+      description:
+        "the id of the last event you know, or `latest` for what happens from now on; default: all that is kept",
+    }),
+  limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "maximum number of events" }),
+  wait: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_WAIT_SECONDS)
+    .default(0)
+    .openapi({ description: "how long to wait for an event if there is none (seconds)" }),
+});
+
+const headers = z.object({
+  "last-event-id": z.string().optional().openapi({ description: "of a stream: its `after`" }),
+});
+
+const stream = { "text/event-stream": { schema: z.string() } };
+
 const read = defineRoute("read", {
   method: "get",
   path: "/repos/{owner}/{repo}/events",
   tags: ["events"],
   summary: "Read or follow the event log",
-  description:
-    "Pushes and changes through the API of the last 90 days, other events of the last 30. With `Accept: text/event-stream` the answer is a stream of Server-Sent Events that begins after `Last-Event-ID`, " +
-    "else after `after`, else with what happens from now on; it ends after five minutes, to be opened again. `event: missed` says that events after it are no longer kept.",
-  request: {
-    params: RepositoryParams,
-    query: z.object({
-      after: z
-        .union([z.literal("latest"), z.string().regex(EVENT_ID)])
-        .optional()
-        .openapi({
-          type: "string",
-          description:
-            "the id of the last event you know, or `latest` for what happens from now on; default: all that is kept",
-        }),
-      limit: z.coerce.number().int().min(1).max(100).default(30).openapi({ description: "maximum number of events" }),
-      wait: z.coerce
-        .number()
-        .int()
-        .min(0)
-        .max(MAX_WAIT_SECONDS)
-        .default(0)
-        .openapi({ description: "how long to wait for an event if there is none (seconds)" }),
-    }),
-    headers: z.object({ "last-event-id": z.string().optional().openapi({ description: "of a stream: its `after`" }) }),
+  description: `Pushes and changes through the API of the last 90 days, other events of the last 30. ${STREAM}`,
+  request: { params: RepositoryParams, query, headers },
+  responses: {
+    200: { description: "A page of events, or a stream of them.", content: { ...json(Events).content, ...stream } },
+    ...failures(),
   },
+});
+
+const readOwner = defineRoute("token", {
+  method: "get",
+  path: "/owners/{owner}/events",
+  tags: ["events"],
+  summary: "Read or follow the events of all repositories of an owner",
+  description:
+    "Needs the right `read` for the owner. The log begins when it is first read, or gets its first webhook, and ends a week after it was last read, " +
+    `unless there is a webhook. Events are kept for 30 days, at most 10,000. ${STREAM}`,
+  request: { params: RepositoryParams.pick({ owner: true }), query, headers },
   responses: {
     200: {
       description: "A page of events, or a stream of them.",
-      content: { ...json(Events).content, "text/event-stream": { schema: z.string() } },
+      content: { ...json(OwnerEvents).content, ...stream },
     },
     ...failures(),
   },
 });
 
-/** `/repos/:owner/:repo/events`: what has happened, and what happens. */
-export const eventRoutes = newRoutes().openapi(read, async (context) => {
-  const { owner, repo } = context.req.valid("param");
-  const { after = null, limit, wait } = context.req.valid("query");
-  context.header("Cache-Control", "no-store");
-  if (wantsStream(context.req.header("Accept"))) {
-    // An empty one is sent by a browser that has had none.
-    const from = context.req.header("Last-Event-ID") || (after ?? "latest");
-    const listener = await context.get("host").listen(owner, repo);
-    // Before the answer begins, so that what is wrong has a status.
-    const first = await closing(listener, () => listener.events({ after: from, limit: STREAM_PAGE }));
-    return new Response(streamEvents(listener, first), { headers: STREAM_HEADERS }) as never;
-  }
-  if (wait === 0) return context.json(show(await repositoryOf(context).events({ after, limit })), 200);
-  const listener = await context.get("host").listen(owner, repo);
-  const page = await closing(listener, () => awaitEvents(listener, { after, limit }, wait * 1_000));
-  listener.close();
-  return context.json(show(page), 200);
-});
+/** `/repos/:owner/:repo/events` and `/owners/:owner/events`: what has happened, and what happens. */
+export const eventRoutes = newRoutes()
+  .openapi(read, async (context) => {
+    const { owner, repo } = context.req.valid("param");
+    context.header("Cache-Control", "no-store");
+    const answer = await answerEvents(
+      { ...context.req.valid("query"), ...followed(context) },
+      (asked) => repositoryOf(context).events(asked),
+      () => context.get("host").listen(owner, repo),
+    );
+    return answer instanceof Response ? (answer as never) : context.json(show(answer), 200);
+  })
+  .openapi(readOwner, async (context) => {
+    const { owner } = context.req.valid("param");
+    const host = context.get("host");
+    context.header("Cache-Control", "no-store");
+    const answer = await answerEvents(
+      { ...context.req.valid("query"), ...followed(context) },
+      async (asked) => (await host.openOwner(owner, "read")).events(asked),
+      () => host.listenToOwner(owner),
+    );
+    return answer instanceof Response ? (answer as never) : context.json(show(answer), 200);
+  });
 
-/** Closes a listener when `f` fails. */
-async function closing<T>(listener: Listener, f: () => Promise<T>): Promise<T> {
-  try {
-    return await f();
-  } catch (error) {
-    listener.close();
-    throw error;
-  }
-}
-
-/** Reads a page, and waits for one that is not empty. */
-async function awaitEvents(
-  listener: Listener,
-  query: Parameters<Listener["events"]>[0],
-  waitMs: number,
-): Promise<EventPage> {
-  const endMs = Date.now() + waitMs;
-  let page = await listener.events(query);
-  while (page.events.length === 0 && Date.now() < endMs) {
-    await listener.wait(endMs - Date.now());
-    if (listener.isAwake || page.more) page = await listener.events({ ...query, after: page.next });
-  }
-  return page;
-}
-
-/** Streams events as they happen. Reads on only as the client takes them. */
-function streamEvents(listener: Listener, first: EventPage): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder();
-  const endMs = Date.now() + STREAM_LIFE_MS;
-  let page: EventPage | null = first;
-  let { next: after, more } = first;
-  const read = async (): Promise<void> => {
-    page = await listener.events({ after, limit: STREAM_PAGE });
-    ({ next: after, more } = page);
-  };
-  return new ReadableStream(
-    {
-      start: (controller) => controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`)),
-      async pull(controller) {
-        try {
-          while (page === null || page.events.length === 0) {
-            if (more || listener.isAwake) await read();
-            else if (Date.now() >= endMs) {
-              listener.close();
-              return controller.close();
-            } else {
-              await listener.wait(HEARTBEAT_MS);
-              if (!listener.isAwake) return controller.enqueue(encoder.encode(COMMENT));
-            }
-          }
-          const gap = page.missed ? "event: missed\ndata: {}\n\n" : "";
-          controller.enqueue(encoder.encode(gap + page.events.map(encodeEvent).join("")));
-          page = null;
-        } catch {
-          // The caller's right, or the repository, has gone. Who connects again is told by a status.
-          listener.close();
-          controller.close();
-        }
-      },
-      cancel: () => listener.close(),
-    },
-    { highWaterMark: 1 },
-  );
-}
-
-function encodeEvent(event: EventPage["events"][number]): string {
-  return `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-}
-
-function show({ events, ...page }: EventPage) {
-  // As the schema has it: what the repository answers is read-only.
-  return { ...page, events: events as z.output<typeof Event>[] };
+/** A page as its schema has it: what an object answers is read-only. */
+function show<Page extends EventPage>({ events, ...page }: Page) {
+  return { ...page, events: events as (Page["events"][number] & z.output<typeof Event>)[] };
 }

@@ -73,6 +73,13 @@ export class EventTable {
     return this.#end("DESC");
   }
 
+  /** The place of the newest event before a time; null: none is kept. Reads a row for each that came after it. */
+  newestBefore(timeMs: number): EventId | null {
+    if (!this.#exists) return null;
+    const query = "SELECT push, other FROM events WHERE time_ms < ? ORDER BY push DESC, other DESC LIMIT 1";
+    return this.#sql.exec<{ push: number; other: number }>(query, timeMs).toArray()[0] ?? null;
+  }
+
   /** The place of the oldest event that is kept. */
   oldest(): EventId | null {
     return this.#end("ASC");

@@ -31,7 +31,11 @@ CREATE INDEX IF NOT EXISTS delivered ON deliveries(webhook, id);
  * are, in an order and from a place of its own. */
 export const QUEUE_ID = "queue";
 
-/** Webhooks of one repository. */
+/** The id of the log of a repository's owner, which has a row as well, while somebody listens to it: `url`
+ * is the owner's name. */
+export const OWNER_ID = "owner";
+
+/** Webhooks of one repository or owner. */
 export const MAX_WEBHOOKS = 20;
 
 /** Deliveries of one webhook that are kept. */
@@ -61,6 +65,11 @@ export interface WebhookProgress {
 
 /** The progress of a webhook that has not failed. */
 export const READY = { dueMs: 0, failures: 0, failingMs: null, disabled: null };
+
+/** Whether one who is told is the queue or an owner's log, which nobody made and no list shows. */
+export function isInner({ id }: Pick<Webhook, "id">): boolean {
+  return id === QUEUE_ID || id === OWNER_ID;
+}
 
 /** A webhook. */
 export interface Webhook extends WebhookSettings, WebhookProgress {
@@ -92,7 +101,7 @@ export interface Delivery extends DeliveryRecord {
 
 type Row = Record<string, string | number | null>;
 
-/** A repository's webhooks and what was sent to them: tables `webhooks` and `deliveries`. What writes
+/** The webhooks of a repository or an owner, and what was sent to them: tables `webhooks` and `deliveries`. What writes
  * must run in a transaction. */
 export class WebhookTable {
   readonly #sql: Sql;
@@ -105,10 +114,10 @@ export class WebhookTable {
 
   /** All webhooks, the oldest first. */
   all(): Webhook[] {
-    return this.subscribers().filter(({ id }) => id !== QUEUE_ID);
+    return this.subscribers().filter((one) => !isInner(one));
   }
 
-  /** All who are told of events: webhooks and, if there is one, the queue. */
+  /** All who are told of events: webhooks, the queue, and the owner's log, as far as there are such. */
   subscribers(): Webhook[] {
     if (!tableExists(this.#sql, "webhooks")) return [];
     return this.#sql.exec<Row>("SELECT * FROM webhooks ORDER BY created_ms, id").toArray().map(toWebhook);

@@ -230,6 +230,12 @@ export class PushLog {
     return this.#sql.exec<{ oldest: number; newest: number }>(query).one();
   }
 
+  /** The id of the newest push before a time; 0: none is known. Reads a row for each that came after it. */
+  newestBefore(timeMs: number): number {
+    const query = "SELECT id FROM pushes WHERE time_ms < ? ORDER BY id DESC LIMIT 1";
+    return this.#sql.exec<{ id: number }>(query, timeMs).toArray()[0]?.id ?? 0;
+  }
+
   #newest(): PushSums {
     const query = "SELECT total_bytes AS totalBytes, log_bytes AS logBytes FROM pushes ORDER BY id DESC LIMIT 1";
     const [row] = this.#sql.exec<{ totalBytes: number; logBytes: number }>(query).toArray();

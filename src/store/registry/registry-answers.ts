@@ -24,12 +24,19 @@ export type RepositoryStanding =
   | { readonly kind: "absent" }
   | { readonly kind: "deleted" };
 
+/** Whether somebody listens to an owner. */
+export interface OwnerStanding {
+  readonly owner: string;
+  /** When the owner's log began (ms since 1970); null: nobody listens. */
+  readonly sinceMs: number | null;
+}
+
 /** What a repository needs from the registry. */
 export interface RegistryPort {
   /** @see Registry.admit */
   admit(id: string): Promise<boolean>;
   /** @see Registry.report */
-  report(id: string, standing: RepositoryStanding): Promise<void>;
+  report(id: string, standing: RepositoryStanding): Promise<OwnerStanding | null>;
   /** A repository's present name; null: no repository has the id. */
   nameOf(id: string): Promise<RepositoryName | null>;
   /** A caller's present rights in a repository.

@@ -8,6 +8,7 @@
 import { type Caller, everythingOf, type Target, type TokenScope } from "../../access/caller.ts";
 import { changeQuota, isLimited, type QuotaChange, type Use } from "../../access/quota.ts";
 import { foldRepositoryName, type RepositoryName } from "../../format/repository-name.ts";
+import { ListeningTable } from "./listening-table.ts";
 import { type QuotaHolder, QuotaTable } from "./quota-table.ts";
 import {
   createRepositoryTables,
@@ -25,6 +26,7 @@ import {
 import {
   NAME_HOLD_MS,
   RESERVATION_MS,
+  type OwnerStanding,
   type RepositoryStanding,
   type RepositoryRoute,
   type QuotaStanding,
@@ -46,11 +48,14 @@ export class Registry {
   readonly #sql: Sql;
   readonly #transactor: Transactor;
   readonly #quotas: QuotaTable;
+  /** The owners whose repositories tell the owner's log. */
+  readonly listening: ListeningTable;
 
   /** Creates the tables if needed. */
   constructor(sql: Sql, transactor: Transactor) {
     this.#sql = sql;
     this.#quotas = new QuotaTable(sql);
+    this.listening = new ListeningTable(sql);
     this.#transactor = transactor;
     createRepositoryTables(sql);
   }
@@ -109,8 +114,15 @@ export class Registry {
     return this.#sql.exec("SELECT 1 FROM repositories WHERE id = ?", id).toArray().length > 0;
   }
 
-  /** Records a repository's report. */
-  report(id: string, standing: RepositoryStanding, nowMs: number): void {
+  /** Records a repository's report.
+   * @returns whether somebody listens to its owner; null: the repository is not there (any more) */
+  report(id: string, standing: RepositoryStanding, nowMs: number): OwnerStanding | null {
+    this.#record(id, standing, nowMs);
+    const owner = this.#row("id = ?", id)?.owner ?? null;
+    return owner === null ? null : { owner, sinceMs: this.listening.sinceOf(owner) };
+  }
+
+  #record(id: string, standing: RepositoryStanding, nowMs: number): void {
     switch (standing.kind) {
       case "live":
         this.#sql.exec(

@@ -1,4 +1,4 @@
-import type { Ambiguities } from "../../repository/calls.ts";
+import type { Ambiguities } from "../../repository/state/call-outcome.ts";
 import { visibleName } from "./text.ts";
 import { type PathPageName, pathUrl } from "./urls.ts";
 import type { PagePlace } from "./web-env.ts";

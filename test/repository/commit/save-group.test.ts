@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Caller, Requester } from "../../../src/access/caller.ts";
 import { MAX_SHARED_COMMITS } from "../../../src/format/limits.ts";
-import type { CallOutcome } from "../../../src/repository/calls.ts";
+import type { CallOutcome } from "../../../src/repository/state/call-outcome.ts";
 import type { CommitAnswer, CommitRequest } from "../../../src/repository/commit/commit-request.ts";
 import type { Transactor } from "../../../src/store/sql/sql.ts";
 import { makeCommit, makeObject, makeTree, packOf } from "../../harness/pack-builder.ts";

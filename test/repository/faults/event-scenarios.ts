@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
 import { formatEventId } from "../../../src/format/event-id.ts";
 import { eventsAfter, isTold } from "../../../src/repository/events/events.ts";
+import type { OwnedEvent } from "../../../src/repository/events/message.ts";
 import type { Outside } from "../../../src/repository/state/outside.ts";
 import type { Scenario } from "./enumerate.ts";
 import { alarms, call, push } from "./steps.ts";
@@ -16,10 +18,10 @@ const third = makeVersion(second, "third");
 
 /** A world with receivers, which keep the ids of the events that they are told. */
 class ToldWorld extends World {
-  readonly heard: Record<"webhook" | "queue", string[]>;
+  readonly heard: Record<"webhook" | "queue" | "owner", string[]>;
 
   constructor() {
-    const heard: ToldWorld["heard"] = { webhook: [], queue: [] };
+    const heard: ToldWorld["heard"] = { webhook: [], queue: [], owner: [] };
     const idOf = (body: string): string => (JSON.parse(body) as { id: string }).id;
     const outside: Partial<Outside> = {
       fetch: async (_, init) => {
@@ -27,6 +29,7 @@ class ToldWorld extends World {
         return new Response(null, { status: 204 });
       },
       sendToQueue: async (body) => void heard.queue.push(idOf(body)),
+      tellOwner: async (_, body) => heard.owner.push((JSON.parse(body) as OwnedEvent).event.id) > 0,
     };
     super({}, "none", outside);
     this.heard = heard;
@@ -35,7 +38,7 @@ class ToldWorld extends World {
   override restore(): void {
     // A fault that did not occur must not do so now.
     this.disarm();
-    this.heard.webhook.length = this.heard.queue.length = 0;
+    for (const told of Object.values(this.heard)) told.length = 0;
     super.restore();
   }
 }
@@ -51,6 +54,9 @@ async function begin(): Promise<ToldWorld> {
     secret: null,
   }).run(world);
   await world.ring(Infinity);
+  // After what has happened so far: the repository hears of it with its next report.
+  await sleep(2);
+  world.owner = { owner: "me", sinceMs: Date.now() };
   return world;
 }
 
@@ -60,7 +66,7 @@ const status = (context: string) =>
 /** Events, and who is told of them. */
 export const EVENT_SCENARIOS: readonly Scenario<ToldWorld>[] = [
   {
-    name: "events, a webhook and a queue",
+    name: "events, a webhook, a queue and an owner's log",
     begin,
     steps: [
       push({ [MAIN]: second.commit.oid }, second.pack),

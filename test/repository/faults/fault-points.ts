@@ -1,5 +1,5 @@
 import type { Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
-import type { RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
+import type { OwnerStanding, RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 
@@ -73,11 +73,13 @@ export class FaultPoints {
 
 /** A registry that admits any push and whose calls can fail.
  * @param meet gets the fault of a call
- * @param tell gets each report */
+ * @param tell gets each report
+ * @param owner who owns the repository, and whether somebody listens; null: nobody does */
 export function faultyRegistry(
   meet: () => Fault | null,
   tell: (standing: RepositoryStanding) => void,
   admits: () => boolean = () => true,
+  owner: () => OwnerStanding | null = () => null,
 ): RegistryPort {
   const call = <T>(run: () => T): T => {
     const fault = meet();
@@ -88,7 +90,11 @@ export function faultyRegistry(
   };
   return {
     admit: async () => call(admits),
-    report: async (_, standing) => call(() => tell(standing)),
+    report: async (_, standing) =>
+      call(() => {
+        tell(standing);
+        return owner();
+      }),
     nameOf: async () => null,
     readStanding: async () => call(() => ANYONE),
   };

@@ -30,9 +30,10 @@ class FakeRegistry {
   nameOf = async () => null;
   readStanding = async (): Promise<Requester> => ANYONE;
 
-  report = async (_id: string, { kind }: RepositoryStanding): Promise<void> => {
+  report = async (_id: string, { kind }: RepositoryStanding): Promise<null> => {
     if (!this.isReachable) throw new Error("the registry cannot be reached");
     this.told.push(kind);
+    return null;
   };
 }
 

@@ -181,7 +181,10 @@ test("delta chains are cut a second after they call for it, and the registry is 
     admit: async () => true,
     nameOf: async () => null,
     readStanding: async () => ANYONE,
-    report: async (_: string, { kind }: { kind: string }) => void reports.push(kind),
+    report: async (_: string, { kind }: { kind: string }) => {
+      reports.push(kind);
+      return null;
+    },
   };
   const repository = new PushedRepository({ limits: { quietMs: QUIET_MS }, registry });
   const pushes = new TinyPushes(repository);

@@ -39,7 +39,7 @@ function open(answer: () => Standing | null) {
   const registry = {
     nameOf: async () => null,
     admit: async () => true,
-    report: async () => undefined,
+    report: async () => null,
     readStanding: async (...question: unknown[]) => (asked.push(question), answer()),
   };
   return { repository: new PushedRepository({ id: "r", chunks, registry }), chunks, asked };

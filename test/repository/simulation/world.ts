@@ -211,6 +211,7 @@ export class World {
         report: (_, { kind }) =>
           this.#askRegistry(process, () => {
             if (kind !== "live") this.isAdmitted = false;
+            return null;
           }),
       },
       family: NO_FAMILY,

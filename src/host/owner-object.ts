@@ -1,0 +1,59 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Right } from "../access/caller.ts";
+import type { CallOutcome } from "../repository/state/call-outcome.ts";
+import { answerOwnerCall, type OwnerCallName } from "../repository/owners/owner-calls.ts";
+import type { OwnerRegistry } from "../repository/owners/owner-platform.ts";
+import { Owner } from "../repository/owners/owner.ts";
+import { Alarm } from "./alarm.ts";
+import { type Env, REGISTRY_NAME } from "./env.ts";
+import { printEvent } from "./event-log.ts";
+import { admitListener, wakeListeners } from "./listening.ts";
+import { newOutside } from "./outside.ts";
+import type { RepositoryObject } from "./repository-object.ts";
+
+/** One owner to whose events somebody listens: their log and its webhooks, in the object's own SQLite
+ * database. An owner to whom nobody has ever listened has none. */
+export class OwnerObject extends DurableObject<Env> {
+  readonly #owner: Owner;
+  readonly #alarm: Alarm;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    const alarm = (this.#alarm = new Alarm(context.storage));
+    void context.blockConcurrencyWhile(() => alarm.read());
+    const name = context.id.name!;
+    const repositories = env.REPOSITORY as DurableObjectNamespace<RepositoryObject>;
+    this.#owner = new Owner({
+      name,
+      // In the stub's type, every value in a result would be a stub as well.
+      registry: env.REGISTRY.getByName(REGISTRY_NAME) as unknown as OwnerRegistry,
+      sql: context.storage.sql,
+      transactor: context.storage,
+      receivers: newOutside(context, env),
+      visit: (id, standing) => repositories.getByName(id).hearOwner(standing),
+      wakeListeners: () => wakeListeners(context),
+      wakeAt: (timeMs) => alarm.set(timeMs),
+      observe: (event) => printEvent(event, { owner: name }),
+    });
+  }
+
+  /** Lets the Worker listen; it has authorised the request. */
+  override async fetch(): Promise<Response> {
+    return admitListener(this.ctx, true);
+  }
+
+  /** @see Outside.tellOwner */
+  async tell(event: string): Promise<boolean> {
+    return this.#owner.tell(event);
+  }
+
+  /** Serves a call of the REST API. @see answerOwnerCall */
+  call(name: OwnerCallName, argument: unknown, right: Right): Promise<CallOutcome> {
+    return answerOwnerCall(this.#owner, right, name, argument);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#alarm.clear();
+    await this.#owner.runAlarm(Date.now());
+  }
+}

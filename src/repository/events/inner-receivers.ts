@@ -1,0 +1,55 @@
+// The queue and the owner's log are told of events as webhooks are, and have rows among them.
+import type { EventId } from "../../format/event-id.ts";
+import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
+import { OWNER_ID, QUEUE_ID, READY, type Webhook } from "../../store/events/webhook-table.ts";
+import type { Tables } from "../../store/tables.ts";
+import type { RepositoryState } from "../state/repository-state.ts";
+import { eventBefore, newestEvent } from "./events.ts";
+import { isUpToDate } from "./messages.ts";
+import { scheduleDeliveries } from "./schedule-deliveries.ts";
+
+/** Enters the deployment's queue, if there is one, among those who are told; must run in a transaction.
+ * @param told the last event that a new one need not be told */
+export function enterQueue({ platform }: RepositoryState, tables: Tables, told: EventId): void {
+  if (platform.outside.sendToQueue === null) return;
+  const known = tables.webhooks.find(QUEUE_ID);
+  if (known?.disabled === null) return;
+  // It may have been away for a while.
+  enter(tables, { id: QUEUE_ID, url: "", told: known?.told ?? told });
+}
+
+/** Enters the log of the repository's owner, if somebody listens to that; must run in a transaction.
+ * It is told of what happened since it began, however late the repository hears of it. */
+export function enterListeningOwner(state: RepositoryState, tables: Tables, { owner, sinceMs }: OwnerStanding): void {
+  if (sinceMs === null) return;
+  const url = owner.toLowerCase();
+  const known = tables.webhooks.find(OWNER_ID);
+  if (known?.disabled !== null) return enterOwner(tables, url, eventBefore(state, tables, sinceMs));
+  // The log tells of a change of the owner, unless the repository was not told of that.
+  if (known.url !== url && isUpToDate(known, newestEvent(tables))) enterOwner(tables, url, known.told);
+}
+
+/** Enters an owner's log, whether or not anybody listens to it; must run in a transaction.
+ * @param owner in lower case
+ * @param told the last event that it is not told */
+export function enterOwner(tables: Tables, owner: string, told: EventId): void {
+  enter(tables, { id: OWNER_ID, url: owner, told });
+}
+
+function enter(tables: Tables, receiver: Pick<Webhook, "id" | "url" | "told">): void {
+  const nowMs = Date.now();
+  tables.webhooks.put({ ...INNER, createdMs: nowMs, ...receiver });
+  scheduleDeliveries(tables, nowMs);
+}
+
+/** Such a row, but for what differs. */
+const INNER: Omit<Webhook, "id" | "url" | "told" | "createdMs"> = {
+  format: "standard",
+  events: null,
+  origin: "",
+  secret: "",
+  formerSecret: null,
+  formerUntilMs: null,
+  part: 0,
+  ...READY,
+};
