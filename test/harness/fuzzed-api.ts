@@ -94,13 +94,17 @@ export async function fuzzApi(server: Pick<Server, "url">, seed: number, rounds:
     const part = `${server.url}/api/repos/me/fuzzed/uploads/${begun.body.id}/parts/1`;
     checksums.splice(0, Infinity, hashOf(await (await fetch(part)).bytes()));
     await fetch(`${part}?sha256=${hashOf(pack)}`, { method: "PUT", body: new Uint8Array(pack) });
-    const hooks = "/repos/me/fuzzed/webhooks";
-    for (const id of webhooks) await askApi(server, `${hooks}/${id}`, { method: "DELETE" });
-    const json = { url: "http://127.0.0.1:9/" };
-    const hook = await askApi<{ id: string }>(server, hooks, { method: "POST", json });
-    webhooks.splice(0, Infinity, hook.body.id);
-    const sent = await askApi<{ id: number }>(server, `${hooks}/${hook.body.id}/pings`, { method: "POST" });
-    deliveries.splice(0, Infinity, `${sent.body.id}`);
+    const former = webhooks.splice(0);
+    deliveries.length = 0;
+    // Of the repository, and of its owner.
+    for (const hooks of ["/repos/me/fuzzed/webhooks", "/owners/me/webhooks"]) {
+      for (const id of former) await askApi(server, `${hooks}/${id}`, { method: "DELETE" });
+      const json = { url: "http://127.0.0.1:9/" };
+      const { body: hook } = await askApi<{ id: string }>(server, hooks, { method: "POST", json });
+      webhooks.push(hook.id);
+      const sent = await askApi<{ id: number }>(server, `${hooks}/${hook.id}/pings`, { method: "POST" });
+      deliveries.push(`${sent.body.id}`);
+    }
     for (const id of mirrors) await askApi(server, `/repos/me/fuzzed/mirrors/${id}`, { method: "DELETE" });
     const target = { method: "POST", json: { url: "https://nowhere.invalid/ada/engine.git" } };
     const mirror = await askApi<{ id: string }>(server, "/repos/me/fuzzed/mirrors", target);

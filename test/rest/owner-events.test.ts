@@ -50,7 +50,7 @@ async function awaitEvents(owner: string, count: number, after = 0): Promise<rea
 
 /** An event in words. */
 const say = ({ type, repository: { owner, name, event }, data }: OwnerEventRecord): string =>
-  [`${owner}/${name}`, event, type, String(data["action"] ?? "")].join(" ").trimEnd();
+  [`${owner}/${name}`, event, type, (data["action"] as string | undefined) ?? ""].join(" ").trimEnd();
 
 test("the log begins when it is read, and tells what happens to each repository, old or new, in order", async () => {
   await push("own/old", "HEAD~29:refs/heads/main");

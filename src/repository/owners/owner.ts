@@ -23,8 +23,9 @@ const READ_STEP_MS = 60 * 60_000;
 /** Repositories that are visited at a time. */
 const VISITED_AT_ONCE = 20;
 
-/** Wait when the registry could not be reached (ms). */
+/** Wait when one of them, or the registry, could not be reached (ms), and how often they are visited. */
 const VISIT_AGAIN_MS = 60_000;
+const MAX_VISITS = 3;
 
 /** An event of one of an owner's repositories. Its id is its place in the owner's log. */
 export interface OwnerEventRecord extends RepositoryEventRecord {
@@ -52,6 +53,8 @@ export class Owner {
   readonly #events: OwnerEventTable;
   /** When repositories may be visited (ms since 1970). */
   #visitMs = 0;
+  /** How often some of those that are visited now could not be reached. */
+  #failedVisits = 0;
 
   constructor(platform: OwnerPlatform) {
     this.#platform = platform;
@@ -107,7 +110,7 @@ export class Owner {
   async runAlarm(nowMs: number): Promise<void> {
     try {
       const record = this.#listened();
-      if (record !== null && this.#isOver(record, nowMs)) await this.#end(record);
+      if (record !== null && this.#isOver(record, nowMs)) await this.#end(record, nowMs);
       else if (record !== null && record.visited !== null && this.#visitMs <= nowMs) await this.#visit(record);
     } catch (error) {
       this.#visitMs = nowMs + VISIT_AGAIN_MS;
@@ -144,29 +147,30 @@ export class Owner {
 
   /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is told
    * that events are missing. */
-  async #end(before: OwnerLogRecord): Promise<void> {
+  async #end(before: OwnerLogRecord, nowMs: number): Promise<void> {
     await this.#platform.registry.listen(this.#platform.name, null);
     const record = this.#listened() ?? before;
     this.log.transact(() => {
       // Somebody may have come meanwhile: the registry is told again.
-      if (!this.#isOver(record, Date.now())) return this.#events.put({ ...record, visited: "" });
+      if (!this.#isOver(record, nowMs)) return this.#events.put({ ...record, visited: "" });
       const first = this.#events.newest() + 2;
       this.#events.clear();
       this.#events.put({ sinceMs: null, readMs: record.readMs, first, visited: null });
     });
   }
 
-  /** Tells the registry that somebody listens, then the next repositories. One that cannot be reached
-   * hears it from the registry, with its next push. */
+  /** Tells the registry that somebody listens, then the next repositories. One that cannot be reached at
+   * all hears it from the registry, with its next push.
+   * @throws whatever the registry or a repository throws */
   async #visit({ sinceMs, visited }: OwnerLogRecord): Promise<void> {
     const { name: owner, registry } = this.#platform;
     await registry.listen(owner, sinceMs);
     const after = visited === "" ? null : { owner, name: visited! };
     const found = await registry.list(owner, after, VISITED_AT_ONCE, { kind: "operator" });
     const visits = await Promise.allSettled(found.map(({ id }) => this.#platform.visit(id, { owner, sinceMs })));
-    for (const visit of visits)
-      if (visit.status === "rejected")
-        this.#platform.observe({ event: "announcement-failed", error: String(visit.reason) });
+    const failed = visits.find((one) => one.status === "rejected");
+    if (failed !== undefined && ++this.#failedVisits < MAX_VISITS) throw failed.reason;
+    this.#failedVisits = 0;
     const record = this.#events.read();
     // A log that began meanwhile begins with the first repository.
     if (record === null || record.sinceMs !== sinceMs) return;
