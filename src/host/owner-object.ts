@@ -30,7 +30,7 @@ export class OwnerObject extends DurableObject<Env> {
       sql: context.storage.sql,
       transactor: context.storage,
       receivers: newOutside(context, env),
-      visit: (id, standing) => repositories.getByName(id).hearOwner(standing),
+      visit: (id, owner) => repositories.getByName(id).hearOwner(owner),
       wakeListeners: () => wakeListeners(context),
       wakeAt: (timeMs) => alarm.set(timeMs),
       observe: (event) => printEvent(event, { owner: name }),

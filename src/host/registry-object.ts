@@ -6,7 +6,7 @@ import { hashToken, newTokenText } from "../access/token-text.ts";
 import type { RepositoryName } from "../format/repository-name.ts";
 import {
   type NameRefusal,
-  type OwnerStanding,
+  type ListeningOwner,
   type QuotaStanding,
   type RepositoryChange,
   type RepositoryRoute,
@@ -71,7 +71,7 @@ export class RegistryObject extends DurableObject<Env> {
   }
 
   /** @see Registry.report */
-  report(id: string, standing: RepositoryStanding): OwnerStanding | null {
+  report(id: string, standing: RepositoryStanding): ListeningOwner | null {
     const owner = this.#registry.report(id, standing, Date.now());
     if (standing.kind === "deleted") this.#tokens.revokeAllOf(id);
     return owner;

@@ -14,7 +14,7 @@ import { Repository } from "../repository/repository.ts";
 import { WORKTREE_POLICIES, type WorktreePolicy } from "../repository/state/worktree-policy.ts";
 import type { CopyPart, CopyPlace } from "../store/forks/table-copy.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
-import type { OwnerStanding, RegistryPort } from "../store/registry/registry-answers.ts";
+import type { ListeningOwner, RegistryPort } from "../store/registry/registry-answers.ts";
 import { R2ChunkStore } from "../store/chunks/r2-chunk-store.ts";
 import { Alarm } from "./alarm.ts";
 import { type Env, REGISTRY_NAME } from "./env.ts";
@@ -132,8 +132,8 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** @see Repository.hearOwner */
-  hearOwner(standing: OwnerStanding): Promise<void> {
-    return this.#repository.hearOwner(standing);
+  hearOwner(owner: ListeningOwner): Promise<void> {
+    return this.#repository.hearOwner(owner);
   }
 
   /** @see Repository.announce */

@@ -1,5 +1,5 @@
 import type { Requester } from "../access/caller.ts";
-import type { OwnerStanding } from "../store/registry/registry-answers.ts";
+import type { ListeningOwner } from "../store/registry/registry-answers.ts";
 import { GitError } from "../format/errors.ts";
 import type { StoredBundle } from "../store/jobs/bundle-table.ts";
 import { newChunkCounters } from "../store/chunks/chunk-store.ts";
@@ -176,9 +176,9 @@ export class Repository implements FetchSource, PushTarget, FamilyMember {
     state.transactAside(() => addEvent(state, tables, { caller }, "token", { ...change }));
   }
 
-  /** Hears whether somebody listens to the repository's owner. */
-  async hearOwner(standing: OwnerStanding): Promise<void> {
-    this.state.teller.hearOwner(standing);
+  /** Hears that somebody listens to the repository's owner. */
+  async hearOwner(owner: ListeningOwner): Promise<void> {
+    this.state.teller.hearOwner(owner);
   }
 
   /** Reports the repository's state to the registry. @see announce */

@@ -195,6 +195,30 @@ describe.each(Object.keys(CALLERS) as CallerName[])("token: %s", (caller) => {
   });
 });
 
+/** What routes of an owner need for all that the owner has, if it is not the right to administer it. */
+const NEEDED_OF_OWNER: Readonly<Record<string, Right>> = {
+  "GET /api/owners/{owner}/events": "read",
+  "PUT /api/owners/{owner}/quota": "operate",
+};
+
+test("a route of an owner takes the right to all that the owner has, whatever is public", async () => {
+  const ofOwner = routes.filter(({ path }) => path.startsWith("/api/owners/{owner}/"));
+  expect(ofOwner.length).toBeGreaterThan(10);
+  for (const route of ofOwner) {
+    const needed = NEEDED_OF_OWNER[nameOf(route)] ?? "admin";
+    for (const caller of Object.keys(CALLERS) as CallerName[]) {
+      const has = caller === "of the repository" ? "none" : CALLERS[caller];
+      const isRefused = has === "none" || (has !== null && RIGHTS.indexOf(has) < RIGHTS.indexOf(needed));
+      const authorization = caller === "nobody" ? null : SCHEMES.Bearer(tokens[caller]!);
+      const response = await ask(route, "", authorization);
+      const expected = has === null ? 401 : isRefused ? 403 : null;
+      // A body that says nothing is not valid, which is found out before the owner is looked at.
+      if (response.status === 422 && expected === 403) continue;
+      expect(await refusalOf(response), `${nameOf(route)} by ${caller}`).toBe(expected);
+    }
+  }
+});
+
 test.each(["nobody", "of another repository", "of another owner"] as const)(
   "to %s, what is private and what is missing look the same",
   async (caller) => {

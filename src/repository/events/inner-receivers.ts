@@ -1,6 +1,6 @@
 // The queue and the owner's log are told of events as webhooks are, and have rows among them.
 import type { EventId } from "../../format/event-id.ts";
-import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
+import type { ListeningOwner } from "../../store/registry/registry-answers.ts";
 import { OWNER_ID, QUEUE_ID, READY, type Webhook } from "../../store/events/webhook-table.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -18,15 +18,24 @@ export function enterQueue({ platform }: RepositoryState, tables: Tables, told: 
   enter(tables, { id: QUEUE_ID, url: "", told: known?.told ?? told });
 }
 
-/** Enters the log of the repository's owner, if somebody listens to that; must run in a transaction.
- * It is told of what happened since it began, however late the repository hears of it. */
-export function enterListeningOwner(state: RepositoryState, tables: Tables, { owner, sinceMs }: OwnerStanding): void {
-  if (sinceMs === null) return;
+/** Enters the log of the repository's owner, to which somebody listens; must run in a transaction. It is
+ * told of what happened since it began, however late the repository hears of it.
+ * @returns whether it was not there already */
+export function enterListeningOwner(
+  state: RepositoryState,
+  tables: Tables,
+  { owner, sinceMs }: ListeningOwner,
+): boolean {
   const url = owner.toLowerCase();
   const known = tables.webhooks.find(OWNER_ID);
-  if (known?.disabled !== null) return enterOwner(tables, url, eventBefore(state, tables, sinceMs));
-  // The log tells of a change of the owner, unless the repository was not told of that.
-  if (known.url !== url && isUpToDate(known, newestEvent(tables))) enterOwner(tables, url, known.told);
+  if (known === null || known.disabled !== null) {
+    enterOwner(tables, url, eventBefore(state, tables, sinceMs));
+    return true;
+  }
+  // The log tells of a new owner, unless the repository could not be told that it has one.
+  if (known.url === url || !isUpToDate(known, newestEvent(tables))) return false;
+  enterOwner(tables, url, known.told);
+  return true;
 }
 
 /** Enters an owner's log, whether or not anybody listens to it; must run in a transaction.

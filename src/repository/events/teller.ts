@@ -1,4 +1,4 @@
-import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
+import type { ListeningOwner } from "../../store/registry/registry-answers.ts";
 import type { Tables } from "../../store/tables.ts";
 import type { EventTeller } from "../state/outside.ts";
 import type { RepositoryState } from "../state/repository-state.ts";
@@ -35,10 +35,10 @@ export class Teller implements EventTeller {
     this.#deliverer.settle();
   }
 
-  hearOwner(standing: OwnerStanding): void {
+  hearOwner(owner: ListeningOwner): void {
     const { tables } = this.#state;
-    if (tables === null || standing.sinceMs === null) return;
-    this.#state.transactAside(() => enterListeningOwner(this.#state, tables, standing));
+    if (tables === null) return;
+    if (!this.#state.transactAside(() => enterListeningOwner(this.#state, tables, owner))) return;
     this.#state.scheduleJobs();
     this.#deliverer.start();
   }

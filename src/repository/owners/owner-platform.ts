@@ -1,6 +1,6 @@
 import type { Caller } from "../../access/caller.ts";
 import type { RepositoryName } from "../../format/repository-name.ts";
-import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
+import type { ListeningOwner } from "../../store/registry/registry-answers.ts";
 import type { RepositoryEntry } from "../../store/registry/repository-rows.ts";
 import type { Sql, Transactor } from "../../store/sql/sql.ts";
 import type { Receivers } from "../state/outside.ts";
@@ -23,7 +23,7 @@ export interface OwnerPlatform {
   readonly transactor: Transactor;
   readonly receivers: Receivers;
   /** Lets one of the owner's repositories know that somebody listens. */
-  visit(repositoryId: string, standing: OwnerStanding): Promise<void>;
+  visit(repositoryId: string, owner: ListeningOwner): Promise<void>;
   /** @see Outside.wakeListeners */
   wakeListeners(): void;
   /** Makes the platform call `runAlarm` at this time (ms since 1970), or earlier; then `runAlarm` sets

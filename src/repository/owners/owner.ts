@@ -45,6 +45,9 @@ export interface OwnerEventPage extends EventPage {
   readonly since: string;
 }
 
+/** A log that has begun. */
+type BegunLog = OwnerLogRecord & { readonly sinceMs: number };
+
 /** One owner, the only writer of its database, as a Durable Object is. */
 export class Owner {
   readonly log: OwnerLog;
@@ -121,7 +124,7 @@ export class Owner {
   }
 
   /** The log while somebody listens; else null. */
-  #listened(): (OwnerLogRecord & { readonly sinceMs: number }) | null {
+  #listened(): BegunLog | null {
     const record = this.#events.read();
     return record === null || record.sinceMs === null ? null : { ...record, sinceMs: record.sinceMs };
   }
@@ -147,7 +150,7 @@ export class Owner {
 
   /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is told
    * that events are missing. */
-  async #end(before: OwnerLogRecord, nowMs: number): Promise<void> {
+  async #end(before: BegunLog, nowMs: number): Promise<void> {
     await this.#platform.registry.listen(this.#platform.name, null);
     const record = this.#listened() ?? before;
     this.log.transact(() => {
@@ -162,7 +165,7 @@ export class Owner {
   /** Tells the registry that somebody listens, then the next repositories. One that cannot be reached at
    * all hears it from the registry, with its next push.
    * @throws whatever the registry or a repository throws */
-  async #visit({ sinceMs, visited }: OwnerLogRecord): Promise<void> {
+  async #visit({ sinceMs, visited }: BegunLog): Promise<void> {
     const { name: owner, registry } = this.#platform;
     await registry.listen(owner, sinceMs);
     const after = visited === "" ? null : { owner, name: visited! };

@@ -7,8 +7,8 @@ import type { RepositoryState } from "../state/repository-state.ts";
 
 const BRANCHES = "refs/heads/";
 
-/** Reports the repository's state to the registry, which tells whether somebody listens to its owner; one report at a time, so that the last one is
- * the newest.
+/** Reports the repository's state to the registry, one report at a time, so that the last one is
+ * the newest. The registry answers whether somebody listens to the repository's owner.
  * @throws whatever the registry throws */
 export async function announce(repository: RepositoryState): Promise<void> {
   const { announcement, platform, teller } = repository;

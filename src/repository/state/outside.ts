@@ -1,4 +1,4 @@
-import type { OwnerStanding } from "../../store/registry/registry-answers.ts";
+import type { ListeningOwner } from "../../store/registry/registry-answers.ts";
 import type { Tables } from "../../store/tables.ts";
 
 /** What imports need of the platform to ask other hosts. */
@@ -42,8 +42,8 @@ export interface EventTeller {
   start(): void;
   /** Sets the job for the deliveries that remain. */
   settle(): void;
-  /** Hears whether somebody listens to the repository's owner, whose log is then told of what happens. */
-  hearOwner(standing: OwnerStanding): void;
+  /** Hears that somebody listens to the repository's owner, whose log is then told of what happens. */
+  hearOwner(owner: ListeningOwner): void;
 }
 
 /** Tells nobody. */

@@ -24,11 +24,11 @@ export type RepositoryStanding =
   | { readonly kind: "absent" }
   | { readonly kind: "deleted" };
 
-/** Whether somebody listens to an owner. */
-export interface OwnerStanding {
+/** An owner to whose events somebody listens. */
+export interface ListeningOwner {
   readonly owner: string;
-  /** When the owner's log began (ms since 1970); null: nobody listens. */
-  readonly sinceMs: number | null;
+  /** When the owner's log began (ms since 1970). */
+  readonly sinceMs: number;
 }
 
 /** What a repository needs from the registry. */
@@ -36,7 +36,7 @@ export interface RegistryPort {
   /** @see Registry.admit */
   admit(id: string): Promise<boolean>;
   /** @see Registry.report */
-  report(id: string, standing: RepositoryStanding): Promise<OwnerStanding | null>;
+  report(id: string, standing: RepositoryStanding): Promise<ListeningOwner | null>;
   /** A repository's present name; null: no repository has the id. */
   nameOf(id: string): Promise<RepositoryName | null>;
   /** A caller's present rights in a repository.

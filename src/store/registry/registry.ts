@@ -26,7 +26,7 @@ import {
 import {
   NAME_HOLD_MS,
   RESERVATION_MS,
-  type OwnerStanding,
+  type ListeningOwner,
   type RepositoryStanding,
   type RepositoryRoute,
   type QuotaStanding,
@@ -115,11 +115,10 @@ export class Registry {
   }
 
   /** Records a repository's report.
-   * @returns whether somebody listens to its owner; null: the repository is not there (any more) */
-  report(id: string, standing: RepositoryStanding, nowMs: number): OwnerStanding | null {
+   * @returns its owner, if somebody listens to that; else null */
+  report(id: string, standing: RepositoryStanding, nowMs: number): ListeningOwner | null {
     this.#record(id, standing, nowMs);
-    const owner = this.#row("id = ?", id)?.owner ?? null;
-    return owner === null ? null : { owner, sinceMs: this.listening.sinceOf(owner) };
+    return this.listening.isAny() ? this.listening.ownerOf(id) : null;
   }
 
   #record(id: string, standing: RepositoryStanding, nowMs: number): void {

@@ -1,5 +1,5 @@
 import type { Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
-import type { OwnerStanding, RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
+import type { ListeningOwner, RegistryPort, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { ANYONE } from "../../harness/requester.ts";
 import { keepTree } from "../../../src/repository/objects/tree-contents.ts";
 
@@ -79,7 +79,7 @@ export function faultyRegistry(
   meet: () => Fault | null,
   tell: (standing: RepositoryStanding) => void,
   admits: () => boolean = () => true,
-  owner: () => OwnerStanding | null = () => null,
+  owner: () => ListeningOwner | null = () => null,
 ): RegistryPort {
   const call = <T>(run: () => T): T => {
     const fault = meet();

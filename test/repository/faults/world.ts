@@ -6,7 +6,7 @@ import type { WorktreePolicy } from "../../../src/repository/state/worktree-poli
 import { editChunks } from "../../harness/edit-chunks.ts";
 import { type Fault, FaultyChunkStore } from "../../harness/faulty-chunk-store.ts";
 import { MemoryChunkStore } from "../../harness/memory-chunk-store.ts";
-import type { OwnerStanding, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
+import type { ListeningOwner, RepositoryStanding } from "../../../src/store/registry/registry-answers.ts";
 import { hasJobs } from "../../../src/store/sql/schema.ts";
 import { PushedRepository } from "../pushing.ts";
 import { NodeSql } from "../sqlite.ts";
@@ -24,7 +24,7 @@ export class World extends FaultPoints {
   /** What the registry was last sent, null: nothing. */
   told: RepositoryStanding | null = null;
   /** What the registry says of the owner; null: nobody listens. */
-  owner: OwnerStanding | null = null;
+  owner: ListeningOwner | null = null;
   /** Whether R2 answers every call with an error. */
   isStoreDown = false;
   /** Whether the database refuses new data; it can be read, and rows can be removed. */

@@ -247,3 +247,18 @@ test("a page is read from the index, not by sorting", () => {
   expect(plan.join("\n")).toMatch(/SEARCH repositories USING (COVERING )?INDEX/);
   expect(plan.join("\n")).not.toContain("TEMP B-TREE");
 });
+
+test("a repository that reports hears that somebody listens to its owner, whoever that is by then", () => {
+  const id = create("me/one");
+  expect(registry.report(id, LIVE, 1)).toBeNull();
+  registry.listening.set("me", 7);
+  expect(registry.report(id, LIVE, 2)).toEqual({ owner: "me", sinceMs: 7 });
+  registry.update(id, { owner: "You" }, 3);
+  expect(registry.report(id, LIVE, 4)).toBeNull();
+  registry.listening.set("you", 8);
+  expect(registry.report(id, LIVE, 5)).toEqual({ owner: "You", sinceMs: 8 });
+  expect(registry.report(id, { kind: "deleted" }, 6)).toBeNull();
+  registry.listening.set("YOU", null);
+  registry.listening.set("me", null);
+  expect(registry.listening.isAny()).toBe(false);
+});
