@@ -147,6 +147,9 @@ test("deliveries are listed, repeated and signed anew; a webhook is stopped, goe
   await push(server, "kept/two", "HEAD~39:refs/heads/main");
   await sleep(500);
   expect(receiver.received.length).toBe(3);
+  await ask(server, "PATCH", path, { enabled: true });
+  const later = (await receiver.count(6)).slice(3).map((request) => read(secret, request));
+  expect(later.map(({ id, data }) => `${data.repository.name} ${id}`).toSorted()).toEqual(["one 2", "two 0", "two 1"]);
   await ask(server, "DELETE", path);
   expect((await askApi(server, path)).status).toBe(404);
 });
@@ -221,7 +224,7 @@ test("after the server was killed, each event of each repository is delivered, i
 });
 
 test("without a webhook and a reader the log ends, and begins anew", async () => {
-  const server = await start({ LISTEN_LIFE_MS: 1_500, READ_STEP_MS: 0 });
+  const server = await start({ LISTEN_LIFE_MS: 1_500, HEARD_STEP_MS: 0 });
   const receiver = await newReceiver();
   const made = await hook(server, "over", { url: receiver.url, events: ["push"] });
   await push(server, "over/one", "HEAD~39:refs/heads/main");

@@ -51,6 +51,8 @@ export async function answerOwnerCall(
   argument: unknown,
 ): Promise<CallOutcome> {
   const call = OWNER_CALLS[name] as (owner: Owner, argument: unknown, right: Right) => Promise<unknown>;
+  // A webhook that is about to be disabled was listening until now.
+  owner.settle();
   try {
     return { kind: "done", value: await call(owner, argument, right), ambiguities: [] };
   } catch (error) {

@@ -26,7 +26,7 @@ export class OwnerLog implements ToldLog {
   }
 
   newest(): EventId {
-    return { push: this.#events.newest(), other: 0 };
+    return { push: this.#events.last() ?? 0, other: 0 };
   }
 
   async next(webhook: Webhook): Promise<ToldEvent | null> {

@@ -14,11 +14,12 @@ import { DELIVERY_LEASE_MS } from "../events/schedule-deliveries.ts";
 import { OwnerLog } from "./owner-log.ts";
 import type { OwnerPlatform } from "./owner-platform.ts";
 
-/** How long a log is kept after it was last read, without a webhook (ms). */
+/** How long a log is kept after somebody last listened (ms). A webhook that was disabled can go on where
+ * it was for so long. */
 const LISTEN_LIFE_MS = 7 * 24 * 60 * 60_000;
 
-/** How old a note of a reading must be for another: each is a row (ms). */
-const READ_STEP_MS = 60 * 60_000;
+/** How old a note of that must be for another: each is a row (ms). */
+const HEARD_STEP_MS = 60 * 60_000;
 
 /** Repositories that are visited at a time. */
 const VISITED_AT_ONCE = 20;
@@ -90,7 +91,7 @@ export class Owner {
    * @throws GitError "invalid" for another `after` */
   async events({ after, limit }: EventQuery, right: Right): Promise<OwnerEventPage> {
     const known = after === null || after === "latest" ? null : parseEventId(after).push;
-    const sinceMs = this.#noteReading(Date.now());
+    const sinceMs = this.#noteListening(Date.now());
     const oldest = this.#events.oldest();
     const from = after === "latest" ? this.#events.newest() : Math.max(known ?? 0, oldest - 1);
     const found = this.#events.after(from, limit + 1);
@@ -104,7 +105,7 @@ export class Owner {
     };
   }
 
-  /** Begins the log if a webhook wants it, and sets the alarm for what remains to be done. */
+  /** Notes that somebody listens, if a webhook does, and sets the alarm for what remains to be done. */
   settle(): void {
     this.deliverer.settle();
   }
@@ -129,23 +130,21 @@ export class Owner {
     return record === null || record.sinceMs === null ? null : { ...record, sinceMs: record.sinceMs };
   }
 
-  /** @returns since when somebody listens */
-  #noteReading(nowMs: number): number {
+  /** Begins the log, if it has not begun.
+   * @returns since when somebody listens */
+  #noteListening(nowMs: number): number {
     const record = this.#listened();
-    if (record === null) this.#begin(nowMs, nowMs);
-    else if (nowMs - record.readMs >= READ_STEP_MS)
-      this.log.transact(() => this.#events.put({ ...record, readMs: nowMs }));
+    if (record === null) {
+      const first = this.#events.read()?.first ?? 1;
+      this.log.transact(() => this.#events.put({ sinceMs: nowMs, heardMs: nowMs, first, visited: "" }));
+      this.#platform.wakeAt(nowMs);
+    } else if (nowMs - record.heardMs >= HEARD_STEP_MS)
+      this.log.transact(() => this.#events.put({ ...record, heardMs: nowMs }));
     return record?.sinceMs ?? nowMs;
   }
 
-  #begin(sinceMs: number, readMs: number): void {
-    const first = this.#events.read()?.first ?? 1;
-    this.log.transact(() => this.#events.put({ sinceMs, readMs, first, visited: "" }));
-    this.#platform.wakeAt(Date.now());
-  }
-
-  #isOver({ readMs }: OwnerLogRecord, nowMs: number): boolean {
-    return !this.log.webhooks.isAnyActive() && readMs + LISTEN_LIFE_MS <= nowMs;
+  #isOver({ heardMs }: OwnerLogRecord, nowMs: number): boolean {
+    return !this.log.webhooks.isAnyActive() && heardMs + LISTEN_LIFE_MS <= nowMs;
   }
 
   /** Ends the log. Its numbers go on with the next one, and leave one out, so that who reads on is told
@@ -158,7 +157,7 @@ export class Owner {
       if (!this.#isOver(record, nowMs)) return this.#events.put({ ...record, visited: "" });
       const first = this.#events.newest() + 2;
       this.#events.clear();
-      this.#events.put({ sinceMs: null, readMs: record.readMs, first, visited: null });
+      this.#events.put({ ...record, sinceMs: null, first, visited: null });
     });
   }
 
@@ -183,18 +182,13 @@ export class Owner {
 
   /** @param deliverMs when deliveries are due; null: there are none */
   #schedule(deliverMs: number | null): void {
-    const record = this.#listened();
     const isWanted = this.log.webhooks.isAnyActive();
-    if (record === null) {
-      if (isWanted) this.#begin(Date.now(), 0);
-      return;
-    }
-    const wakeMs = [
-      ...(deliverMs === null ? [] : [deliverMs]),
-      ...(record.visited === null ? [] : [Math.max(this.#visitMs, Date.now())]),
-      ...(isWanted ? [] : [Math.max(this.#visitMs, record.readMs + LISTEN_LIFE_MS)]),
-    ];
-    for (const atMs of wakeMs) this.#platform.wakeAt(atMs);
+    if (isWanted) this.#noteListening(Date.now());
+    const record = this.#listened();
+    if (record === null) return;
+    if (deliverMs !== null) this.#platform.wakeAt(deliverMs);
+    if (record.visited !== null) this.#platform.wakeAt(Math.max(this.#visitMs, Date.now()));
+    if (!isWanted) this.#platform.wakeAt(Math.max(this.#visitMs, record.heardMs + LISTEN_LIFE_MS));
   }
 }
 

@@ -7,7 +7,7 @@ const TABLES = `
 CREATE TABLE IF NOT EXISTS owner (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   since_ms INTEGER,                -- when the log began; NULL: nobody listens, and there is none
-  read_ms INTEGER NOT NULL,        -- when it was last read, precise to an hour
+  heard_ms INTEGER NOT NULL,       -- when somebody last listened, precise to an hour
   first INTEGER NOT NULL,          -- number of its first event
   visited TEXT                     -- JSON: name of the last repository that was told to tell, '' none; NULL: all were
 );
@@ -29,7 +29,7 @@ const EVENT_LIFE_MS = 30 * 24 * 60 * 60_000;
 /** A log that somebody listens to. */
 export interface OwnerLogRecord {
   readonly sinceMs: number | null;
-  readonly readMs: number;
+  readonly heardMs: number;
   readonly first: number;
   /** @see TABLES */
   readonly visited: string | null;
@@ -65,17 +65,17 @@ export class OwnerEventTable {
   /** The log; null: nobody has ever listened. */
   read(): OwnerLogRecord | null {
     if (!tableExists(this.#sql, "owner")) return null;
-    const query = "SELECT since_ms AS sinceMs, read_ms AS readMs, first, visited FROM owner";
+    const query = "SELECT since_ms AS sinceMs, heard_ms AS heardMs, first, visited FROM owner";
     return this.#sql.exec<Record<keyof OwnerLogRecord, never>>(query).toArray()[0] ?? null;
   }
 
   /** Begins the log, or changes what is known of it. */
-  put({ sinceMs, readMs, first, visited }: OwnerLogRecord): void {
+  put({ sinceMs, heardMs, first, visited }: OwnerLogRecord): void {
     this.#sql.exec(TABLES);
     this.#sql.exec(
-      "INSERT OR REPLACE INTO owner (id, since_ms, read_ms, first, visited) VALUES (1, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO owner (id, since_ms, heard_ms, first, visited) VALUES (1, ?, ?, ?, ?)",
       sinceMs,
-      readMs,
+      heardMs,
       first,
       visited,
     );
@@ -113,9 +113,14 @@ export class OwnerEventTable {
     return this.#sql.exec<Record<keyof StoredOwnerEvent, never>>(query, number, limit).toArray();
   }
 
-  /** The number of the newest event; if there is none, the one before the first. */
+  /** The number of the newest event; null: there is none. */
+  last(): number | null {
+    return this.#end("max");
+  }
+
+  /** The number of the newest event; if there is none, the one before the first that will be. */
   newest(): number {
-    return this.#end("max") ?? this.oldest() - 1;
+    return this.last() ?? this.oldest() - 1;
   }
 
   /** The number of the oldest event that is kept; if there is none, of the first that will be. */

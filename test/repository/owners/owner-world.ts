@@ -60,6 +60,7 @@ export class OwnerWorld {
         },
         visit: async (id) => {
           meet();
+          if (this.sinceMs === null) throw new Error("the registry does not know");
           this.visited.push(id);
         },
         receivers: {

@@ -1,5 +1,6 @@
 /** The log of an owner: who is visited, what is kept, and that it survives each failure. */
 import { expect, test } from "vitest";
+import { answerOwnerCall } from "../../../src/repository/owners/owner-calls.ts";
 import { createWebhook } from "../../../src/repository/events/webhooks.ts";
 import { OwnerWorld } from "./owner-world.ts";
 
@@ -51,6 +52,30 @@ test("the log ends a week after it was last read, and goes on with other numbers
     next: "3",
     missed: false,
   });
+});
+
+test("a webhook that was disabled goes on where it was, for a week; then with what follows", async () => {
+  const world = new OwnerWorld(1);
+  const call = (name: "createWebhook" | "changeWebhook", argument: unknown) =>
+    answerOwnerCall(world.owner, "admin", name, argument);
+  const made = (await call("createWebhook", HOOK)) as { value: { id: string } };
+  const enable = (enabled: boolean) => call("changeWebhook", { id: made.value.id, enabled });
+  await world.ring(Date.now() + 1_000);
+  await enable(false);
+  await world.tell("r000", 1);
+  await world.ring(Date.now() + 6 * DAY_MS);
+  await enable(true);
+  await world.ring(Date.now() + 1_000);
+  expect(world.heard).toEqual(["r000 1"]);
+  await enable(false);
+  await world.tell("r000", 2);
+  await world.ring(Date.now() + 8 * DAY_MS);
+  expect(world.sinceMs).toBeNull();
+  await enable(true);
+  await world.ring(Date.now() + 1_000);
+  await world.tell("r000", 3);
+  await world.ring(Date.now() + 60_000);
+  expect(world.heard).toEqual(["r000 1", "r000 3"]);
 });
 
 test("the log has at most ten thousand events", async () => {
