@@ -9,6 +9,10 @@ import { DELIVERY_LEASE_MS } from "./schedule-deliveries.ts";
 import { GONE, sendMessage } from "./send-message.ts";
 import type { ToldEvent, ToldLog } from "./told-log.ts";
 
+/** How long after an event deliveries begin (ms): an answer waits for all rows written before it leaves,
+ * so theirs would make a push slower. */
+const AFTER_ANSWER_MS = 20;
+
 /** Wait after the first failure (ms), doubled with each further one up to the longest. */
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60_000;
@@ -21,6 +25,8 @@ export class Deliverer {
   readonly #log: ToldLog;
   /** Webhooks that are being told something. */
   readonly #running = new Set<string>();
+  /** Whether they begin soon. */
+  #isStarting = false;
 
   constructor(log: ToldLog) {
     this.#log = log;
@@ -33,15 +39,19 @@ export class Deliverer {
     for (const webhook of webhooks.subscribers()) if (!this.#running.has(webhook.id)) void this.#run(webhook.id);
   }
 
-  /** Begins them after the transaction that runs. */
+  /** Begins them once the request that runs has been answered. */
   startSoon(): void {
-    queueMicrotask(() => {
+    // While a repository is being made, nothing is known of its webhooks.
+    if (this.#isStarting || this.#log.webhooks?.isAnyActive() === false) return;
+    this.#isStarting = true;
+    setTimeout(() => {
+      this.#isStarting = false;
       try {
         this.start();
       } catch (error) {
         this.#log.noteFailure(error, null);
       }
-    });
+    }, AFTER_ANSWER_MS);
   }
 
   /** Sets the alarm for the deliveries that remain. */
