@@ -23,8 +23,18 @@ function settled(): Promise<void> {
  * cache of the isolate knows them. */
 let runs = 0;
 
+/** What runs on its own clock at the moment, and how to put the real one back. */
+let installed: { readonly time: VirtualTime; readonly restore: () => void } | null = null;
+
+/** Puts the process's own clock, timers and random ids back, if a run has replaced them: a run whose
+ * test has timed out never gets to it. Such a run ends with an error. */
+export function restoreRealTime(): void {
+  installed?.restore();
+  installed = null;
+}
+
 /** The time of one run. While it runs, it provides `Date.now`, timers and random ids of the whole
- * process, so only one may run at a time. */
+ * process, so only one may run at a time. Tests of runs need `afterEach(restoreRealTime)`. */
 export class VirtualTime {
   /** Ascending by time, then by number. */
   readonly #events: Event[] = [];
@@ -61,7 +71,8 @@ export class VirtualTime {
   }
 
   /** Processes one event after the other until all of `work` is done.
-   * @throws Error when no event is left that could finish it, or there are too many */
+   * @throws Error when no event is left that could finish it, there are too many, or the real time
+   *   is back */
   async run(work: Promise<unknown>): Promise<void> {
     let isDone = false;
     const done = work.finally(() => (isDone = true));
@@ -69,6 +80,7 @@ export class VirtualTime {
     for (let count = 0; ; count++) {
       await settled();
       if (isDone) return void (await done);
+      if (installed?.time !== this) throw new Error("the real time came back: its test has ended");
       if (count > MOST_EVENTS) throw new Error("there is no end");
       if (!(await this.#step())) throw new Error("everybody waits for somebody");
     }
@@ -88,8 +100,10 @@ export class VirtualTime {
   }
 
   /** Replaces the process's clock, timers and random ids by these, with ids drawn from `random`.
-   * @returns restores the originals */
+   * @returns restores the originals, unless that has been done
+   * @throws Error if another run has replaced them */
   install(random: Random): () => void {
+    if (installed !== null) throw new Error("another run has replaced the clock");
     const { setTimeout, clearTimeout } = globalThis;
     const { now } = Date;
     const run = (runs++).toString(16).padStart(8, "0");
@@ -107,10 +121,14 @@ export class VirtualTime {
       configurable: true,
       value: () => `${run}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`,
     });
-    return () => {
+    const restore = (): void => {
       Object.assign(globalThis, { setTimeout, clearTimeout });
       Date.now = now;
       Reflect.deleteProperty(crypto, "randomUUID");
+    };
+    installed = { time: this, restore };
+    return () => {
+      if (installed?.time === this) restoreRealTime();
     };
   }
 }
