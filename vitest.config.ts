@@ -64,6 +64,7 @@ export default defineConfig({
     maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: RuntimeFirst },
     reporters: ["default", "./test/harness/closing-line.ts"],
+    tags: [{ name: "sweep", description: "Many cases, sizes or kills: `npm run test:sweep`, not `npm test`." }],
     projects: [
       {
         // Unit tests, and real git against the real Worker.
