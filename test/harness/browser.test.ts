@@ -1,14 +1,13 @@
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { noteProblems, startBrowser } from "./browser.ts";
+import { noteProblems, shareBrowser, type SharedBrowser } from "./browser.ts";
 import type { Server } from "./server.ts";
 import { shareServer } from "./shared-server.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("browser")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("browser")]);
 });
 
 afterAll(async () => {

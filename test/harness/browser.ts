@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { PROJECT } from "./build.ts";
 
 const PACKAGE = "@sparticuz/chromium";
@@ -36,6 +36,32 @@ export async function startBrowser(flags: readonly string[] = []): Promise<Brows
     args: [...FLAGS, ...flags],
     env: { ...(process.env as Record<string, string>), ...env },
   });
+}
+
+/** What a test file does with a browser that it shares. */
+export type SharedBrowser = Pick<Browser, "newContext" | "newPage" | "close">;
+
+/** This worker's browser. Nobody closes it: it ends with the worker. */
+let shared: Promise<Browser> | undefined;
+
+/** Returns the browser that all files of this worker share; starts it if there is none. Each file
+ * has contexts of its own: `close` closes those. A start takes half a second of CPU.
+ * @throws Error as `startBrowser` */
+export async function shareBrowser(): Promise<SharedBrowser> {
+  const browser = await (shared ??= startBrowser());
+  const contexts: BrowserContext[] = [];
+  const newContext: Browser["newContext"] = async (options) => {
+    const context = await browser.newContext(options);
+    contexts.push(context);
+    return context;
+  };
+  return {
+    newContext,
+    newPage: async (options) => (await newContext(options)).newPage(),
+    async close() {
+      await Promise.all(contexts.map((context) => context.close()));
+    },
+  };
 }
 
 /** Records all problems of a page from now on: console errors (including what its policy refused),

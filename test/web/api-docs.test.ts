@@ -1,11 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { renderApiDocs } from "../../src/web/api-docs/api-docs.ts";
 import type { Operation, Schema } from "../../src/web/api-docs/open-api.ts";
 import { askApi } from "../harness/api.ts";
-import { noteProblems, startBrowser } from "../harness/browser.ts";
+import { noteProblems, shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 
@@ -14,12 +13,12 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let document: Document;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("docs")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("docs")]);
   document = (await askApi<Document>(server, "/openapi.json")).body;
 });
 

@@ -3,10 +3,9 @@
 import type { Element, Root } from "hast";
 import { fromParse5 } from "hast-util-from-parse5";
 import { parse } from "parse5";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodePath } from "../../src/format/path-parts.ts";
-import { noteProblems, startBrowser } from "../harness/browser.ts";
+import { noteProblems, shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
@@ -35,12 +34,12 @@ const FRAME_ONLY = [
 /** How many of them each page has. */
 const FRAME = ["link", "meta", "script", "title"];
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let paths: readonly Buffer[];
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("crawl")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("crawl")]);
   const made = await makeHostileRepository();
   paths = made.paths;
   await git(made.dir, "push", "-q", `${server.url}/crawl/repo`, "--all");
@@ -48,12 +47,15 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-test("every link leads to a page, and no page has markup made of data", async () => {
+/** Follows the links from a repository's page on. All lead to directories and files; of those to
+ * other pages about `main`, such as blames, one of so many is followed. */
+async function expectWhole(oneOf: number): Promise<void> {
   const faults: string[] = [];
   const seen = new Set(["/crawl/repo"]);
   const pending = [...seen];
   const kinds = new Map<string, number>();
   let others = 0;
+  let pages = 0;
   const visit = async (path: string): Promise<void> => {
     const response = await fetch(server.url + path, { headers: { Accept: "text/html" } });
     const kind = path.split("/")[3] ?? "";
@@ -71,6 +73,8 @@ test("every link leads to a page, and no page has markup made of data", async ()
       // All revisions have the same files: of those of others, some are enough.
       const isOther = /^\/[^/]+\/[^/]+\/[a-z]+\/(?!main\b)/.test(link);
       if (seen.has(link) || (isOther && ++others % OTHERS !== 0)) continue;
+      const isPage = /^\/[^/]+\/[^/]+\/(?!tree|blob)/.test(link);
+      if (!isOther && isPage && ++pages % oneOf !== 0) continue;
       seen.add(link);
       pending.push(link);
     }
@@ -87,9 +91,13 @@ test("every link leads to a page, and no page has markup made of data", async ()
     expect(blobs).toContain(pathname);
   }
   expect(kinds.get("tree")).toBeGreaterThan(30);
-});
+}
 
-test("a browser finds nothing to complain of", async () => {
+test("links lead to pages, and these have no markup made of data", () => expectWhole(4));
+test("every link leads to a page, and no page has markup made of data", { tags: "sweep" }, () => expectWhole(1));
+
+/** Shows each page of some files in a browser. */
+async function expectNoComplaints(shown: readonly Buffer[]): Promise<void> {
   const context = await browser.newContext();
   const page = await context.newPage();
   const problems = noteProblems(page);
@@ -98,7 +106,7 @@ test("a browser finds nothing to complain of", async () => {
     dialog.dismiss().catch(() => undefined);
   });
   const urls = ["/crawl", "/crawl/repo", "/crawl/repo/tree/main"];
-  for (const path of paths) {
+  for (const path of shown) {
     const encoded = encodePath(path.toString("latin1"));
     const page = path.length % 4 === 0 ? "blame" : "blob";
     urls.push(`/crawl/repo/${page}/main/${encoded}`);
@@ -109,7 +117,11 @@ test("a browser finds nothing to complain of", async () => {
     expect([url, problems.filter((problem) => !isMissingImage(problem))]).toEqual([url, []]);
   }
   await context.close();
-});
+}
+
+test("a browser finds nothing to complain of in some of the files", () =>
+  expectNoComplaints(paths.filter((_, i) => i % 4 === 0)));
+test("nor in any", { tags: "sweep" }, () => expectNoComplaints(paths));
 
 /** READMEs show images that the repository does not have; those further down are not waited for. */
 function isMissingImage(problem: string): boolean {

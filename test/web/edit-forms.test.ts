@@ -1,14 +1,15 @@
 /** Files changed in a browser that runs no scripts: what git finds afterwards, and what a form keeps. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
+import { makeTempDir } from "../harness/temp-dir.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let page: Page;
 /** A clone, to look and to push. */
@@ -17,7 +18,7 @@ let dir: string;
 const TEXT = Array.from({ length: 20 }, (_, i) => `line ${i}\n`).join("");
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("forms")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("forms")]);
   dir = await makeRepository("edited");
   await git(dir, "remote", "add", "origin", `${server.url}/forms/repo`);
   await git(dir, "commit", "-q", "--allow-empty", "-m", "Begin");
@@ -274,7 +275,9 @@ test("a file is deleted, but not what others wrote there meanwhile", async () =>
 
 test("files that are too large together are told", async () => {
   await open("upload/main");
-  await page.locator("#files").setInputFiles({ name: "huge", mimeType: "", buffer: Buffer.alloc(18_000_000) });
+  const huge = join(makeTempDir("huge"), "huge");
+  writeFileSync(huge, Buffer.alloc(18_000_000));
+  await page.locator("#files").setInputFiles(huge);
   expect(await commit("Upload")).toBe(413);
   expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe("Too large");
 });

@@ -1,22 +1,21 @@
 /** What the pages of history answer besides pages: patches and feeds; and what forms change. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeHistoryRepository } from "./history-pages.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let dir: string;
 let at: string;
 
 beforeAll(async () => {
-  [browser, server, dir] = await Promise.all([startBrowser(), shareServer("told"), makeHistoryRepository()]);
+  [browser, server, dir] = await Promise.all([shareBrowser(), shareServer("told"), makeHistoryRepository()]);
   at = `${server.url}/told/history`;
   await git(dir, "push", "-q", at, "--all");
   await git(dir, "push", "-q", at, "--tags");

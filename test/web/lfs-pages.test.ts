@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32, deflateSync } from "node:zlib";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { LfsClient, objectOf, pointerOf } from "../harness/lfs.ts";
 import { shareServer } from "../harness/shared-server.ts";
@@ -33,13 +33,13 @@ const picture = objectOf(encodePng(7, 5));
 const film = objectOf(randomBytes(3 * 1024 * 1024));
 const missing = objectOf("missing");
 
-let browser: Browser;
+let browser: SharedBrowser;
 let page: Page;
 let url: string;
 let lfs: LfsClient;
 
 beforeAll(async () => {
-  const [started, server] = await Promise.all([startBrowser(), shareServer("lfspages")]);
+  const [started, server] = await Promise.all([shareBrowser(), shareServer("lfspages")]);
   browser = started;
   url = `${server.url}/lfspages/repo`;
   lfs = new LfsClient(`${url}.git`);
@@ -61,20 +61,20 @@ test("an image is shown, another file is offered, and a pointer is there for who
   expect(await page.content()).toContain("Git LFS");
 
   await page.goto(`${url}/blob/main/film.mp4`);
-  expect(await page.getByText("3.0 MiB · Git LFS").isVisible()).toBe(true);
-  expect(await page.getByText(film.oid).isVisible()).toBe(true);
+  await page.getByText("3.0 MiB · Git LFS").waitFor();
+  await page.getByText(film.oid).waitFor();
   const href = await page.getByRole("link", { name: "Download it" }).getAttribute("href");
   const bytes = Buffer.from(await (await fetch(new URL(href!, url))).arrayBuffer());
   expect(bytes.equals(film.bytes)).toBe(true);
   await page.getByRole("link", { name: "Pointer", exact: true }).click();
-  expect(await page.getByText(`oid sha256:${film.oid}`).isVisible()).toBe(true);
+  await page.getByText(`oid sha256:${film.oid}`).waitFor();
   await page.getByRole("link", { name: "Content", exact: true }).click();
-  expect(await page.getByRole("link", { name: "Download it" }).isVisible()).toBe(true);
+  await page.getByRole("link", { name: "Download it" }).waitFor();
 });
 
 test("a file whose object is missing says so", async () => {
   await page.goto(`${url}/blob/main/missing.png`);
-  expect(await page.getByText("Nobody has sent it yet").isVisible()).toBe(true);
+  await page.getByText("Nobody has sent it yet").waitFor();
   expect((await fetch(`${url}/raw/main/missing.png?lfs=true`)).status).toBe(404);
   expect(await (await fetch(`${url}/raw/main/missing.png`)).text()).toBe(pointerOf(missing));
 });
@@ -83,12 +83,12 @@ test("locks are listed in the settings, and undone there", async () => {
   for (const path of ["picture.png", "a<b>.bin"]) await lfs.ask("POST", "locks", "lock", { path });
   await page.goto(`${url}/settings`);
   await page.getByRole("link", { name: "Git LFS" }).click();
-  expect(await page.getByText("2 objects here").isVisible()).toBe(true);
+  await page.getByText("2 objects here").waitFor();
   expect(await page.getByRole("row").count()).toBe(3);
   await page.getByRole("button", { name: "Unlock picture.png" }).click();
   await page.waitForLoadState();
-  expect(await page.getByRole("cell", { name: "a<b>.bin", exact: true }).isVisible()).toBe(true);
+  await page.getByRole("cell", { name: "a<b>.bin", exact: true }).waitFor();
   expect((await lfs.ask("GET", "locks", "list")).body.locks.map(({ path }) => path)).toEqual(["a<b>.bin"]);
   await page.getByRole("button", { name: "Unlock a<b>.bin" }).click();
-  expect(await page.getByText("No file is locked.").isVisible()).toBe(true);
+  await page.getByText("No file is locked.").waitFor();
 });

@@ -1,15 +1,15 @@
 /** Mirrors in a browser that runs no scripts: made, brought up to date, deleted. */
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { Mirrors } from "../harness/mirrors.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Awaited<ReturnType<typeof shareServer>>;
 let native: NativeServer;
 let target: string;
@@ -18,7 +18,7 @@ let page: Page;
 beforeAll(async () => {
   const root = makeTempDir("targets");
   [browser, server, native] = await Promise.all([
-    startBrowser(),
+    shareBrowser(),
     shareServer("mirrored", { ALLOW_PRIVATE_IMPORTS: "on" }),
     startNative(root),
   ]);
@@ -64,8 +64,8 @@ test("a mirror is made, shows what is refused, is brought up to date and deleted
   await mirrors.settled(id!);
   await page.reload();
   expect(await page.getByRole("list", { name: "Refused" }).textContent()).toMatch(/refs\/heads\/main.*not here/);
-  expect(await page.getByText("prunes", { exact: true }).isVisible()).toBe(true);
+  await page.getByText("prunes", { exact: true }).waitFor();
   await press("Delete");
-  expect(await page.getByText("There are none.").isVisible()).toBe(true);
+  await page.getByText("There are none.").waitFor();
   expect(await git(target, "rev-parse", "main")).toBe(theirs);
 });

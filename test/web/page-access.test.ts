@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { includesRight, type Right } from "../../src/access/caller.ts";
 import { PAGE_ROUTES, type PageRoute } from "../../src/web/app.ts";
 import { askApi } from "../harness/api.ts";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { type Server, startServer } from "../harness/server.ts";
 
@@ -175,7 +175,7 @@ test("in a browser, a page of another origin changes nothing", async () => {
     );
   }).listen(0, "127.0.0.1");
   await once(foreign, "listening");
-  const browser = await startBrowser();
+  const browser = await shareBrowser();
   try {
     const context = await browser.newContext();
     const [name, value] = cookies.operator!.split("=") as [string, string];

@@ -1,18 +1,18 @@
 /** Repositories made, forked and brought forward in a browser that runs no scripts. */
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let page: Page;
 let dir: string;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("made")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("made")]);
   dir = await makeRepository("made");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
 });

@@ -1,21 +1,21 @@
 /** What the script adds for those whose browsers run it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeWalkedRepository } from "./pages.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let page: Page;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("script")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("script")]);
   const { dir } = await makeWalkedRepository();
   await git(dir, "push", "-q", `${server.url}/script/repo`, "--all");
 });

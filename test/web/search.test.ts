@@ -1,21 +1,21 @@
 /** Searching in files and for files: what is found, with scripts and without. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let plain: Page;
 let scripted: Page;
 let dir: string;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("searched")]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("searched")]);
   dir = await makeRepository("searched");
   mkdirSync(join(dir, "src/parts"), { recursive: true });
   writeFileSync(join(dir, "src/parts/list.ts"), "one\nconst Word = 1; // word <b>word</b>\nwords\n");

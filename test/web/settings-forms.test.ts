@@ -1,13 +1,13 @@
 /** A repository's settings, changed in a browser that runs no scripts, by those who may. */
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository, tryGit } from "../harness/git.ts";
 import type { Server } from "../harness/server.ts";
 import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Pick<Server, "url">;
 let page: Page;
 let dir: string;
@@ -16,7 +16,7 @@ const OPERATOR = { headers: { Authorization: `Bearer ${ADMIN_TOKEN}` } };
 const gitUrl = (token: string, name: string) => `${server.url.replace("://", `://me:${token}@`)}/settled/${name}`;
 
 beforeAll(async () => {
-  [browser, server] = await Promise.all([startBrowser(), shareServer("settled", WITH_TOKENS)]);
+  [browser, server] = await Promise.all([shareBrowser(), shareServer("settled", WITH_TOKENS)]);
   dir = await makeRepository("settled");
   await git(dir, "commit", "-q", "--allow-empty", "-m", "first");
   await git(dir, "push", "-q", gitUrl(ADMIN_TOKEN, "repo"), "HEAD:main", "HEAD:other");

@@ -1,20 +1,20 @@
 /** Webhooks in a browser that runs no scripts: made, tried out, disabled, sent again to, deleted. */
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startBrowser } from "../harness/browser.ts";
+import { shareBrowser, type SharedBrowser } from "../harness/browser.ts";
 import { git, makeRepository } from "../harness/git.ts";
 import { Receiver } from "../harness/receiver.ts";
 import { shareServer } from "../harness/shared-server.ts";
 
-let browser: Browser;
+let browser: SharedBrowser;
 let server: Awaited<ReturnType<typeof shareServer>>;
 let receiver: Receiver;
 let page: Page;
 
 beforeAll(async () => {
   [browser, server, receiver] = await Promise.all([
-    startBrowser(),
+    shareBrowser(),
     shareServer("hooked", { ALLOW_PRIVATE_HOSTS: "on" }),
     Receiver.open(),
   ]);
@@ -49,10 +49,10 @@ test("a webhook is made, tried out, disabled and deleted", async () => {
   await deliveries.getByRole("button").click();
   expect((await receiver.count(2))[1]!.body).toBe(ping!.body);
   await press("Disable");
-  expect(await page.getByText("it was disabled").isVisible()).toBe(true);
+  await page.getByText("it was disabled").waitFor();
   await press("Enable");
   await press("New secret");
   expect(await page.locator("#made").inputValue()).not.toBe(secret);
   await press("Delete");
-  expect(await page.getByText("There are none.").isVisible()).toBe(true);
+  await page.getByText("There are none.").waitFor();
 });

@@ -1,0 +1,4 @@
+/** All pages, on screens. */
+import { ON_SCREENS, testPages } from "./shown-pages.ts";
+
+testPages(ON_SCREENS);
