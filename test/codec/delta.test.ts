@@ -14,7 +14,7 @@ test("deltas that git makes give the objects that git made them from", async () 
   const contents = new Map<string, Uint8Array>();
   for (let version = 0; version < 40; version++) {
     // Large enough for copies of 64 KiB and more, and offsets of three bytes.
-    const content = new Uint8Array([...text(3_000 * version), ...noise(200_000), ...text(40, version + 1)]);
+    const content = Buffer.concat([text(3_000 * version), noise(200_000), text(40, version + 1)]);
     const { stdout } = await tryGit(repository, ["hash-object", "-w", "--stdin"], { stdin: content });
     contents.set(stdout.trim(), content);
   }
