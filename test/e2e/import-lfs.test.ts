@@ -23,7 +23,7 @@ let upstream: Upstream;
 let dir: string;
 
 /** What the upstream has, which is more than one run brings. */
-const many = Array.from({ length: 130 }, (_, i) => objectOf(`small ${i}`));
+const many = Array.from({ length: 13 }, (_, i) => objectOf(`small ${i}`));
 const large = objectOf(randomBytes(6_000_000));
 const empty = objectOf("");
 const lacking = objectOf("what the upstream lacks");
@@ -32,7 +32,7 @@ const sent = [...many, large, empty];
 beforeAll(async () => {
   server = await startServer({
     vars: { ALLOW_PRIVATE_IMPORTS: "on" },
-    constants: { IMPORT_RETRY_MS: 20, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
+    constants: { RUN_LFS_OBJECTS: 10, IMPORT_RETRY_MS: 20, BODY_WAIT_MS: 1_500, ANSWER_WAIT_MS: 1_500 },
   });
   upstream = await startUpstream(passAll);
   dir = await makeRepository("upstream");

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { ImportBench } from "../harness/import-bench.ts";
-import { startServer } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 import { passOn, startUpstream } from "../harness/upstream.ts";
 
 let bench: ImportBench;
@@ -23,7 +23,7 @@ test("from git's own server, in steps, as a pack may have fewer objects", async 
 });
 
 test("from one branch that is too much for a pack, in steps along its history", async () => {
-  const made = await makeHistory({ seed: 5, commits: 700, files: 40, branches: 4, merges: 4 });
+  const made = await makeHistory({ seed: 5, commits: 400, files: 40, branches: 4, merges: 4 });
   const long = join(bench.root, "long.git");
   await git(bench.root, "clone", "-q", "--bare", "--single-branch", made, long);
   const name = await bench.importAll(`${bench.native.url}/long.git`);
@@ -44,36 +44,32 @@ test("from a server that speaks version 0 only", async () => {
 });
 
 test("from another Holdfast, whose private repository wants a token", async () => {
-  const other = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: "other's operator" } });
-  const authorization = `Basic ${btoa("any:other's operator")}`;
-  try {
-    await git(
-      bench.history,
-      "-c",
-      `http.extraHeader=Authorization: ${authorization}`,
-      "push",
-      "-q",
-      "--mirror",
-      `${other.url}/ada/engine`,
-    );
-    const url = `${other.url}/ada/engine`;
-    const refused = await bench.newRepository();
-    await bench.begin(refused, { url });
-    const failed = await bench.settled(refused);
-    expect(failed).toMatchObject({ state: "failed", error: expect.stringContaining("a valid credential") });
-    await bench.expectNothingLeft(refused);
-    const name = await bench.newRepository();
-    const begun = await bench.begin(name, { url, authorization });
-    expect(begun.body).toMatchObject({ hasAuthorization: true });
-    expect(await bench.settled(name)).toMatchObject({ state: "done", hasAuthorization: false });
-    expect(JSON.stringify([begun.body, await bench.read(name)])).not.toContain(authorization.slice(6));
-    await bench.expectSame(name, bench.history);
-  } finally {
-    await other.close();
-  }
+  const other = await shareServer("upstream", WITH_TOKENS);
+  const authorization = `Basic ${btoa(`any:${ADMIN_TOKEN}`)}`;
+  await git(
+    bench.history,
+    "-c",
+    `http.extraHeader=Authorization: ${authorization}`,
+    "push",
+    "-q",
+    "--mirror",
+    `${other.url}/upstream/engine`,
+  );
+  const url = `${other.url}/upstream/engine`;
+  const refused = await bench.newRepository();
+  await bench.begin(refused, { url });
+  const failed = await bench.settled(refused);
+  expect(failed).toMatchObject({ state: "failed", error: expect.stringContaining("a valid credential") });
+  await bench.expectNothingLeft(refused);
+  const name = await bench.newRepository();
+  const begun = await bench.begin(name, { url, authorization });
+  expect(begun.body).toMatchObject({ hasAuthorization: true });
+  expect(await bench.settled(name)).toMatchObject({ state: "done", hasAuthorization: false });
+  expect(JSON.stringify([begun.body, await bench.read(name)])).not.toContain(authorization.slice(6));
+  await bench.expectSame(name, bench.history);
 });
 
-test("with 30,000 refs", async () => {
+test("with 30,000 refs", { tags: "sweep" }, async () => {
   const many = join(bench.root, "many.git");
   await git(bench.root, "clone", "-q", "--bare", bench.history, many);
   const commits = (await git(many, "rev-list", "--reverse", "main")).split("\n");

@@ -10,6 +10,7 @@ import { Mirrors } from "../harness/mirrors.ts";
 import { type NativeServer, startNative } from "../harness/native.ts";
 import { Random } from "../harness/random.ts";
 import { type Server, startServer } from "../harness/server.ts";
+import { ADMIN_TOKEN, shareServer, WITH_TOKENS } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
 import { passOn, startUpstream, type Upstream } from "../harness/upstream.ts";
 
@@ -76,13 +77,13 @@ async function expectSame(target: string, source: string): Promise<void> {
 }
 
 describe("what is pushed here goes on", () => {
-  test("random changes are followed exactly: refs that are new, forced, renamed and gone", async () => {
+  async function expectFollowed(count: number): Promise<void> {
     const { source, push, dir, url, mirrors } = await start();
     const { id } = await mirrors.create({ url, force: true, prune: true });
     await mirrors.settled(id);
     await expectSame(dir, source);
     const random = new Random(18);
-    for (let changes = 0; changes < 120;) {
+    for (let changes = 0; changes < count;) {
       for (const end = changes + 1 + random.below(8); changes < end; changes++)
         await changeRefs(source, random, `${changes}`);
       await push();
@@ -91,30 +92,29 @@ describe("what is pushed here goes on", () => {
     }
     await expectSame(dir, source);
     expect((await mirrors.refs(id)).every(({ state }) => state === "synced")).toBe(true);
-  });
+  }
+
+  test("24 random changes are followed exactly: refs that are new, forced, renamed and gone", () => expectFollowed(24));
+  test("so are 120", { tags: "sweep" }, () => expectFollowed(120));
 
   test("to another Holdfast, which wants a token", async () => {
-    const authorization = `Basic ${btoa("any:other's operator")}`;
-    const other = await startServer({ vars: { ACCESS: "token", ADMIN_TOKEN: "other's operator" } });
-    try {
-      const { source, mirrors } = await start();
-      const url = `${other.url}/ada/engine`;
-      const { id } = await mirrors.create({ url, authorization: "Bearer no-such-token" });
-      const failing = await mirrors.settled(id, "failing");
-      expect(failing.error).toContain("a valid credential for the target is needed: it answered 401");
-      const changed = await mirrors.change(id, { authorization });
-      expect(changed).toMatchObject({ hasAuthorization: true, error: null });
-      expect(JSON.stringify(changed)).not.toContain(authorization.slice(6));
-      expect(await mirrors.settled(id)).toMatchObject({ pushes: 1, refusedRefs: 0 });
-      const clone = join(makeTempDir("clone"), "copy.git");
-      const header = `http.extraHeader=Authorization: ${authorization}`;
-      await git(root, "-c", header, "clone", "-q", "--mirror", url, clone);
-      await expectSame(clone, source);
-      // Another address gets none of the credential.
-      expect(await mirrors.change(id, { url: `${other.url}/ada/other` })).toMatchObject({ hasAuthorization: false });
-    } finally {
-      await other.close();
-    }
+    const authorization = `Basic ${btoa(`any:${ADMIN_TOKEN}`)}`;
+    const other = await shareServer("targeted", WITH_TOKENS);
+    const { source, mirrors } = await start();
+    const url = `${other.url}/targeted/engine`;
+    const { id } = await mirrors.create({ url, authorization: "Bearer no-such-token" });
+    const failing = await mirrors.settled(id, "failing");
+    expect(failing.error).toContain("a valid credential for the target is needed: it answered 401");
+    const changed = await mirrors.change(id, { authorization });
+    expect(changed).toMatchObject({ hasAuthorization: true, error: null });
+    expect(JSON.stringify(changed)).not.toContain(authorization.slice(6));
+    expect(await mirrors.settled(id)).toMatchObject({ pushes: 1, refusedRefs: 0 });
+    const clone = join(makeTempDir("clone"), "copy.git");
+    const header = `http.extraHeader=Authorization: ${authorization}`;
+    await git(root, "-c", header, "clone", "-q", "--mirror", url, clone);
+    await expectSame(clone, source);
+    // Another address gets none of the credential.
+    expect(await mirrors.change(id, { url: `${other.url}/targeted/other` })).toMatchObject({ hasAuthorization: false });
   });
 
   test("a pack of several megabytes, as it is read", async () => {
@@ -307,7 +307,7 @@ describe("a mirror that is interrupted", () => {
     await expectSame(dir, source);
   });
 
-  test("goes on after the server is killed, at any step", async () => {
+  test("goes on after the server is killed, at any step", { tags: "sweep" }, async () => {
     const { source, push, dir, mirrors } = await start();
     front.handle = (request, response) => void setTimeout(() => passAll(request, response), 60);
     const { id } = await mirrors.create({ url: `${front.url}/${dir.split("/").at(-1)}`, maxPackBytes: 10_000 });
@@ -338,16 +338,12 @@ describe("what is not allowed", () => {
   });
 
   test("private addresses, where imports may not ask them either", async () => {
-    const strict = await startServer();
-    try {
-      await git(history, "push", "-q", `${strict.url}/me/strict`, "main");
-      const mirrors = new Mirrors(strict, "me/strict");
-      await expect(mirrors.create({ url: native.url })).rejects.toThrow(/422.*no public address/);
-      const authorization = "Bearer a";
-      await expect(mirrors.create({ url: "https://example.com/a.git", authorization })).rejects.toThrow(/SECRETS_KEY/);
-    } finally {
-      await strict.close();
-    }
+    const strict = await shareServer("strict");
+    await git(history, "push", "-q", `${strict.url}/strict/repo`, "main");
+    const mirrors = new Mirrors(strict, "strict/repo");
+    await expect(mirrors.create({ url: native.url })).rejects.toThrow(/422.*no public address/);
+    const authorization = "Bearer a";
+    await expect(mirrors.create({ url: "https://example.com/a.git", authorization })).rejects.toThrow(/SECRETS_KEY/);
   });
 });
 

@@ -8,6 +8,7 @@ import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Received, Receiver } from "../harness/receiver.ts";
 import { type Server, startServer } from "../harness/server.ts";
+import { shareServer } from "../harness/shared-server.ts";
 
 interface Made {
   readonly id: string;
@@ -294,14 +295,10 @@ test("a deleted webhook is told nothing more, and there are at most twenty", asy
 });
 
 test("without the setting, an address of this machine is refused, before and when it is asked", async () => {
-  const strict = await startServer();
-  try {
-    await git(history, "push", "-q", `${strict.url}/hooks/strict`, "HEAD:refs/heads/main");
-    for (const url of ["http://127.0.0.1/", "http://[::1]/", "http://localhost:8080/", "ftp://example.com/", "x"]) {
-      const { status } = await askApi(strict, "/repos/hooks/strict/webhooks", { method: "POST", json: { url } });
-      expect(status, url).toBe(422);
-    }
-  } finally {
-    await strict.close();
+  const strict = await shareServer("unhooked");
+  await git(history, "push", "-q", `${strict.url}/unhooked/repo`, "HEAD:refs/heads/main");
+  for (const url of ["http://127.0.0.1/", "http://[::1]/", "http://localhost:8080/", "ftp://example.com/", "x"]) {
+    const { status } = await askApi(strict, "/repos/unhooked/repo/webhooks", { method: "POST", json: { url } });
+    expect(status, url).toBe(422);
   }
 });

@@ -11,11 +11,15 @@ import { type Server, startServer } from "../harness/server.ts";
 import { ADMIN_TOKEN, WITH_TOKENS } from "../harness/shared-server.ts";
 
 const OPERATOR = { Authorization: `Bearer ${ADMIN_TOKEN}` };
+/** How long an isolate relies on what it knows of a token here; the default is ten seconds. */
+const ANSWER_LIFE_MS = 500;
+/** Who listen at the same time. */
+const LISTENERS = 100;
 let server: Server;
 let history: string;
 
 beforeAll(async () => {
-  server = await startServer({ vars: WITH_TOKENS, constants: { HEARTBEAT_MS: 300 } });
+  server = await startServer({ vars: WITH_TOKENS, constants: { HEARTBEAT_MS: 300, ANSWER_LIFE_MS } });
   history = await makeHistory({ commits: 30, files: 3 });
 });
 afterAll(() => server.close());
@@ -157,17 +161,17 @@ test("a stream tells each event once, goes on after a restart, and ends with the
   expect(await again.next()).toMatchObject({ id: "3", type: "push", who: null, data: { refCount: 2 } });
   await askApi(server, `/tokens/${made.body.id}`, { method: "DELETE", headers: OPERATOR });
   // For as long as an isolate may rely on what it knows, the token may still be valid.
-  await sleep(10_500);
+  await sleep(ANSWER_LIFE_MS + 500);
   await push("events/streamed", "HEAD~26:refs/heads/main");
   await expect(again.next()).rejects.toThrow("the stream has ended");
   expect((await fetch(path, { headers })).status).toBe(401);
 });
 
-test("five hundred listeners hear of a push at once", async () => {
+test("a hundred listeners hear of a push at once", async () => {
   await push("events/heard", "HEAD~29:refs/heads/main");
   const headers = { Accept: "text/event-stream", ...OPERATOR };
   const readers = await Promise.all(
-    Array.from({ length: 500 }, () => EventReader.open(`${server.url}/api/repos/events/heard/events`, headers)),
+    Array.from({ length: LISTENERS }, () => EventReader.open(`${server.url}/api/repos/events/heard/events`, headers)),
   );
   const heard = readers.map(async (reader) => ({ id: (await reader.next()).id, atMs: Date.now() }));
   await push("events/heard", "HEAD~28:refs/heads/main");
@@ -175,7 +179,7 @@ test("five hundred listeners hear of a push at once", async () => {
   const times = await Promise.all(heard);
   expect(times.every(({ id }) => id === "2")).toBe(true);
   const last = Math.max(...times.map(({ atMs }) => atMs)) - pushedMs;
-  console.log(`the last of 500 heard of the push ${last} ms after git had ended`);
+  console.log(`the last of ${LISTENERS} heard of the push ${last} ms after git had ended`);
   expect(last).toBeLessThan(5_000);
   for (const reader of readers) reader.close();
 });
