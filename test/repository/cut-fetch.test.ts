@@ -11,6 +11,7 @@ import { CLONE_REQUEST, plannedPack } from "./clone-request.ts";
 import { PushedRepository } from "./pushing.ts";
 import { fromHex, nodeCodec } from "./stored-repository.ts";
 import { askUploadPack, listPack, type OracleAnswer } from "./upload-pack-oracle.ts";
+import { testSome } from "../harness/sweep.ts";
 
 /** A fetch in revisions of the history under test. */
 interface Fetch {
@@ -162,7 +163,7 @@ const depth = (steps: number): Deepen => ({ kind: "depth", depth: steps });
 const since = (commit: number): Deepen => ({ kind: "revisions", since: 1_700_000_000 + commit * 60, not: [] });
 
 describe("a history cut short", () => {
-  test.each([1, 2, 3, 7, 30, 119, 1000])("clone at depth %i", async (steps) => {
+  testSome(3, [1, 30, 1000, 2, 3, 7, 119], "clone at depth %i", async (steps) => {
     await expectSame({ wants: ["main"], deepen: depth(steps) });
   });
 
@@ -171,7 +172,7 @@ describe("a history cut short", () => {
     for (const steps of [1, 3, 12]) await expectSame({ wants, deepen: depth(steps) });
   });
 
-  test.each([1, 60, 118, 100_000])("clone since commit %i", async (commit) => {
+  testSome(1, [60, 1, 118, 100_000], "clone since commit %i", async (commit) => {
     await expectSame({ wants: ["main"], deepen: since(commit) });
   });
 
@@ -244,7 +245,7 @@ describe("a partial clone", () => {
     await expectSame({ wants: ["main"], haves: ["main~20"], filter });
   });
 
-  test.each(Object.keys(FILTERS))("what tags lead to, beside commits and alone: %s", async (filter) => {
+  testSome(2, Object.keys(FILTERS), "what tags lead to, beside commits and alone: %s", async (filter) => {
     for (const wants of [
       ["tag-tag"],
       ["tree-tag", "main"],

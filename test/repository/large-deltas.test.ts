@@ -77,7 +77,7 @@ test("git's deltas on a large text: thin, in one pack, and on what was made so",
   }
 });
 
-test("deltas that copy from anywhere, in any order, of bases of every kind", async () => {
+test("deltas that copy from anywhere, in any order, of bases of every kind", { tags: "sweep" }, async () => {
   const random = new Random(21);
   const base = makeObject("blob", Buffer.from(random.bytes(3 * MIB)).fill("text ", MIB, 2 * MIB));
   const blobs = [base];

@@ -396,7 +396,9 @@ describe("damage", () => {
     });
     const opened = new OpenRepository(repository.repository.state, ANYONE, async () => undefined);
     Object.defineProperty(opened, "chunks", { value: broken });
-    await expect(fsck(opened, { place: null, rules: null, repair: false })).rejects.toThrow("busy");
+    await expect(fsck(opened, { place: { stage: "chunks", after: "" }, rules: null, repair: false })).rejects.toThrow(
+      "busy",
+    );
   });
 
   async function chunksBelow(folder: string): Promise<string[]> {

@@ -1,3 +1,3 @@
 import { testPathResults } from "./path-results.ts";
 
-testPathResults({ commits: 1_200, files: 150, longLines: 400, longEvery: 20 }, 30);
+testPathResults({ commits: 600, files: 150, longLines: 400, longEvery: 20 }, 10);

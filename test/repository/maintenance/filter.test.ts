@@ -37,7 +37,7 @@ test("a push that brings much, or many that bring little, have filters made", as
   expect(sorted(storedFilters(repository))).toEqual(sorted(await readGitFilters(dir)));
 });
 
-test("a run ends after a bounded number of commits, and the next one goes on", async () => {
+test("a run ends after a bounded number of commits, and the next one goes on", { tags: "sweep" }, async () => {
   const count = RUN_OBJECTS + 1_000;
   const dir = await importCommits(count);
   const repository = new PushedRepository();

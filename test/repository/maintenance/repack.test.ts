@@ -43,7 +43,7 @@ test("many tiny pushes become one chunk, which a clone takes whole and git finds
   await expectSound(await repository.clone(pushes.tip), pushes.tip);
 });
 
-test("each object is rewritten once: what is merged is left alone until it is sealed", async () => {
+test("each object is rewritten once: what is merged is left alone until it is sealed", { tags: "sweep" }, async () => {
   const repository = new PushedRepository();
   const pushes = new TinyPushes(repository);
   for (let round = 0; round < 3; round++) {

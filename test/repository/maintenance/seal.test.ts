@@ -96,7 +96,7 @@ test("medium pushes leave small R2 objects; eight are joined, and go a day later
   await expectClone(await repository.clone(tip), tip);
 });
 
-test("whatever the sizes of pushes, R2 objects are few: one for each 1 MB, and ten", async () => {
+test("whatever the sizes of pushes, R2 objects are few: one for each 1 MB, and ten", { tags: "sweep" }, async () => {
   // Bundles are tested elsewhere.
   const repository = new PushedRepository({ limits: { minBundleBytes: Number.MAX_SAFE_INTEGER } });
   const sizes = new Random(3);

@@ -127,7 +127,7 @@ test("what was stored for a denied ref is told again when it comes without objec
   expect(repository.refs().has("refs/heads/not")).toBe(false);
 });
 
-test("what is more than may be told is said to be incomplete", async () => {
+test("what is more than may be told is said to be incomplete", { tags: "sweep" }, async () => {
   const dir = await makeHistory({ commits: 520, files: 2 });
   const { repository, shown } = open();
   await repository.pushFrom(dir, { "refs/heads/main": "main" });

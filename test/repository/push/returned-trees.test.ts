@@ -44,7 +44,7 @@ test("what lies below is read ahead no further than was asked for", async () => 
   expect(returned.entries(1)).toHaveLength(1_000);
 });
 
-test("trees with too many entries are refused", async () => {
+test("trees with too many entries are refused", { tags: "sweep" }, async () => {
   const width = MAX_RETURNED_ENTRIES / 4;
   const { reader } = newReader((tree) => new Uint32Array(width - 1).map((_, i) => 10 + tree * width + i));
   const returned = new ReturnedTrees();

@@ -5,10 +5,9 @@ import { simulate } from "./run.ts";
 /** Runs whose final clone git checks. */
 const CHECKED_BY_GIT = 4;
 
-/** Makes 20 runs: everything acknowledged must exist, whatever fails and whenever the process
- * dies. */
-export async function checkRuns(firstSeed: number): Promise<void> {
-  for (let seed = firstSeed; seed < firstSeed + 20; seed++) {
+/** Makes runs: everything acknowledged must exist, whatever fails and whenever the process dies. */
+export async function checkRuns(firstSeed: number, count: number): Promise<void> {
+  for (let seed = firstSeed; seed < firstSeed + count; seed++) {
     const { violations, trace, clone } = await simulate(seed, 1);
     if (violations.length > 0) expect.fail(`seed ${seed}:\n${trace.join("\n")}`);
     if (seed < CHECKED_BY_GIT && clone !== null) await checkByGit(clone.pack, clone.refs);

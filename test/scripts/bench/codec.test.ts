@@ -4,7 +4,7 @@ import { Bench } from "../../../scripts/bench/figures/bench.ts";
 import { makeCorpora } from "../../../scripts/bench/cases/codec-corpora.ts";
 import { makeLongHistory } from "../../../scripts/bench/work/subjects.ts";
 
-test("every implementation gives what git holds, and a wrong digest is noticed", async () => {
+test("every implementation gives what git holds, and a wrong digest is noticed", { tags: "sweep" }, async () => {
   await using stack = new AsyncDisposableStack();
   const corpora = await makeCorpora(await makeLongHistory(40), 20_000);
   const url = await startCodecs(stack);

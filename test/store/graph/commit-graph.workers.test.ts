@@ -159,7 +159,7 @@ test("an octopus keeps its 300 parents in order", () =>
     }
   }));
 
-test("100,000 commits in a row: 4 MB, each row read once, and no recursion", () =>
+test("100,000 commits in a row: 4 MB, each row read once, and no recursion", { tags: "sweep" }, () =>
   withDatabase((sql, transactor) => {
     const graph = CommitGraph.load(sql);
     const nodes = Array.from({ length: 100_000 }, (_, i) => node(100_000 - i, ...(i < 99_999 ? [99_999 - i] : [])));
@@ -179,4 +179,5 @@ test("100,000 commits in a row: 4 MB, each row read once, and no recursion", () 
     expect(loaded.generation(99_999)).toBe(100_000);
     expect(loaded.ancestors([99_999]).count()).toBe(100_000);
     expect(loaded.isAncestor(0, 99_999)).toBe(true);
-  }));
+  }),
+);

@@ -1,10 +1,11 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openNodes, readAllNodes, type StoredNode } from "../../../src/store/index/node-pages.ts";
 import { APPENDED_BYTES, PAGE_BYTES } from "../../../src/store/index/record-pages.ts";
 import { NumberSet } from "../../../src/store/numbers/number-set.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
+import { describeSome } from "../../harness/sweep.ts";
 
 function open(): NodeSql {
   const sql = new NodeSql();
@@ -31,7 +32,7 @@ const pages = (sql: NodeSql): number[] =>
     .toArray()
     .map(({ bytes }) => bytes);
 
-describe.each([1, 2, 3])("seed %i", (seed) => {
+describeSome(1, [1, 2, 3], "seed %i", (seed) => {
   test("nodes come back, however many are written at once, in whatever order, and some removed", () => {
     const random = new Random(seed);
     const sql = open();
@@ -66,7 +67,7 @@ describe.each([1, 2, 3])("seed %i", (seed) => {
   });
 });
 
-test("100,000 commits, pushed one by one, are few rows", () => {
+test("100,000 commits, pushed one by one, are few rows", { tags: "sweep" }, () => {
   const sql = open();
   for (let number = 1; number <= 100_000; number++) {
     const introduced = NumberSet.of(number).encode();

@@ -175,11 +175,12 @@ test("objects get their introducer later", () =>
     expect([...index.unintroduced().toArray()]).toEqual([3, 4, 6]);
   }));
 
-test("100,000 objects", () =>
+test("100,000 objects", { tags: "sweep" }, () =>
   withDatabase((sql, transactor) => {
     const index = new ObjectIndex(sql);
     const rows = randomRows(new Random(12), 1, 100_000);
     transactor.transactionSync(() => index.insertMany(rows));
     expect(index.lookupMany(rows.oid).number).toEqual(rows.number);
     expect(index.locate(NumberSet.range(1, 100_001))).toEqual(rows);
-  }));
+  }),
+);

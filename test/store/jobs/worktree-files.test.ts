@@ -1,10 +1,11 @@
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { REMOVED } from "../../../src/store/jobs/worktree-files.ts";
 import { type FileChange, WorktreeTable } from "../../../src/store/jobs/worktree-table.ts";
 import { createRepository } from "../../../src/store/sql/schema.ts";
 import { Random } from "../../harness/random.ts";
 import { NodeSql } from "../../repository/sqlite.ts";
 import { oidOf, put, remove, write } from "./worktree-samples.ts";
+import { testSome } from "../../harness/sweep.ts";
 
 /** Writes all that is pending. */
 function writeAll(worktrees: WorktreeTable, id: number): void {
@@ -15,7 +16,7 @@ function writeAll(worktrees: WorktreeTable, id: number): void {
   }
 }
 
-test.each([1, 2, 3])("whatever is planned and written, in pages or not, is listed: seed %i", (seed) => {
+testSome(1, [1, 2, 3], "whatever is planned and written, in pages or not, is listed: seed %i", (seed) => {
   const sql = new NodeSql();
   createRepository(sql, { key: "key", createdMs: 1, fsck: "default" });
   const random = new Random(seed);
