@@ -49,7 +49,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true });
 });
 
-test("a disk that fills up, and has space again", { timeout: 240_000 }, async () => {
+test("a disk that fills up, and has space again", { timeout: 240_000, tags: "sweep" }, async () => {
   // A tenth of the usual time for an operation of the bucket: a local bucket on a full disk never
   // answers.
   const constants = { STORE_WAIT_MS: 2_000, STORE_BYTES_PER_SECOND: 10_000_000 };

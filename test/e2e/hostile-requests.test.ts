@@ -103,7 +103,7 @@ test("JSON that is too deep, too large, or about prototypes", async () => {
   expect((await askApi(server, "/repos/hostile/plain")).body).toMatchObject({ name: "plain", description: null });
 });
 
-test("a search in more than a gigabyte ends in its budget, and says so", async () => {
+test("a search in more than a gigabyte ends in its budget, and says so", { tags: "sweep" }, async () => {
   const { status, body } = await askApi<{ truncated: boolean; nextCursor: string | null; searched: { bytes: number } }>(
     server,
     "/repos/hostile/repo/grep?ref=main&pattern=nothing+like+it",

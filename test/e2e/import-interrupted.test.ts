@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-test("goes on after the server is killed, at any step", async () => {
+test("goes on after the server is killed, at any step", { tags: "sweep" }, async () => {
   const slow = await startUpstream((request, response) => {
     setTimeout(() => passOn(bench.native.url, request, response), 150);
   });

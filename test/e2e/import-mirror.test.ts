@@ -26,19 +26,22 @@ async function follow(copy: string): Promise<{ name: string; dir: string }> {
   return { name, dir };
 }
 
-test("follows 200 random changes exactly: refs that are new, forced, renamed and gone", async () => {
-  const { name, dir } = await follow("followed.git");
+async function expectFollowed(count: number): Promise<void> {
+  const { name, dir } = await follow(`followed-${count}.git`);
   await bench.expectSame(name, dir);
   const random = new Random(18);
   const list = (url: string) => git(bench.root, "ls-remote", "--symref", url, "HEAD", "refs/*");
-  for (let changes = 0; changes < 200;) {
+  for (let changes = 0; changes < count;) {
     for (const end = changes + 1 + random.below(16); changes < end; changes++)
       await changeRefs(dir, random, `${changes}`);
     expect(await bench.sync(name)).toMatchObject({ error: null });
     expect(await list(`${bench.server.url}/${name}`), `after ${changes} changes`).toBe(await list(dir));
   }
   await bench.expectSame(name, dir);
-});
+}
+
+test("follows 30 random changes exactly: refs that are new, forced, renamed and gone", () => expectFollowed(30));
+test("follows 200, too", { tags: "sweep" }, () => expectFollowed(200));
 
 test("takes no other changes until it is released, and keeps what it has", async () => {
   const { name } = await follow("shown.git");

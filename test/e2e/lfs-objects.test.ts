@@ -118,38 +118,42 @@ describe("transfers", () => {
     expect(await findProblems(`${server.url}/lfs/cut`)).toEqual([]);
   });
 
-  test("what a killed server was storing is removed, and what it acknowledged is there", async () => {
-    const own = await startServer();
-    try {
-      await askApi(own, "/repos", { method: "POST", json: { owner: "lfs", name: "killed" } });
-      const lfs = new LfsClient(`${own.url}/lfs/killed.git`);
-      const done = objectOf(randomBytes(100_000));
-      await lfs.upload([done]);
-      const cut = Array.from({ length: 4 }, () => objectOf(randomBytes(9_000_000)));
-      const puts = cut.map((object) =>
-        lfs.put(object).then(
-          ({ status }) => status === 200,
-          () => false,
-        ),
-      );
-      await sleep(30);
-      await own.kill();
-      const acknowledged = await Promise.all(puts);
-      await own.restart();
-      expect((await lfs.get(done.oid)).status).toBe(200);
-      for (const [i, object] of cut.entries()) {
-        const response = await lfs.get(object.oid);
-        // One whose answer was lost may be there, but then it is whole.
-        if (response.status === 200) expect(objectOf(Buffer.from(await response.arrayBuffer())).oid).toBe(object.oid);
-        else expect([response.status, acknowledged[i]]).toEqual([404, false]);
+  test(
+    "what a killed server was storing is removed, and what it acknowledged is there",
+    { tags: "sweep" },
+    async () => {
+      const own = await startServer();
+      try {
+        await askApi(own, "/repos", { method: "POST", json: { owner: "lfs", name: "killed" } });
+        const lfs = new LfsClient(`${own.url}/lfs/killed.git`);
+        const done = objectOf(randomBytes(100_000));
+        await lfs.upload([done]);
+        const cut = Array.from({ length: 4 }, () => objectOf(randomBytes(9_000_000)));
+        const puts = cut.map((object) =>
+          lfs.put(object).then(
+            ({ status }) => status === 200,
+            () => false,
+          ),
+        );
+        await sleep(30);
+        await own.kill();
+        const acknowledged = await Promise.all(puts);
+        await own.restart();
+        expect((await lfs.get(done.oid)).status).toBe(200);
+        for (const [i, object] of cut.entries()) {
+          const response = await lfs.get(object.oid);
+          // One whose answer was lost may be there, but then it is whole.
+          if (response.status === 200) expect(objectOf(Buffer.from(await response.arrayBuffer())).oid).toBe(object.oid);
+          else expect([response.status, acknowledged[i]]).toEqual([404, false]);
+        }
+        await lfs.upload(cut);
+        for (const { oid } of cut) expect((await lfs.get(oid)).status).toBe(200);
+        expect(await findProblems(`${own.url}/lfs/killed`)).toEqual([]);
+      } finally {
+        await own.close();
       }
-      await lfs.upload(cut);
-      for (const { oid } of cut) expect((await lfs.get(oid)).status).toBe(200);
-      expect(await findProblems(`${own.url}/lfs/killed`)).toEqual([]);
-    } finally {
-      await own.close();
-    }
-  });
+    },
+  );
 
   test("an object above what a request may have is refused with the way out", async () => {
     const lfs = await makeAt("lfs/large");

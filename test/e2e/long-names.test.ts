@@ -26,7 +26,7 @@ beforeAll(async () => {
   expect(await sendPush(`${server.url}/long/names.git`, { commands, pack })).toMatchObject({ unpack: "ok" });
 });
 
-test("a list of files comes in pages that lack none", async () => {
+test("a list of files comes in pages that lack none", { tags: "sweep" }, async () => {
   const paths: string[] = [];
   let pages = 0;
   for (let cursor: string | null = ""; cursor !== null; pages++) {

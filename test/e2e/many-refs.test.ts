@@ -48,20 +48,25 @@ beforeAll(async () => {
   server = await shareServer("many", WITH_TOKENS);
 });
 
-test("10,000 refs of 1,000 bytes go in by one push, are told in the log, and go by another", async () => {
-  const all = names(10_000, 1_000);
-  expect(await push("many/long", creations(all))).toEqual(["ok", 0]);
-  expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all);
-  const log = (await ask<{ pushes: { refCount: number; refs: { name: string }[] }[] }>("/repos/many/long/pushes")).body;
-  expect(log.pushes.map(({ refCount, refs }) => [refCount, refs.map(({ name }) => name)])).toEqual([
-    [10_000, all.slice(0, 100)],
-  ]);
-  const last = `/repos/many/long/pushes?ref=${all.at(-1)!}`;
-  expect((await ask<typeof log>(last)).body.pushes[0]!.refs.map(({ name }) => name)).toEqual(all.slice(-1));
-  // All but HEAD's.
-  expect(await push("many/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
-  expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all.slice(0, 1));
-});
+test(
+  "10,000 refs of 1,000 bytes go in by one push, are told in the log, and go by another",
+  { tags: "sweep" },
+  async () => {
+    const all = names(10_000, 1_000);
+    expect(await push("many/long", creations(all))).toEqual(["ok", 0]);
+    expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all);
+    const log = (await ask<{ pushes: { refCount: number; refs: { name: string }[] }[] }>("/repos/many/long/pushes"))
+      .body;
+    expect(log.pushes.map(({ refCount, refs }) => [refCount, refs.map(({ name }) => name)])).toEqual([
+      [10_000, all.slice(0, 100)],
+    ]);
+    const last = `/repos/many/long/pushes?ref=${all.at(-1)!}`;
+    expect((await ask<typeof log>(last)).body.pushes[0]!.refs.map(({ name }) => name)).toEqual(all.slice(-1));
+    // All but HEAD's.
+    expect(await push("many/long", deletions(all.slice(1)))).toEqual(["ok", 0]);
+    expect([...(await readRefs(urlOf("many/long"))).keys()]).toEqual(all.slice(0, 1));
+  },
+);
 
 test("a repository takes so many bytes of refs and no more; fewer are always let through", async () => {
   const small = await startServer({ vars: { LIMITS: JSON.stringify({ maxRefBytes: MAX_BYTES }) } });
@@ -93,25 +98,29 @@ test("a repository takes so many bytes of refs and no more; fewer are always let
   }
 });
 
-test("refs count towards a quota: with a byte left none is made, while others move and go", async () => {
-  expect(await push("many/small", creations(names(3, 30)))).toEqual(["ok", 0]);
-  const quota = "/repos/many/small/quota";
-  await ask(quota, { method: "PUT", json: { maxBytes: 1, maxObjects: null } });
-  const [unpack, refused] = await push("many/small", creations(names(76_000, 60, "refs/tags/")));
-  expect(unpack).toMatch(
-    /^the repository with this push \(bytes\) exceeds the limit of 1 .* that is the quota; \d+ are/,
-  );
-  expect(refused).toBe(76_000);
-  // With an empty pack: the wanted objects exist.
-  expect(await push("many/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
-  expect(await push("many/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
-  expect((await readRefs(urlOf("many/small"))).size).toBe(2);
-  // An owner's quota holds too, whichever of the owner's repositories is used.
-  await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
-  expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);
-  await expect
-    .poll(async () => (await ask<{ sizeBytes: number }>("/owners/he/quota")).body.sizeBytes, { timeout: 30_000 })
-    .toBeGreaterThan(1_400_000);
-  expect((await push("he/two", creations(names(10_000, 100))))[0]).toMatch(/^what the owner has with this push/);
-  await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: null, maxObjects: null } });
-});
+test(
+  "refs count towards a quota: with a byte left none is made, while others move and go",
+  { tags: "sweep" },
+  async () => {
+    expect(await push("many/small", creations(names(3, 30)))).toEqual(["ok", 0]);
+    const quota = "/repos/many/small/quota";
+    await ask(quota, { method: "PUT", json: { maxBytes: 1, maxObjects: null } });
+    const [unpack, refused] = await push("many/small", creations(names(76_000, 60, "refs/tags/")));
+    expect(unpack).toMatch(
+      /^the repository with this push \(bytes\) exceeds the limit of 1 .* that is the quota; \d+ are/,
+    );
+    expect(refused).toBe(76_000);
+    // With an empty pack: the wanted objects exist.
+    expect(await push("many/small", moves(names(2, 30)), packOf())).toEqual(["ok", 0]);
+    expect(await push("many/small", deletions(names(3, 30).slice(2)))).toEqual(["ok", 0]);
+    expect((await readRefs(urlOf("many/small"))).size).toBe(2);
+    // An owner's quota holds too, whichever of the owner's repositories is used.
+    await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: 2_000_000, maxObjects: null } });
+    expect(await push("he/one", creations(names(10_000, 100)))).toEqual(["ok", 0]);
+    await expect
+      .poll(async () => (await ask<{ sizeBytes: number }>("/owners/he/quota")).body.sizeBytes, { timeout: 30_000 })
+      .toBeGreaterThan(1_400_000);
+    expect((await push("he/two", creations(names(10_000, 100))))[0]).toMatch(/^what the owner has with this push/);
+    await ask("/owners/he/quota", { method: "PUT", json: { maxBytes: null, maxObjects: null } });
+  },
+);

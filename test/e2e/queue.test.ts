@@ -78,7 +78,7 @@ test("a repository is told whole, from its creation to its deletion, and webhook
   expect(byId.get("2")!.data.repository).toEqual({ id: expect.any(String), owner: "queued", name: "whole" });
 });
 
-test("a burst comes whole, through a consumer that fails at times", async () => {
+test("a burst comes whole, through a consumer that fails at times", { tags: "sweep" }, async () => {
   const server = await start({ queue: receiver.url });
   let count = 0;
   receiver.answer = (_, response) => response.writeHead(++count % 3 === 0 ? 500 : 204).end();
@@ -88,20 +88,24 @@ test("a burst comes whole, through a consumer that fails at times", async () => 
   receiver.answer = (_, response) => response.writeHead(204).end();
 });
 
-test("a queue that is bound later gets what happens from then on; one that is gone is not asked", async () => {
-  const persistDir = makeTempDir("queued");
-  const before = await start({ persistDir });
-  await push(before, "queued/later", "HEAD~20:refs/heads/main");
-  await before.close();
-  const bound = await start({ persistDir, queue: receiver.url });
-  await push(bound, "queued/later", "HEAD~19:refs/heads/main");
-  await push(bound, "queued/later", "HEAD~18:refs/heads/main");
-  await awaitTold("later", ["2", "3"]);
-  await bound.close();
-  const after = await start({ persistDir });
-  await push(after, "queued/later", "HEAD~17:refs/heads/main");
-  await after.close();
-  const again = await start({ persistDir, queue: receiver.url });
-  await push(again, "queued/later", "HEAD~16:refs/heads/main");
-  await awaitTold("later", ["2", "3", "4", "5"]);
-});
+test(
+  "a queue that is bound later gets what happens from then on; one that is gone is not asked",
+  { tags: "sweep" },
+  async () => {
+    const persistDir = makeTempDir("queued");
+    const before = await start({ persistDir });
+    await push(before, "queued/later", "HEAD~20:refs/heads/main");
+    await before.close();
+    const bound = await start({ persistDir, queue: receiver.url });
+    await push(bound, "queued/later", "HEAD~19:refs/heads/main");
+    await push(bound, "queued/later", "HEAD~18:refs/heads/main");
+    await awaitTold("later", ["2", "3"]);
+    await bound.close();
+    const after = await start({ persistDir });
+    await push(after, "queued/later", "HEAD~17:refs/heads/main");
+    await after.close();
+    const again = await start({ persistDir, queue: receiver.url });
+    await push(again, "queued/later", "HEAD~16:refs/heads/main");
+    await awaitTold("later", ["2", "3", "4", "5"]);
+  },
+);

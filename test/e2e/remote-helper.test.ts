@@ -117,26 +117,30 @@ async function pushAndKill(remote: string, steps: number): Promise<number> {
 const partBytes = (): number =>
   proxy.requests.filter(({ path }) => path.includes("/parts/")).reduce((sum, { sentBytes }) => sum + sentBytes, 0);
 
-test("a push that is killed goes on where it was, and sends nothing twice that had arrived", async () => {
-  const whole = newRemote();
-  expect((await tryHelper(history, ["push", "--mirror", whole.remote], IN_STEPS)).code).toBe(0);
-  const wholeBytes = partBytes();
-  for (const steps of [1, 3]) {
-    await proxy.close();
-    proxy = await startFrontProxy(server.url, BODY_BYTES);
-    const { url, remote } = newRemote();
-    const before = await pushAndKill(remote, steps);
-    expect(before).toBeGreaterThan(0);
-    const { code, stderr } = await tryHelper(history, ["push", "--mirror", remote], IN_STEPS);
-    expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(/Going on with an upload: \d+ objects are there/);
-    // What was under way when it was killed: four parts, and a step that is packed anew.
-    expect(partBytes()).toBeLessThan(wholeBytes + 5 * IN_STEPS.partBytes! + wholeBytes / 5);
-    await expectSame(url, history);
-  }
-});
+test(
+  "a push that is killed goes on where it was, and sends nothing twice that had arrived",
+  { tags: "sweep" },
+  async () => {
+    const whole = newRemote();
+    expect((await tryHelper(history, ["push", "--mirror", whole.remote], IN_STEPS)).code).toBe(0);
+    const wholeBytes = partBytes();
+    for (const steps of [1, 3]) {
+      await proxy.close();
+      proxy = await startFrontProxy(server.url, BODY_BYTES);
+      const { url, remote } = newRemote();
+      const before = await pushAndKill(remote, steps);
+      expect(before).toBeGreaterThan(0);
+      const { code, stderr } = await tryHelper(history, ["push", "--mirror", remote], IN_STEPS);
+      expect(code, stderr).toBe(0);
+      expect(stderr).toMatch(/Going on with an upload: \d+ objects are there/);
+      // What was under way when it was killed: four parts, and a step that is packed anew.
+      expect(partBytes()).toBeLessThan(wholeBytes + 5 * IN_STEPS.partBytes! + wholeBytes / 5);
+      await expectSame(url, history);
+    }
+  },
+);
 
-test("a session that has ended meanwhile is replaced by another", async () => {
+test("a session that has ended meanwhile is replaced by another", { tags: "sweep" }, async () => {
   const { name, url, remote } = newRemote();
   await pushAndKill(remote, 1);
   const { path } = proxy.requests.find((request) => request.path.includes("/parts/"))!;
@@ -311,7 +315,7 @@ test("tokens come from git's credential helper; one that is revoked meanwhile en
   }
 });
 
-test("two pushes at once from one repository both arrive", async () => {
+test("two pushes at once from one repository both arrive", { tags: "sweep" }, async () => {
   const { url, remote } = newRemote();
   const pushes = ["main:refs/heads/one", "main:refs/heads/two"].map((spec) =>
     tryHelper(history, ["push", remote, spec], IN_STEPS),

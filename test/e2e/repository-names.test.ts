@@ -154,20 +154,24 @@ test("a first push during which its repository is created, deleted and created a
   expect([...(await readRefs(url)).keys()]).toEqual(["refs/heads/main"]);
 });
 
-test("of deleted repositories nothing is left in R2, also when the server ends in between", async () => {
-  const killed = await startServer();
-  try {
-    const path = "short/lived";
-    const { commit, pack } = makeBig(5_000_000);
-    const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack };
-    await sendPush(`${killed.url}/${path}.git`, push);
-    expect((await askApi(killed, `/repos/${path}`, { method: "DELETE" })).status).toBe(204);
-    await killed.kill();
-    await killed.restart();
-    expect((await askApi(killed, `/repos/${path}`)).status).toBe(404);
-    while ((await killed.takeEvent("job")).kind !== "erase");
-    expect(await killed.loseObjects("")).toBe(0);
-  } finally {
-    await killed.close();
-  }
-});
+test(
+  "of deleted repositories nothing is left in R2, also when the server ends in between",
+  { tags: "sweep" },
+  async () => {
+    const killed = await startServer();
+    try {
+      const path = "short/lived";
+      const { commit, pack } = makeBig(5_000_000);
+      const push = { commands: [{ name: "refs/heads/main", new: commit.oid }], pack };
+      await sendPush(`${killed.url}/${path}.git`, push);
+      expect((await askApi(killed, `/repos/${path}`, { method: "DELETE" })).status).toBe(204);
+      await killed.kill();
+      await killed.restart();
+      expect((await askApi(killed, `/repos/${path}`)).status).toBe(404);
+      while ((await killed.takeEvent("job")).kind !== "erase");
+      expect(await killed.loseObjects("")).toBe(0);
+    } finally {
+      await killed.close();
+    }
+  },
+);

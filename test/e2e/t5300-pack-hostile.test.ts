@@ -117,6 +117,7 @@ const accepted: readonly (Omit<PushRow, "answer"> & Partial<PushRow>)[] = [
   },
   {
     name: "100 MB of zeros in 100 KB",
+    isSwept: true,
     push: ({ blob, tree, commit }) => ({
       pack: packOf(blob, tree, commit, makeObject("blob", Buffer.alloc(100_000_000))),
     }),

@@ -6,6 +6,7 @@ import { decodeLines, decodePkts, encodePkt, FLUSH, request } from "../harness/r
 import { encodePushHead, NULL_HEX, PUSH_TYPE, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
+import { testSome } from "../harness/sweep.ts";
 
 const blob = makeObject("blob", "content\n");
 const tree = makeTree(["100644", "file", blob]);
@@ -179,7 +180,7 @@ test("commands end with or without a newline", async () => {
   expect([...refs.keys()]).toEqual(["refs/heads/a", "refs/heads/b"]);
 });
 
-test.each([3_000, 30_000])("%i commands in one push", async (count) => {
+testSome(1, [3_000, 30_000], "%i commands in one push", async (count) => {
   const commands = Array.from({ length: count }, (_, i) => ({ name: `refs/heads/b${i}`, new: commit.oid }));
   const { unpack, refs } = await sendPush(url, { commands, pack });
   expect(unpack).toBe("ok");

@@ -1,7 +1,7 @@
 // Commits and tags that git's fsck refuses, and odd ones that it accepts. @see git-fsck(1) "FSCK
 // MESSAGES"
 import { type MadeObject, makeObject, makeTag, makeTree, packOf, PERSON } from "../harness/pack-builder.ts";
-import { BASE, type Ground, type PushRow, testPushes } from "../harness/push-table.ts";
+import { BASE, everyThird, type Ground, type PushRow, testPushes } from "../harness/push-table.ts";
 
 type Row = Omit<PushRow, "answer">;
 
@@ -162,7 +162,8 @@ const accepted: readonly Row[] = [
   },
 ];
 
+// `test/codec/fsck.test.ts` has every message.
 testPushes([
-  ...refused.map((row) => ({ ...row, answer: "refused" }) as const),
+  ...everyThird(refused).map((row) => ({ ...row, answer: "refused" }) as const),
   ...accepted.map((row) => ({ ...row, answer: "accepted" }) as const),
 ]);

@@ -8,6 +8,7 @@ import { makeHistory } from "../harness/history.ts";
 import type { Server } from "../harness/server.ts";
 import { shareServer } from "../harness/shared-server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { testSome } from "../harness/sweep.ts";
 
 let server: Pick<Server, "url">;
 let url: string;
@@ -206,7 +207,7 @@ test("8 racing first pushes of one branch: exactly one wins", async () => {
   await checkedClone();
 });
 
-test("50 racing pushes to different branches: all win", async () => {
+test("50 racing pushes to different branches: all win", { tags: "sweep" }, async () => {
   await git(work, "push", "-q", url, "main");
   const tree = await git(work, "rev-parse", "HEAD^{tree}");
   const tips: string[] = [];
@@ -218,7 +219,7 @@ test("50 racing pushes to different branches: all win", async () => {
   await checkedClone();
 });
 
-test.each([8, 18])("a blob of %i MB", async (megabytes) => {
+testSome(1, [8, 18], "a blob of %i MB", async (megabytes) => {
   // Random bytes do not compress: trying would take most of this test's time.
   await git(work, "config", "core.compression", "0");
   await commitFile("blob", randomBytes(megabytes * 1_000_000));

@@ -10,6 +10,7 @@ import { Random } from "../harness/random.ts";
 import { encodePushHead, type RawPush, readRefs, sendBody, sendPush } from "../harness/raw-push.ts";
 import { startServer, type Server } from "../harness/server.ts";
 import { makeTempDir } from "../harness/temp-dir.ts";
+import { testSome } from "../harness/sweep.ts";
 
 let server: Server;
 beforeAll(async () => {
@@ -38,7 +39,7 @@ async function* interrupted(body: Buffer, during: () => Promise<void>): AsyncGen
   yield body.subarray(body.length / 2);
 }
 
-test.each(["kill", "restart"] as const)("a push during which the server is ended (%s)", async (ending) => {
+testSome(1, ["kill", "restart"] as const, "a push during which the server is ended (%s)", async (ending) => {
   const url = `${server.url}/me/${ending}.git`;
   const objects = makeObjects(5_000_000);
   const push: RawPush = { commands: [{ name: "refs/heads/main", new: objects.at(-1)!.oid }], pack: packOf(...objects) };
@@ -53,7 +54,7 @@ test.each(["kill", "restart"] as const)("a push during which the server is ended
   await expectSoundClone(url);
 });
 
-test("an atomic push of 100 refs, killed at any moment", async () => {
+test("an atomic push of 100 refs, killed at any moment", { tags: "sweep" }, async () => {
   const random = new Random(1);
   for (let attempt = 0; attempt < 3; attempt++) {
     const url = `${server.url}/me/hundred-${attempt}.git`;

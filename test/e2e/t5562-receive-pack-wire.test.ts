@@ -206,7 +206,7 @@ async function* largeThenSlow(): AsyncGenerator<Uint8Array> {
   }
 }
 
-test.concurrent("slow large pushes give their places up to those that wait for them", async () => {
+test.concurrent("slow large pushes give their places up to those that wait for them", { tags: "sweep" }, async () => {
   const slow = [1, 2].map((n) => sendBody(`${server.url}/me/slow-${n}.git`, largeThenSlow()));
   await sleep(2 * PART_MS);
   const large = { ...push, pack: packOf(blob, tree, commit, makeObject("blob", randomBytes(600_000))) };

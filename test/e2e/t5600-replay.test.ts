@@ -4,5 +4,5 @@ import { expectReplayed } from "./replayed-history.ts";
 
 // These commits include five merges and ten that rename or replace directories.
 test("the end of a history pushed commit by commit: no fetch brings an object twice", async () => {
-  await expectReplayed(`${(await shareServer("replays")).url}/replays/history.git`, 30);
+  await expectReplayed(`${(await shareServer("replays")).url}/replays/history.git`, 10);
 });

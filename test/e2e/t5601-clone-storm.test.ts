@@ -87,7 +87,7 @@ test(`${CLONES} clones at once take no more than ${MEMORY_BYTES} bytes of memory
   }
 });
 
-test("clients that take nothing hold up nobody, and are served when they go on", async () => {
+test("clients that take nothing hold up nobody, and are served when they go on", { tags: "sweep" }, async () => {
   const idle = Array.from({ length: CLONES }, () => requestClone().pause());
   const sizes = await Promise.all(Array.from({ length: 3 }, () => drain(requestClone())));
   expect(Math.min(...sizes)).toBeGreaterThan(SIZE_MIB * MIB);

@@ -11,6 +11,7 @@ afterAll(() => server.close());
 // Six of 32 MiB each, minus what the sockets hold.
 test.each([
   ["the last bytes of files", "raw/main/large.txt", { Range: `bytes=${16 * MIB}-` }],
+  ["zips", "archive/main.zip", {}],
   ["tars", "archive/main.tar", {}],
   ["compressed tars", "archive/main.tar.gz", {}],
 ])("unread: six %s", async (_, path, headers) => {

@@ -11,10 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 // Six of 32 MiB each, minus what the sockets hold.
-test.each([
-  ["files", "raw/main/large.txt", {}],
-  ["zips", "archive/main.zip", {}],
-])("unread: six %s", async (_, path, headers) => {
-  const paths = Array.from({ length: 6 }, () => path);
-  expect(await measureUnread(server, paths, headers)).toBeLessThan(64);
+test("unread: six files", async () => {
+  const paths = Array.from({ length: 6 }, () => "raw/main/large.txt");
+  expect(await measureUnread(server, paths)).toBeLessThan(64);
 });

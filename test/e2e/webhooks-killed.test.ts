@@ -8,7 +8,7 @@ import { makeHistory } from "../harness/history.ts";
 import { Receiver } from "../harness/receiver.ts";
 import { startServer } from "../harness/server.ts";
 
-test("after the server was killed, each event is delivered, in order", async () => {
+test("after the server was killed, each event is delivered, in order", { tags: "sweep" }, async () => {
   const server = await startServer({
     vars: { ALLOW_PRIVATE_HOSTS: "on" },
     constants: { DELIVERY_LEASE_MS: 1_500, FIRST_RETRY_MS: 300, ANSWER_MS: 1_000 },

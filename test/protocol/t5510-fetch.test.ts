@@ -71,7 +71,7 @@ describe.each([
   });
 });
 
-test("many pushes, fetched one by one into an old clone and whole into a new one", async () => {
+test("many pushes, fetched one by one into an old clone and whole into a new one", { tags: "sweep" }, async () => {
   const origin = await makeRepository("origin.git", "--bare");
   const source = await makeHistory({ ...SHAPE, seed: 2 });
   const repository = new StoredRepository({ chunkBytes: 1_000 });

@@ -266,7 +266,7 @@ test("what comes with a pack precedes it in the order in which git's client read
   });
 });
 
-test("60,000 haves and 70,000 prefixes are taken", async () => {
+test("60,000 haves and 70,000 prefixes are taken", { tags: "sweep" }, async () => {
   const haves = Array.from({ length: 60_000 }, (_, i) => `have ${i.toString(16).padStart(40, "0")}`);
   const answer = readAnswer(
     (await post(server, resolve(fetchLines("want main", ...haves, "have main~5", "no-progress")), 2)).body,

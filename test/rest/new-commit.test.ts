@@ -336,7 +336,7 @@ test("many who write to one branch at a time all get through, a git client among
   for (const { operations } of pushes) expect(operations).toMatchObject({ puts: 0, parts: 0, gets: 0 });
 });
 
-test("what was acknowledged is there after a crash", async () => {
+test("what was acknowledged is there after a crash", { tags: "sweep" }, async () => {
   const { path, url } = await push();
   const acknowledged: [name: string, oid: string][] = [];
   const write = async (writer: number): Promise<void> => {

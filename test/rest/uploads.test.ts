@@ -284,7 +284,7 @@ test("two sessions at once: the second to complete is told that the ref has move
   expect(await findProblems(`${server.url}/${name}`)).toEqual([]);
 });
 
-test("a crash between any two requests loses nothing that was acknowledged", async () => {
+test("a crash between any two requests loses nothing that was acknowledged", { tags: "sweep" }, async () => {
   const name = "me/crashes";
   await makeRepositoryAt(name);
   const upload = await begin(name);

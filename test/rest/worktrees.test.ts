@@ -113,7 +113,7 @@ test("a push, a commit through the API, and a deleted branch are followed", asyn
   expect((await server.readObjects("/worktrees/")).size).toBe(0);
 });
 
-test("a clone is served while the worktree is written; a crash meanwhile heals itself", async () => {
+test("a clone is served while the worktree is written; a crash meanwhile heals itself", { tags: "sweep" }, async () => {
   const files = Object.fromEntries(
     Array.from({ length: 200 }, (_, i) => [`d${i % 30}/f${i}`, `file ${i}\n`.repeat(20)]),
   );
