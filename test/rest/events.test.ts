@@ -9,12 +9,13 @@ import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Server, startServer } from "../harness/server.ts";
 import { ADMIN_TOKEN, WITH_TOKENS } from "../harness/shared-server.ts";
+import { testSome } from "../harness/sweep.ts";
 
 const OPERATOR = { Authorization: `Bearer ${ADMIN_TOKEN}` };
 /** How long an isolate relies on what it knows of a token here; the default is ten seconds. */
 const ANSWER_LIFE_MS = 500;
-/** Who listen at the same time. */
-const LISTENERS = 100;
+/** Listeners of one repository. */
+const LISTENERS = [100, 500];
 let server: Server;
 let history: string;
 
@@ -167,19 +168,20 @@ test("a stream tells each event once, goes on after a restart, and ends with the
   expect((await fetch(path, { headers })).status).toBe(401);
 });
 
-test("a hundred listeners hear of a push at once", async () => {
-  await push("events/heard", "HEAD~29:refs/heads/main");
+testSome(1, LISTENERS, "%d listeners hear of a push at once", async (listeners) => {
+  const name = `events/heard-${listeners}`;
+  await push(name, "HEAD~29:refs/heads/main");
   const headers = { Accept: "text/event-stream", ...OPERATOR };
   const readers = await Promise.all(
-    Array.from({ length: LISTENERS }, () => EventReader.open(`${server.url}/api/repos/events/heard/events`, headers)),
+    Array.from({ length: listeners }, () => EventReader.open(`${server.url}/api/repos/${name}/events`, headers)),
   );
   const heard = readers.map(async (reader) => ({ id: (await reader.next()).id, atMs: Date.now() }));
-  await push("events/heard", "HEAD~28:refs/heads/main");
+  await push(name, "HEAD~28:refs/heads/main");
   const pushedMs = Date.now();
   const times = await Promise.all(heard);
   expect(times.every(({ id }) => id === "2")).toBe(true);
   const last = Math.max(...times.map(({ atMs }) => atMs)) - pushedMs;
-  console.log(`the last of ${LISTENERS} heard of the push ${last} ms after git had ended`);
+  console.log(`the last of ${listeners} heard of the push ${last} ms after git had ended`);
   expect(last).toBeLessThan(5_000);
   for (const reader of readers) reader.close();
 });
