@@ -2,11 +2,15 @@ import { createHash } from "node:crypto";
 import { GitError } from "../../format/errors.ts";
 import { CHUNK_TARGET_BYTES, HOT_PUSH_BYTES, MULTIPART_PART_BYTES } from "../../format/limits.ts";
 import type { ChunkStore, MultipartWrite } from "../../store/chunks/chunk-store.ts";
+import type { NeededEntries } from "./needed-entries.ts";
 import { ResidentPieces } from "./resident-pieces.ts";
 
 /** The most chunks being written to R2 at once: enough to hide its latency, bounded since each is
  * in memory. */
 const MAX_WRITES_IN_FLIGHT = 4;
+
+/** Buffer of a pack, which may be small. */
+const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** Buffer of a chunk whose last entry is small. */
 const CHUNK_BUFFER_BYTES = 1.25 * CHUNK_TARGET_BYTES;
@@ -47,11 +51,13 @@ export class ChunkWriter {
   readonly #inFlight = new Set<Promise<void>>();
   #failure: unknown = null;
   readonly #resident = new ResidentPieces();
+  /** Once all has come, in place of pieces: the entries that are needed again. */
+  #needed: NeededEntries | null = null;
 
   /** The open chunk: its start, the part in the buffer, and its upload if begun. */
   #start = 0;
   #end = 0;
-  #buffer = new Uint8Array(64 * 1024);
+  #buffer = new Uint8Array(FIRST_BUFFER_BYTES);
   #buffered = 0;
   #hash = createHash("sha1");
   /** Bytes of the part being uploaded. */
@@ -65,7 +71,8 @@ export class ChunkWriter {
 
   /** Bytes held in memory. */
   get memoryBytes(): number {
-    return this.#buffer.length + this.#resident.sizeBytes + this.#partBytes;
+    const neededBytes = this.#needed?.sizeBytes ?? 0;
+    return this.#buffer.length + this.#resident.sizeBytes + this.#partBytes + neededBytes;
   }
 
   /** Bytes of the pack kept for deltas. */
@@ -76,6 +83,16 @@ export class ChunkWriter {
   /** Keeps fewer bytes of the pack in memory from now on. The newest piece always stays. */
   limitResident(limitBytes: number): void {
     this.#resident.limit(limitBytes);
+  }
+
+  /** Keeps these entries from now on, when they are read again. All of the pack must have come.
+   * @throws GitError "storage-failed" when an earlier write failed */
+  async keepNeeded(needed: NeededEntries): Promise<void> {
+    await this.closeChunk();
+    await this.#awaitWrites(0);
+    this.#resident.clear();
+    this.#buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+    this.#needed = needed;
   }
 
   /** Appends `bytes`, which are at `packOffset` in the pack, directly after the previous ones.
@@ -154,22 +171,46 @@ export class ChunkWriter {
       out.set(this.#buffer.subarray(from, from + length));
       return length;
     }
-    return this.#resident.read(offset, out);
+    const read = this.#needed?.read(offset, out) ?? 0;
+    return read > 0 ? read : this.#resident.read(offset, out);
   }
 
-  /** Loads bytes of the pack into memory.
+  /** Loads bytes of the pack into memory, and with a needed entry those that follow it.
    * @throws GitError "storage-failed" */
   async load(offset: number, lengthBytes: number): Promise<void> {
+    const needed = this.#needed;
+    if (needed?.isWorthReading(offset) === true)
+      await needed.load(offset, (at, length) => this.#readWritten(at, length));
+    if (needed?.holds(offset) !== true) await this.#loadPiece(offset, lengthBytes);
+  }
+
+  async #readWritten(offset: number, lengthBytes: number): Promise<Uint8Array> {
+    const bytes = new Uint8Array(lengthBytes);
+    for (let at = 0; at < lengthBytes;) {
+      const { chunk, from } = this.#find(offset + at);
+      const length = Math.min(lengthBytes - at, chunk.sizeBytes - from);
+      bytes.set(chunk.bytes?.subarray(from, from + length) ?? (await this.#chunks.read(chunk.key!, from, length)), at);
+      at += length;
+    }
+    return bytes;
+  }
+
+  /** @throws GitError "storage-failed" when the bytes at `offset` are not written yet */
+  #find(offset: number): { chunk: WrittenChunk; from: number } {
     const chunk = this.#written.find(
       ({ packOffset, sizeBytes }) => offset >= packOffset && offset < packOffset + sizeBytes,
     );
-    if (chunk?.bytes) return this.#resident.keep(chunk.packOffset, chunk.bytes);
-    if (chunk === undefined || chunk.key === null)
+    if (chunk === undefined)
       throw new GitError("storage-failed", { key: this.#options.keyPrefix, reason: `no chunk holds offset ${offset}` });
+    return { chunk, from: offset - chunk.packOffset };
+  }
+
+  async #loadPiece(offset: number, lengthBytes: number): Promise<void> {
+    const { chunk, from } = this.#find(offset);
+    if (chunk.bytes !== null) return this.#resident.keep(chunk.packOffset, chunk.bytes);
     await this.#awaitWrites(0);
-    const from = offset - chunk.packOffset;
     const length = Math.min(Math.max(lengthBytes, READ_BACK_BYTES), chunk.sizeBytes - from);
-    this.#resident.keep(offset, await this.#chunks.read(chunk.key, from, length));
+    this.#resident.keep(offset, await this.#chunks.read(chunk.key!, from, length));
   }
 
   #fill(bytes: Uint8Array): void {

@@ -14,6 +14,7 @@ import { decodePackHeader, PACK_HEADER_BYTES, PACK_TRAILER_BYTES } from "../../f
 import { ChunkWriter } from "./chunk-writer.ts";
 import type { PackSource } from "../state/push.ts";
 import { MadeObjects } from "./made-objects.ts";
+import { NeededEntries } from "./needed-entries.ts";
 import type { IndexedPack, IndexPackOptions } from "./indexed-pack.ts";
 import { findBoundary, PackTrailer } from "./pack-framing.ts";
 import { pause } from "../pacing/pause.ts";
@@ -29,6 +30,9 @@ const LARGE_RING_BYTES = 8 * 1024 * 1024;
  * open chunk and a part being uploaded. */
 const MEMORY_BYTES = 60 * 1024 * 1024;
 const WRITER_BYTES = 12 * 1024 * 1024;
+
+/** Deltas left to resolve for which the entries that they need are kept, not pieces of the pack. */
+const MANY_DELTAS = 100;
 
 /** Objects that the module holds at once besides its ring, and the least size that each may have,
  * however large the tables are. */
@@ -229,6 +233,7 @@ class Indexing {
     const hold = () => this.#hold(indexer);
     // The tables hardly grow any more, except for names in deltas.
     if (this.#memory.hasLarge) await hold();
+    if (total >= MANY_DELTAS) await this.#keepNeeded(new NeededEntries(indexer.index()));
     const made = new MadeObjects(
       indexer,
       this.#writer,
@@ -238,6 +243,12 @@ class Indexing {
     await this.#meetNeeds(indexer, total, made);
     if (this.#addUnvetted(indexer)) await this.#meetNeeds(indexer, total, made);
     if (total > 0) this.#options.progress("Resolving deltas", total, total);
+  }
+
+  async #keepNeeded(needed: NeededEntries): Promise<void> {
+    const { wantedBytes } = needed;
+    if (wantedBytes > 0 && this.#memory.tryTakeMore(wantedBytes)) needed.allow(wantedBytes);
+    await this.#writer.keepNeeded(needed);
   }
 
   /** Blobs that the pack names as `.gitmodules` or `.gitattributes`, and that are stored but were

@@ -26,6 +26,7 @@ export class PushMemory {
   readonly #common: Lease;
   readonly #moduleBytes: number;
   #large: Lease | null = null;
+  #more: Lease | null = null;
   #endSpare: () => void = () => undefined;
 
   private constructor(budget: MemoryBudget, common: Lease, moduleBytes: number) {
@@ -74,6 +75,13 @@ export class PushMemory {
     }
   }
 
+  /** Takes more common memory once, until the push ends, if it is free now.
+   * @returns whether it is */
+  tryTakeMore(bytes: number): boolean {
+    this.#more = this.#budget.tryTake(bytes);
+    return this.#more !== null;
+  }
+
   /** Bytes that caches may still take. */
   get freeBytes(): number {
     return this.#budget.freeBytes;
@@ -87,11 +95,13 @@ export class PushMemory {
   renew(): void {
     this.#common.renew();
     this.#large?.renew();
+    this.#more?.renew();
   }
 
   free(): void {
     this.#endSpare();
     this.#large?.free();
+    this.#more?.free();
     this.#common.free();
   }
 }

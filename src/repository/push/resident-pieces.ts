@@ -24,6 +24,11 @@ export class ResidentPieces {
     this.#drop();
   }
 
+  clear(): void {
+    this.#pieces.length = 0;
+    this.#sizeBytes = 0;
+  }
+
   keep(packOffset: number, bytes: Uint8Array): void {
     this.#pieces.push({ packOffset, bytes });
     this.#sizeBytes += bytes.buffer.byteLength;
