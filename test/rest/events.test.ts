@@ -168,20 +168,36 @@ test("a stream tells each event once, goes on after a restart, and ends with the
   expect((await fetch(path, { headers })).status).toBe(401);
 });
 
-testSome(1, LISTENERS, "%d listeners hear of a push at once", async (listeners) => {
-  const name = `events/heard-${listeners}`;
-  await push(name, "HEAD~29:refs/heads/main");
-  const headers = { Accept: "text/event-stream", ...OPERATOR };
-  const readers = await Promise.all(
-    Array.from({ length: listeners }, () => EventReader.open(`${server.url}/api/repos/${name}/events`, headers)),
-  );
-  const heard = readers.map(async (reader) => ({ id: (await reader.next()).id, atMs: Date.now() }));
-  await push(name, "HEAD~28:refs/heads/main");
-  const pushedMs = Date.now();
-  const times = await Promise.all(heard);
-  expect(times.every(({ id }) => id === "2")).toBe(true);
-  const last = Math.max(...times.map(({ atMs }) => atMs)) - pushedMs;
-  console.log(`the last of ${listeners} heard of the push ${last} ms after git had ended`);
-  expect(last).toBeLessThan(5_000);
-  for (const reader of readers) reader.close();
-});
+testSome(
+  1,
+  LISTENERS,
+  "%d listeners hear of a push at once, and go on after the server was killed",
+  async (listeners) => {
+    const name = `events/heard-${listeners}`;
+    await push(name, "HEAD~29:refs/heads/main");
+    const headers = { Accept: "text/event-stream", ...OPERATOR };
+    const listen = (after: Record<string, string>): Promise<EventReader[]> =>
+      Promise.all(
+        Array.from({ length: listeners }, () =>
+          EventReader.open(`${server.url}/api/repos/${name}/events`, { ...headers, ...after }),
+        ),
+      );
+    const readers = await listen({});
+    const heard = readers.map(async (reader) => ({ id: (await reader.next()).id, atMs: Date.now() }));
+    await push(name, "HEAD~28:refs/heads/main");
+    const pushedMs = Date.now();
+    const times = await Promise.all(heard);
+    expect(times.every(({ id }) => id === "2")).toBe(true);
+    const last = Math.max(...times.map(({ atMs }) => atMs)) - pushedMs;
+    console.log(`the last of ${listeners} heard of the push ${last} ms after git had ended`);
+    expect(last).toBeLessThan(5_000);
+    for (const reader of readers) reader.close();
+    await server.kill();
+    await server.restart();
+    await push(name, "HEAD~27:refs/heads/main");
+    const again = await listen({ "Last-Event-ID": "2" });
+    await push(name, "HEAD~26:refs/heads/main");
+    for (const reader of again) expect([(await reader.next()).id, (await reader.next()).id]).toEqual(["3", "4"]);
+    for (const reader of again) reader.close();
+  },
+);
