@@ -1,4 +1,5 @@
 import { NO_INDEX, type PackEntry, type PackIndex } from "../../codec/pack-index.ts";
+import { firstFrom } from "../../store/index/id-runs.ts";
 
 /** Bytes of the pack that are read at once. */
 const READ_BYTES = 1024 * 1024;
@@ -32,13 +33,15 @@ export class NeededEntries {
   /** @param index of the pack, whose deltas are not all resolved */
   constructor(index: Pick<PackIndex, "count" | "offsets" | "end" | "bases" | "entryNodes">) {
     const { count, offsets, end, bases, entryNodes } = index;
+    // Behind the pack's entries are external ones.
+    const endOf = (entry: PackEntry): number => (entry + 1 < count ? offsets[entry + 1]! : end);
     const isNeeded = new Uint8Array(count);
     let needed = 0;
     for (let entry = 0; entry < count; entry++) {
       if (entryNodes[entry] !== NO_INDEX) continue;
       for (let at: PackEntry = entry; at < count && isNeeded[at] === 0; at = bases[at]!) {
         isNeeded[at] = 1;
-        const isSmall = (offsets[at + 1] ?? end) - offsets[at]! <= MAX_ENTRY_BYTES;
+        const isSmall = endOf(at) - offsets[at]! <= MAX_ENTRY_BYTES;
         if (isSmall) needed += 1;
         else isNeeded[at] = 2;
       }
@@ -48,7 +51,7 @@ export class NeededEntries {
     for (let entry = 0, i = 0; entry < count; entry++) {
       if (isNeeded[entry] !== 1) continue;
       this.#offsets[i] = offsets[entry]!;
-      this.#ends[i++] = entry + 1 < count ? offsets[entry + 1]! : end;
+      this.#ends[i++] = endOf(entry);
     }
   }
 
@@ -70,7 +73,7 @@ export class NeededEntries {
 
   /** Whether the entry at `offset` is in memory. */
   holds(offset: number): boolean {
-    const i = this.#find(offset);
+    const i = firstFrom(this.#offsets, offset);
     return this.#offsets[i] === offset && i >= this.#first && i < this.#first + this.#places.length;
   }
 
@@ -78,7 +81,7 @@ export class NeededEntries {
    * @returns its bytes; 0: it is not in memory */
   read(offset: number, out: Uint8Array): number {
     if (!this.holds(offset)) return 0;
-    const i = this.#find(offset);
+    const i = firstFrom(this.#offsets, offset);
     const start = this.#places[i - this.#first]!;
     const length = Math.min(out.length, this.#ends[i]! - offset);
     out.set(this.#bytes.subarray(start, start + length));
@@ -88,7 +91,7 @@ export class NeededEntries {
 
   /** Whether it is worth while to read the entries from `offset` on. */
   isWorthReading(offset: number): boolean {
-    return this.#served >= LEAST_SERVED && this.#offsets[this.#find(offset)] === offset;
+    return this.#served >= LEAST_SERVED && this.#offsets[firstFrom(this.#offsets, offset)] === offset;
   }
 
   /** Reads the entries from `offset` on, as many as there is memory for, in place of others.
@@ -97,7 +100,7 @@ export class NeededEntries {
     this.#places = new Uint32Array(0);
     this.#bytes = new Uint8Array(0);
     this.#served = 0;
-    let first = this.#find(offset);
+    let first = firstFrom(this.#offsets, offset);
     let end = first;
     let bytes = 8 * this.#offsets.length;
     while (end < this.#offsets.length && (bytes += this.#length(end)) <= this.#limitBytes) end++;
@@ -122,17 +125,5 @@ export class NeededEntries {
 
   #length(i: number): number {
     return this.#ends[i]! - this.#offsets[i]!;
-  }
-
-  /** The first entry at `offset` or behind it. */
-  #find(offset: number): number {
-    let low = 0;
-    let high = this.#offsets.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#offsets[middle]! < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

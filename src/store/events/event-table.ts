@@ -73,7 +73,8 @@ export class EventTable {
     return this.#end("DESC");
   }
 
-  /** The place of the newest event before a time; null: none is kept. Reads a row for each that came after it. */
+  /** The place of the newest event before a time; null: none is kept. Reads a row for each that came after
+   * it. */
   newestBefore(timeMs: number): EventId | null {
     if (!this.#exists) return null;
     const query = "SELECT push, other FROM events WHERE time_ms < ? ORDER BY push DESC, other DESC LIMIT 1";

@@ -108,7 +108,7 @@ export class OwnerEventTable {
 
   /** The next events after a number, in order. */
   after(number: number, limit: number): StoredOwnerEvent[] {
-    if (this.read() === null) return [];
+    if (!tableExists(this.#sql, "owner_events")) return [];
     const query = "SELECT number, event FROM owner_events WHERE number > ? ORDER BY number LIMIT ?";
     return this.#sql.exec<Record<keyof StoredOwnerEvent, never>>(query, number, limit).toArray();
   }
@@ -134,7 +134,7 @@ export class OwnerEventTable {
   }
 
   #end(which: "min" | "max"): number | null {
-    if (this.read() === null) return null;
+    if (!tableExists(this.#sql, "owner_events")) return null;
     return this.#sql.exec<{ number: number | null }>(`SELECT ${which}(number) AS number FROM owner_events`).one()
       .number;
   }

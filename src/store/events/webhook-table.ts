@@ -101,8 +101,8 @@ export interface Delivery extends DeliveryRecord {
 
 type Row = Record<string, string | number | null>;
 
-/** The webhooks of a repository or an owner, and what was sent to them: tables `webhooks` and `deliveries`. What writes
- * must run in a transaction. */
+/** The webhooks of a repository or an owner, and what was sent to them: tables `webhooks` and
+ * `deliveries`. What writes must run in a transaction. */
 export class WebhookTable {
   readonly #sql: Sql;
   /** Whether something is sent to any; null: not known. Every push asks. */
