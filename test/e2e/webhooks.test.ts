@@ -4,6 +4,7 @@ import { Webhooks } from "@octokit/webhooks";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { askApi } from "../harness/api.ts";
+import { mostRows } from "../harness/commit-rows.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Received, Receiver } from "../harness/receiver.ts";
@@ -228,29 +229,10 @@ test("a change writes one row more while there is a webhook, and none before", a
   // What a delivery writes comes later, and is not counted.
   receiver.answer = (_, response) => void setTimeout(() => response.writeHead(204).end(), 500);
   await push("hooks/rows", "HEAD~39:refs/heads/main");
-  const commit = async (content: string): Promise<number> => {
-    server.takeEvents();
-    await ask("POST", "hooks/rows/commits", {
-      branch: "main",
-      message: "m",
-      author: { name: "Ada", email: "ada@example.com" },
-      operations: [{ op: "put", path: "file", content }],
-    });
-    for (;;) {
-      const event = await server.takeEvent("call");
-      if (event.name === "commit") return event.operations.rowsWritten;
-    }
-  };
-  // Each as if it were alone: a commit that finds a job of the one before it writes a row less.
-  const most = async (name: string): Promise<number> => {
-    let rows = 0;
-    for (let i = 0; i < 6; i++) rows = Math.max(rows, await commit(`${name} ${i}`));
-    return rows;
-  };
-  await commit("the first");
-  const before = await most("before");
+  await mostRows(server, "hooks/rows", 1);
+  const before = await mostRows(server, "hooks/rows", 6);
   await hook("hooks/rows", { url: receiver.url });
-  expect((await most("after")) - before).toBe(1);
+  expect((await mostRows(server, "hooks/rows", 6)) - before).toBe(1);
 });
 
 test("the deletion of a repository is told, also when the endpoint or the server is gone for a while", async () => {

@@ -1,4 +1,5 @@
 import type { Requester } from "../../src/access/caller.ts";
+import { NO_QUOTA } from "../../src/access/quota.ts";
 
 /** Any caller, with open access. */
 export const ANYONE: Requester = {
@@ -6,9 +7,5 @@ export const ANYONE: Requester = {
   caller: { kind: "anyone" },
   right: "operate",
   knownMs: 0,
-  quota: {
-    repository: { maxBytes: null, maxObjects: null },
-    owner: { maxBytes: null, maxObjects: null },
-    others: { sizeBytes: 0, objectCount: 0 },
-  },
+  quota: { repository: NO_QUOTA, owner: NO_QUOTA, others: { sizeBytes: 0, objectCount: 0 } },
 };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OwnerEventPage, OwnerEventRecord } from "../../src/repository/owners/owner.ts";
 import { askApi } from "../harness/api.ts";
 import { EventReader } from "../harness/event-reader.ts";
+import { mostRows } from "../harness/commit-rows.ts";
 import { git } from "../harness/git.ts";
 import { makeHistory } from "../harness/history.ts";
 import { type Server, startServer } from "../harness/server.ts";
@@ -183,29 +184,10 @@ test("who may read all that an owner has reads the log; who may write sees who d
 
 test("a push writes one row more while somebody listens, and none before", async () => {
   await push("rows/one", "HEAD~29:refs/heads/main");
-  const commit = async (content: string): Promise<number> => {
-    server.takeEvents();
-    await call("POST", "/repos/rows/one/commits", {
-      branch: "main",
-      message: "m",
-      author: { name: "Ada", email: "ada@example.com" },
-      operations: [{ op: "put", path: "file", content }],
-    });
-    for (;;) {
-      const event = await server.takeEvent("call");
-      if (event.name === "commit") return event.operations.rowsWritten;
-    }
-  };
-  // Each as if it were alone: a commit that finds a job of the one before it writes a row less.
-  const most = async (name: string): Promise<number> => {
-    let rows = 0;
-    for (let i = 0; i < 6; i++) rows = Math.max(rows, await commit(`${name} ${i}`));
-    return rows;
-  };
-  await commit("the first");
-  const before = await most("before");
+  await mostRows(server, "rows/one", 1, OPERATOR);
+  const before = await mostRows(server, "rows/one", 6, OPERATOR);
   await read("rows");
-  await commit("heard");
+  await mostRows(server, "rows/one", 1, OPERATOR);
   await awaitEvents("rows", 1);
-  expect((await most("after")) - before).toBe(1);
+  expect((await mostRows(server, "rows/one", 6, OPERATOR)) - before).toBe(1);
 });

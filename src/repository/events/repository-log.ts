@@ -1,4 +1,5 @@
 import type { Requester } from "../../access/caller.ts";
+import { NO_QUOTA } from "../../access/quota.ts";
 import { decodeText } from "../../format/byte-string.ts";
 import { type EventId, formatEventId } from "../../format/event-id.ts";
 import { OWNER_ID, type Webhook, type WebhookTable } from "../../store/events/webhook-table.ts";
@@ -19,11 +20,7 @@ const READER: Requester = {
   caller: { kind: "operator" },
   right: "admin",
   knownMs: 0,
-  quota: {
-    repository: { maxBytes: null, maxObjects: null },
-    owner: { maxBytes: null, maxObjects: null },
-    others: { sizeBytes: 0, objectCount: 0 },
-  },
+  quota: { repository: NO_QUOTA, owner: NO_QUOTA, others: { sizeBytes: 0, objectCount: 0 } },
 };
 
 /** The log of one repository. A job stands behind its deliveries. */
